@@ -14,6 +14,6 @@ export default defineConfig({
     ],
     maxWorkers: "100%",
     testTimeout: 120_000,
-    coverage: { enabled: true, provider: "v8", include: ["src/**"], reporter: ["text-summary", "json-summary"] },
+    coverage: { enabled: true, provider: "v8", include: ["src/**", "packages/*/src/**"], reporter: ["text-summary", "json-summary"] },
   },
 });

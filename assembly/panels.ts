@@ -1,5 +1,5 @@
 // Products of a dense matrix in panels of rows with one vector or with two, in the order of
-// docs/numerics.md, rule 1. src/numerics/wasm/layout.ts packs the panels.
+// docs/numerics.md, rule 1. packages/numerics/src/wasm/layout.ts packs the panels.
 
 /**
  * Scratch for the partial sums that wait in the summation tree: 6 levels of one panel, a block for

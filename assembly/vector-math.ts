@@ -112,7 +112,7 @@ export function expF32x4(x: v128): v128 {
   return v128.shuffle<i32>(low, high, 0, 1, 4, 5);
 }
 
-/** log of two normal binary64 values above 0, as src/numerics/short-log.ts. */
+/** log of two normal binary64 values above 0, as packages/numerics/src/short-log.ts. */
 // @ts-ignore: decorator
 @inline
 export function logF64x2(x: v128): v128 {

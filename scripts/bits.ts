@@ -193,7 +193,7 @@ async function makePrograms(): Promise<void> {
     logLevel: "warning",
   });
   for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"])
-    cpSync(join(root, "src/numerics/wasm", name), join(folder, name));
+    cpSync(join(root, "packages/numerics/src/wasm", name), join(folder, name));
   await buildPage({
     root: join(root, "test/bits"),
     base: "./",

@@ -21,7 +21,7 @@ const modules = {
   "spillway-threads.wasm": ["assembly/index.ts", "--importMemory", "--enable", "threads", "--sharedMemory", "--maximumMemory", "65536"],
 };
 // Renamed when they are whole: tests that run meanwhile load the one or the other.
-const folder = "src/numerics/wasm";
+const folder = "packages/numerics/src/wasm";
 mkdirSync(folder, { recursive: true });
 const work = mkdtempSync(join(folder, ".build-"));
 try {

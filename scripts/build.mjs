@@ -79,12 +79,13 @@ if (isBuilt(sources)) process.exit();
 rmSync("dist", { recursive: true, force: true });
 const compressed = compressPtx("kernels/ptx", "dist/kernels/ptx");
 await import("./build-wasm.mjs");
-node("node_modules/typescript/bin/tsc", "-p", "tsconfig.json", "--emitDeclarationOnly");
+node("node_modules/typescript/bin/tsc", "-p", "tsconfig.json", "--emitDeclarationOnly", "--outDir", "dist/emitted");
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 const { dependencies, exports, peerDependencies } = manifest;
 const parts = Object.values(exports).filter((part) => part.types);
 finishDeclarations(
+  "dist/emitted",
   "dist",
   parts.map(({ types }) => normalize(types)),
 );
@@ -120,7 +121,8 @@ for (const name of readdirSync("dist", { recursive: true })) if (name.endsWith("
 // By the package's own name, so that a bundler for browsers takes the index of browsers here too.
 for (const path of [...computing.map((part) => `dist/api/${part}.js`), "dist/experiment/search/trial-worker.js"])
   writeFileSync(path, `import "spillway"; ${readFileSync(path, "utf8")}`);
-for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
+for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"])
+  cpSync(`packages/numerics/src/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/spillway-worker.js", "dist/spillway-worker.js");
 cpSync("src/spikes/pattern/hdf5-worker.mjs", "dist/hdf5-worker.mjs");
 cpSync("src/cli/orphan-watch.mjs", "dist/cli/orphan-watch.mjs");

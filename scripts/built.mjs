@@ -5,10 +5,10 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 
 /** What the build reads. The packages that it takes are those of the lock file. */
-const read = ["assembly", "examples/experiments", "kernels", "lab", "scripts", "src"];
+const read = ["assembly", "examples/experiments", "kernels", "lab", "packages", "scripts", "src"];
 const readToo = ["package.json", "package-lock.json", "tsconfig.json"];
 /** What it writes; the modules lie among the sources. */
-const written = ["dist", "src/numerics/wasm"];
+const written = ["dist", "packages/numerics/src/wasm"];
 /** Beside the packages: whoever installs them anew builds anew. */
 const note = "node_modules/.spillway-built";
 

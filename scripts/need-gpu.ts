@@ -1,6 +1,6 @@
 // Ends with one sentence and 1 if the GPU that tests need is not there, before anything is built
 // for them.
-import { LibraryError, probe } from "../src/gpu/index.js";
+import { LibraryError, probe } from "../packages/gpu/src/index.js";
 
 const device = Number(process.env["SPILLWAY_DEVICE"] || 0);
 const { reason, tried, devices } = probe({

@@ -10,9 +10,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { portableCos, portableExp, portableLog, portablePow, portableSin } from "../src/numerics/index.ts";
-import { RandomStream, seedKeys } from "../src/numerics/random.ts";
-import { wasmInstance, wasmReserved } from "../src/numerics/wasm/index.ts";
+import { portableCos, portableExp, portableLog, portablePow, portableSin } from "../packages/numerics/src/index.ts";
+import { RandomStream, seedKeys } from "../packages/numerics/src/random.ts";
+import { wasmInstance, wasmReserved } from "../packages/numerics/src/wasm/index.ts";
 
 const blockSize = 65536;
 /** Neighbouring arguments that follow each draw: a fall from one to the next is seen. */

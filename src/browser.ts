@@ -1,9 +1,10 @@
 // The package's root as bundlers for browsers take it (the condition "browser" in package.json):
 // what index.ts exports, with the engines that need no driver. Nothing that it reaches imports a
 // module of Node.
+
+import type { Context } from "@spillway/gpu";
 import type { DeviceDoubleDouble } from "./engine/cuda/least-squares.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
-import type { Context } from "./gpu/index.js";
 import { EngineUnavailableError, registerEngine } from "./reservoir/index.js";
 import { registerNetworkEngine } from "./spikes/network/engines.js";
 

@@ -20,7 +20,8 @@ export {
   type ErrorCode,
   type ErrorDetails,
   SpillwayError,
-} from "./core/errors.js";
+} from "@spillway/core/errors.js";
+export { loadWasm } from "@spillway/numerics";
 export {
   accuracy,
   type ClassLabel,
@@ -87,7 +88,6 @@ export type {
 export { type LoadedReservoir, loadReservoir, saveReservoir } from "./model/reservoir-file.js";
 export { type ForecastScore, type ForecastSweepOptions, type ForecastSweepResult, sweepForecasts } from "./model/sweep/forecasts.js";
 export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./model/sweep/sweep.js";
-export { loadWasm } from "./numerics/index.js";
 export {
   type FeatureOptions,
   type FitOptions,

@@ -3,12 +3,12 @@
  * loads no native code.
  * @module spillway
  */
-import { ArgumentError } from "./core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Context } from "@spillway/gpu";
 import type { DeviceEngine } from "./engine/cuda/index.js";
 import type { DeviceDoubleDouble } from "./engine/cuda/least-squares.js";
 import { whyGeneral } from "./engine/cuda/network/neurons.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
-import type { Context } from "./gpu/index.js";
 import { chooseEngine, type Engine, registerContextEngine, registerEngine } from "./reservoir/index.js";
 import { registerNetworkEngine } from "./spikes/network/engines.js";
 
@@ -16,7 +16,7 @@ registerEngine("cpu", async () => (await import("./engine/cpu/index.js")).cpuEng
 registerEngine("cuda", async (device) => (await import("./engine/cuda/index.js")).cudaEngine(device), {
   automatic: true,
   numbered: true,
-  count: async () => (await import("./gpu/index.js")).listDevices().length,
+  count: async () => (await import("@spillway/gpu")).listDevices().length,
   needsNode: true,
   leastMicroseconds: 0.4,
 });
@@ -40,8 +40,8 @@ registerContextEngine(async (context) => (await import("./engine/cuda/index.js")
 async function simulatedEngine(device: number): Promise<Engine> {
   const [{ deviceEngine, simulatedChunk }, { openDevice }] = await Promise.all([
     import("./engine/cuda/index.js"),
-    import("./gpu/index.js"),
-    import("./sim/index.js"),
+    import("@spillway/gpu"),
+    import("@spillway/sim"),
   ]);
   const name = device === 0 ? "sim" : `sim:${device}`;
   return deviceEngine({ name, open: () => openDevice(name), stepsPerChunk: simulatedChunk });
@@ -49,7 +49,7 @@ async function simulatedEngine(device: number): Promise<Engine> {
 
 /** How many devices the simulated driver has. */
 async function simulatedDevices(): Promise<number> {
-  const [{ openDevices }] = await Promise.all([import("./gpu/index.js"), import("./sim/index.js")]);
+  const [{ openDevices }] = await Promise.all([import("@spillway/gpu"), import("@spillway/sim")]);
   const contexts = openDevices("sim:all");
   for (const context of contexts) context.dispose();
   return contexts.length;

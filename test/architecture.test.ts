@@ -1,6 +1,6 @@
 // The house rules that a machine can check: which room may import which, and what importing the
 // package loads.
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { describe, expect, it } from "vitest";
 
@@ -62,8 +62,16 @@ function files(folder: string): string[] {
   });
 }
 
-const sources = files("src");
-const room = (path: string) => relative("src", path).split(sep)[0]!.replace(/\.ts$/, "");
+const packages = readdirSync("packages").filter((name) => existsSync(`packages/${name}/package.json`));
+const sources = [...files("src"), ...packages.flatMap((name) => files(`packages/${name}/src`))];
+const room = (path: string) =>
+  path.startsWith("packages") ? path.split(sep)[1]! : relative("src", path).split(sep)[0]!.replace(/\.ts$/, "");
+/** The file that an import of this project leads to; undefined for packages from elsewhere. */
+const fileOf = (path: string, target: string): string | undefined => {
+  const [, name, file = "index.js"] = /^@spillway\/([^/]+)(?:\/(.+))?$/.exec(target) ?? [];
+  const found = name ? join("packages", name, "src", file) : target.startsWith(".") ? join(path, "..", target) : undefined;
+  return found?.replace(/\.js$/, ".ts");
+};
 const imports = (path: string) => [...readFileSync(path, "utf8").matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1]!);
 /** Whether a file imports nothing but types from a target. */
 const onlyTypes = (path: string, target: string) =>
@@ -75,9 +83,9 @@ const onlyTypes = (path: string, target: string) =>
  * The files that a file imports values from; imports within functions and of types do not count.
  */
 const valuesFrom = (path: string): string[] =>
-  [...readFileSync(path, "utf8").matchAll(/^(?:import|export)\s+(?!type\b)(?:([^;"]*?)\bfrom\s+)?"(\.[^"]+)"/gm)]
+  [...readFileSync(path, "utf8").matchAll(/^(?:import|export)\s+(?!type\b)(?:([^;"]*?)\bfrom\s+)?"((?:\.|@spillway\/)[^"]+)"/gm)]
     .filter(([, names]) => !/^\{(\s*type\s[^,}]+,?)+\s*\}\s*$/.test(names ?? ""))
-    .map(([, , target]) => join(path, "..", target!).replace(/\.js$/, ".ts"));
+    .map(([, , target]) => fileOf(path, target!)!);
 
 /** Not JavaScript, which imports nothing of ours. */
 const isLookedAt = (path: string): boolean => path.endsWith(".ts");
@@ -117,8 +125,9 @@ describe("the house", () => {
     const here = room(path);
     expect(Object.keys(allowed)).toContain(here);
     for (const target of imports(path)) {
-      if (!target.startsWith(".")) continue;
-      const there = room(join(path, "..", target));
+      const file = fileOf(path, target);
+      if (!file) continue;
+      const there = room(file);
       const named = there.replace(/\.js$/, "");
       const asTypes = allowed[here]!.includes(`${named} types`) && onlyTypes(path, target);
       if (there !== here && !asTypes) expect(["core", ...allowed[here]!], `${here} imports ${there}`).toContain(named);
@@ -150,7 +159,8 @@ describe("the house", () => {
       const text = readFileSync(path, "utf8");
       for (const match of text.matchAll(/^(?:import|export)\s+(?!type)[^;]*?from\s+"([^"]+)"/gm)) {
         const target = match[1]!;
-        if (target.startsWith(".")) visit(join(path, "..", target).replace(/\.js$/, ".ts"));
+        const file = fileOf(path, target);
+        if (file) visit(file);
         else expect(lazy, `${path} imports ${target} at the top`).not.toContain(target);
       }
     };

@@ -7,7 +7,7 @@ import { join } from "node:path";
 const lock = "node_modules/.spillway-build";
 /** What the build writes last. */
 const built = "dist/cli/experiment.schema.json";
-const modules = ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"].map((name) => join("src/numerics/wasm", name));
+const modules = ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"].map((name) => join("packages/numerics/src/wasm", name));
 /** A build takes half a minute; a lock that is older was left by one that was killed. */
 const longestBuildMs = 300_000;
 

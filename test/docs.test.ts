@@ -3,13 +3,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { decodeSafetensors } from "../packages/io/src/index.js";
 import { optionsPage } from "../scripts/option-tables.js";
 import { parseExperimentText } from "../src/experiment/description/file.js";
 import { readNetworkExperiment } from "../src/experiment/description/network-file.js";
-import { readSearch, type SearchInput } from "../src/experiment/search/search-plan.js";
 import { readYaml } from "../src/experiment/description/yaml.js";
+import { readSearch, type SearchInput } from "../src/experiment/search/search-plan.js";
 import { type AnyReservoirOptions, Classifier, Forecaster, mackeyGlass, nrmse, recursiveLeastSquares, ridge } from "../src/index.js";
-import { decodeSafetensors } from "../src/io/index.js";
 
 function pages(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

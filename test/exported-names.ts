@@ -10,7 +10,12 @@ export interface Declaration {
 
 export type Names = ReadonlyMap<string, Declaration>;
 
-const sourceOf = (path: string, target: string): string => join(path, "..", target).replace(/\.js$/, ".ts");
+/** The file of an import; of a package from elsewhere, undefined. */
+function sourceOf(path: string, target: string): string | undefined {
+  const [, name, file = "index.js"] = /^@spillway\/([^/]+)(?:\/(.+))?$/.exec(target) ?? [];
+  const found = name ? join("packages", name, "src", file) : target.startsWith(".") ? join(path, "..", target) : undefined;
+  return found?.replace(/\.js$/, ".ts");
+}
 const kindsOfType = new Set(["interface", "type"]);
 const known = new Map<string, Names>();
 
@@ -25,8 +30,9 @@ function listed(braces: string): readonly (readonly [name: string, as: string, i
 
 /** A name as a file that it is taken from exports it; packages are not read. */
 function declarationOf(path: string, target: string, name: string): Declaration {
-  if (!target.startsWith(".")) return { at: `${target}#${name}`, isValue: true };
-  const found = exportsOf(sourceOf(path, target)).get(name);
+  const source = sourceOf(path, target);
+  if (source === undefined) return { at: `${target}#${name}`, isValue: true };
+  const found = exportsOf(source).get(name);
   if (!found) throw new Error(`${path}: ${target} has no ${name}`);
   return found;
 }
@@ -51,7 +57,7 @@ export function exportsOf(path: string): Names {
       add(as, target ? declarationOf(path, target, name) : own, isType || type !== undefined);
     }
   for (const [, type, target] of text.matchAll(/^export\s+(type\s+)?\*\s+from\s+"([^"]+)"/gm))
-    for (const [name, declaration] of exportsOf(sourceOf(path, target!))) if (!names.has(name)) add(name, declaration, type !== undefined);
+    for (const [name, declaration] of exportsOf(sourceOf(path, target!)!)) if (!names.has(name)) add(name, declaration, type !== undefined);
   return names;
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 const columns = 100;
-const roots = ["src", "lab", "test", "kernels", "assembly", "examples", "docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+const roots = ["src", "packages", "lab", "test", "kernels", "assembly", "examples", "docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 const skipped = /(^|\/)(node_modules|site|fixtures|foreign|kernels\/ptx)$/;
 
 function files(path: string): string[] {

@@ -6,10 +6,10 @@
 //     [--radii 0.1,...,1.2] [--engine cuda] [--no-surrogates]
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { chiSquaredAbove } from "../../src/analysis/chi-squared.js";
 import { type InformationCapacity, informationCapacity, spectralRadius } from "../../src/analysis/index.js";
 import { ReservoirComputer } from "../../src/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 
 const { values: flags } = parseArgs({
   options: {

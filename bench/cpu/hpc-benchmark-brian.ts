@@ -3,7 +3,7 @@
 // prints how far spikes and weights differ, and the time of both. It needs Brian2 (Debian:
 // python3-brian).
 //   npx tsx bench/cpu/hpc-benchmark-brian.ts [scale=0.02] [ms=1000] [python=/usr/bin/python3]
-import { loadWasm } from "../../src/numerics/wasm/index.js";
+import { loadWasm } from "../../packages/numerics/src/wasm/index.js";
 import { drawNetwork, planNetwork, spikeHash } from "../../src/spikes/index.js";
 import { givenSpikes, hpcBenchmarkWithInputs } from "../../test/spikes/network/hpc-network.js";
 import { besideBrian } from "./brian.js";

@@ -2,8 +2,8 @@
 // beside binary32: microseconds a step, and the same states as the loop's. Usage:
 //   npx tsx bench/cpu/integers.ts
 import { cpus } from "node:os";
+import { isSparse, Matrix } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
-import { isSparse, Matrix } from "../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { inputSteps, unit } from "../../src/reservoir/integer/step.js";

@@ -6,8 +6,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { loadWasm } from "../../packages/numerics/src/wasm/index.js";
 import { WasmNetwork } from "../../src/engine/cpu/network.js";
-import { loadWasm } from "../../src/numerics/wasm/index.js";
 import { drawNetwork, microcircuit, type NetworkModel, planNetwork } from "../../src/spikes/index.js";
 
 const given = Object.fromEntries(process.argv.slice(2).map((each) => each.split("=")));

@@ -3,8 +3,8 @@
 // took one before.
 //   npx tsx bench/cpu/network-keep.ts [neurons=2500] [plastic=80] [constant=20] [rounds=9]
 import { cpus } from "node:os";
+import { loadWasm } from "../../packages/numerics/src/wasm/index.js";
 import { WasmNetwork } from "../../src/engine/cpu/network.js";
-import { loadWasm } from "../../src/numerics/wasm/index.js";
 import { drawNetwork, planNetwork } from "../../src/spikes/index.js";
 
 const given = Object.fromEntries(process.argv.slice(2).map((each) => each.split("=")));

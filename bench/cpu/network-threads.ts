@@ -6,8 +6,8 @@
 // A scale of 0 leaves the microcircuit out. Beside it stand what bench/cpu/microcircuit-brian.ts
 // measures for Brian2 and what is published of NEST.
 import { loadavg } from "node:os";
+import { loadWasm } from "../../packages/numerics/src/wasm/index.js";
 import { WasmNetwork } from "../../src/engine/cpu/network.js";
-import { loadWasm } from "../../src/numerics/wasm/index.js";
 import { drawNetwork, microcircuit, type NetworkOptions, planNetwork } from "../../src/spikes/index.js";
 import { busyThreads, machine, processorTimes } from "./machine.mjs";
 

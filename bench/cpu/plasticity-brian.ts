@@ -2,7 +2,7 @@
 // short-term plasticity of inhibition. It prints how far spikes and weights differ, and the time of
 // both. It needs Brian2 (Debian: python3-brian).
 //   npx tsx bench/cpu/plasticity-brian.ts [seconds=1] [python=/usr/bin/python3]
-import { loadWasm } from "../../src/numerics/wasm/index.js";
+import { loadWasm } from "../../packages/numerics/src/wasm/index.js";
 import { drawNetwork, type PlasticTable, planNetwork, spikeHash } from "../../src/spikes/index.js";
 import { brianNetwork, brianShortTerm as shortTerm, brianPairs as stdp } from "../../test/spikes/network/plastic-network.js";
 import { besideBrian } from "./brian.js";

@@ -2,8 +2,8 @@
 // short-term plasticity and with spike-timing-dependent plasticity, one after the other in one run.
 //   npx tsx bench/cpu/plasticity.ts [neurons=2500] [ms=500] [rounds=3]
 import { availableParallelism, cpus } from "node:os";
+import { loadWasm } from "../../packages/numerics/src/wasm/index.js";
 import { WasmNetwork } from "../../src/engine/cpu/network.js";
-import { loadWasm } from "../../src/numerics/wasm/index.js";
 import { drawNetwork, planNetwork } from "../../src/spikes/index.js";
 import { smallNetworks } from "./plastic-networks.js";
 

@@ -2,12 +2,13 @@
 // second of processor time, which the threads that compile and collect garbage add to. A kernel's
 // first launch has its own compilation in it.
 // Usage: npx tsx bench/cpu/simulated-device.ts
+
+import { KernelExecutor, openDevice } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
-import { KernelExecutor, openDevice } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { buildModel } from "../../src/reservoir/weights.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 
 /** The figure that is asked for. */
 const bar = 20;

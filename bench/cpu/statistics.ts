@@ -1,7 +1,8 @@
 // What a classifier's statistics cost a state: the kernel, and plain loops in one run. Usage:
 //   npx tsx bench/cpu/statistics.ts
+
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { levelsOf, writeStatistics } from "../../src/model/classifier/statistics.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { plainStatistics } from "../../test/model/plain-statistics.js";
 
 const rounds = 9;

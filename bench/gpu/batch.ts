@@ -3,11 +3,11 @@
 // 0.3; microseconds a step of all sequences. Usage: npx tsx bench/gpu/batch.ts [--no-peers]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { type BatchPlan, planBatch } from "../../src/engine/cuda/batch/shapes.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { buildModel } from "../../src/reservoir/weights.js";

@@ -5,9 +5,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { buildModel } from "../../src/reservoir/weights.js";
 

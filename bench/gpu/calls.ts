@@ -5,9 +5,9 @@
 // Usage: npx tsx bench/gpu/calls.ts [--no-peers]
 import { spawnSync } from "node:child_process";
 import "../../src/index.js";
+import { openDevice, type Stream } from "../../packages/gpu/src/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { loadEntries } from "../../src/engine/cuda/kernels.js";
-import { openDevice, type Stream } from "../../src/gpu/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { ReservoirComputer } from "../../src/reservoir/index.js";
 import { binSpikes, SpikePattern } from "../../src/spikes/index.js";
 

@@ -2,9 +2,9 @@
 // softmax where the states are, beside states that come to the host and are read there. Usage: npx
 // tsx bench/gpu/classifier.ts
 import "../../src/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { classify } from "../../src/model/classifier/representation.js";
 import { parseClassifierSettings } from "../../src/model/schemas.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { SoftmaxReadout } from "../../src/readout/index.js";
 import { plainFeatures, ReservoirComputer } from "../../src/reservoir/index.js";
 

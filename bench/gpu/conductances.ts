@@ -1,11 +1,11 @@
 // Networks that only the plan "general" runs, on a GPU: microseconds a step beside the CPU's, and
 // whether the spikes are the same. Usage: npx tsx bench/gpu/conductances.ts [seconds=1] [rounds=3]
 import "../../src/index.js";
+import { openDevice } from "../../packages/gpu/src/index.js";
+import { loadWasm } from "../../packages/numerics/src/wasm/index.js";
 import { WasmNetwork } from "../../src/engine/cpu/network.js";
 import { openNetwork } from "../../src/engine/cuda/network/index.js";
 import { loadNetworkExperiment } from "../../src/experiment/index.js";
-import { openDevice } from "../../src/gpu/index.js";
-import { loadWasm } from "../../src/numerics/wasm/index.js";
 import { drawNetwork, microcircuit, type NetworkOptions, planNetwork, spikeHash } from "../../src/spikes/network/index.js";
 
 const options = Object.fromEntries(process.argv.slice(2).map((text) => text.split("=") as [string, string]));

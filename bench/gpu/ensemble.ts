@@ -5,13 +5,13 @@
 // bench/gpu/ensemble.ts [--no-peers]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { DeviceMembers, type Member } from "../../src/engine/cuda/ensemble/members.js";
 import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
 import { DeviceEnsemble } from "../../src/engine/cuda/ensemble/session.js";
 import { DeviceWeights } from "../../src/engine/cuda/ensemble/weights.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { runEnsembleOnce } from "../../src/reservoir/engine/one-by-one.js";
 import { buildModel } from "../../src/reservoir/weights.js";

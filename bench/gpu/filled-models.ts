@@ -1,5 +1,5 @@
 // Models of a size with weights that take little time to make, for benches of steps.
-import { Matrix, type SparseMatrix } from "../../src/numerics/index.js";
+import { Matrix, type SparseMatrix } from "../../packages/numerics/src/index.js";
 import type { ReservoirConfig } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";

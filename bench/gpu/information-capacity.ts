@@ -5,12 +5,12 @@
 // Usage: npx tsx bench/gpu/information-capacity.ts [--length 1000000] [--no-peers]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { evaluatePolynomials, recurrences } from "../../src/analysis/capacity/polynomials.js";
 import { targetsOf } from "../../src/analysis/capacity/targets.js";
 import { informationCapacity } from "../../src/analysis/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { realKernel } from "../../src/engine/cuda/kernels.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { ReservoirComputer, registerEngine } from "../../src/reservoir/index.js";
 import "../../src/index.js";
 

@@ -3,9 +3,9 @@
 //   npx tsx bench/gpu/integers.ts
 import { createHash } from "node:crypto";
 import "../../src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";

@@ -1,9 +1,10 @@
 // A network of 4.1 million neurons and a billion synapses on one GPU: drawing, and microseconds a
 // step. Usage: npx tsx bench/gpu/large-network.ts [scale=1] [device=0]
+
+import { openDevice } from "../../packages/gpu/src/index.js";
 import { openNetwork } from "../../src/engine/cuda/network/index.js";
-import { openDevice } from "../../src/gpu/index.js";
 import { type NetworkOptions, planNetwork } from "../../src/spikes/network/index.js";
-import "../../src/sim/index.js";
+import "../../packages/sim/src/index.js";
 
 const options = Object.fromEntries(process.argv.slice(2).map((text) => text.split("=") as [string, string]));
 const scale = Number(options["scale"] ?? 1);

@@ -1,10 +1,11 @@
 // Least squares in double-double, and ridge regression by it: seconds on a device and on the host,
 // with whether all bits are equal.
 // Usage: npx tsx bench/gpu/least-squares.ts
+
+import { openDevice } from "../../packages/gpu/src/index.js";
+import { type DoubleDoubles, ddLeastSquares } from "../../packages/numerics/src/double-double-rows.js";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { DeviceDoubleDouble, leastSquaresOnDevice } from "../../src/engine/cuda/least-squares.js";
-import { openDevice } from "../../src/gpu/index.js";
-import { type DoubleDoubles, ddLeastSquares } from "../../src/numerics/double-double-rows.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
 
 using context = openDevice();

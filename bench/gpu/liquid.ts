@@ -3,10 +3,10 @@
 // steps, background spikes that make them fire at about 10 Hz. Times are of whole runs from
 // JavaScript, without keeping states. Usage: npx tsx bench/gpu/liquid.ts [--no-peers]
 import { spawnSync } from "node:child_process";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import type { SpikingModel, SynapseTable } from "../../src/reservoir/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";
 

@@ -5,6 +5,7 @@
 // that NVRTC might compile, beside what it is modelled at. SPILLWAY_CACHE names an empty folder for
 // compilations that are not kept yet.
 import { parseArgs } from "node:util";
+import { Matrix, type SparseMatrix } from "../../packages/numerics/src/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { densePlan, sparsePlan } from "../../src/engine/cuda/persistent/index.js";
 import { whyNoCompiler } from "../../src/engine/cuda/persistent/kernel-code.js";
@@ -13,7 +14,6 @@ import { longestRow } from "../../src/engine/cuda/persistent/pack.js";
 import { choices } from "../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
 import type { RealSlice, TimeLoop, TimeLoopPlan } from "../../src/engine/cuda/time-loop.js";
-import { Matrix, type SparseMatrix } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { buildModel } from "../../src/reservoir/weights.js";

@@ -1,8 +1,9 @@
 // The kernel matvec_reservoir alone, launch after launch in one graph, beside a copy of the same
 // bytes on the device, and beside the best copy of the run: one size may be copied slowly.
 // Usage: npx tsx bench/gpu/matvec.ts [N...]
+
+import { type DeviceSlice, openDevice, type Stream } from "../../packages/gpu/src/index.js";
 import { NeuromorphicKernels } from "../../src/engine/kernels/index.js";
-import { type DeviceSlice, openDevice, type Stream } from "../../src/gpu/index.js";
 
 const context = openDevice();
 const stream = context.stream();

@@ -5,8 +5,8 @@
 // 0.5 s are written there, a file a run: pairs of 32-bit numbers, step and neuron.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
+import { openDevice } from "../../packages/gpu/src/index.js";
 import { openNetwork } from "../../src/engine/cuda/network/index.js";
-import { openDevice } from "../../src/gpu/index.js";
 import { microcircuit, planNetwork } from "../../src/spikes/network/index.js";
 import { spikeHash } from "../../src/spikes/network/spike-hash.js";
 

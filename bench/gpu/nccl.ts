@@ -2,7 +2,7 @@
 // NCCL's own tests count it. bench/gpu/sharded_peers.py has PyTorch's.
 // Usage: npx tsx bench/gpu/nccl.ts [--mebibytes 1024]
 import { parseArgs } from "node:util";
-import { communicatorGroup, openCommunicators, openDevices } from "../../src/gpu/index.js";
+import { communicatorGroup, openCommunicators, openDevices } from "../../packages/gpu/src/index.js";
 
 const { values: flags } = parseArgs({ options: { mebibytes: { type: "string" } } });
 const length = (Number(flags.mebibytes ?? 1024) * 2 ** 20) / 4;

@@ -4,9 +4,9 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import "../../src/index.js";
+import { openDevice } from "../../packages/gpu/src/index.js";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { informationDynamics, nearestNeighbourInformation, nearestNeighbourTransferEntropy } from "../../src/analysis/index.js";
-import { openDevice } from "../../src/gpu/index.js";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const withHost = !process.argv.includes("--no-host");
 const withPeers = !process.argv.includes("--no-peers");

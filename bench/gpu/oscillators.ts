@@ -4,8 +4,8 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import "../../src/index.js";
-import { openDevice } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+import { openDevice } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { ReservoirComputer } from "../../src/reservoir/index.js";
 
 using context = openDevice();

@@ -4,8 +4,8 @@
 // Usage: npx tsx bench/gpu/plasticity.ts [--scale 1] [--seconds 0.35] [--rounds 3] [--neurons 2500]
 // A scale or number of neurons of 0 leaves that part out.
 import { parseArgs } from "node:util";
+import { type Context, openDevice } from "../../packages/gpu/src/index.js";
 import { openNetwork } from "../../src/engine/cuda/network/index.js";
-import { type Context, openDevice } from "../../src/gpu/index.js";
 import { drawNetwork, hpcBenchmark, type NetworkModel, planNetwork } from "../../src/spikes/network/index.js";
 import { spikeHash } from "../../src/spikes/network/spike-hash.js";
 import { smallNetworks } from "../cpu/plastic-networks.js";

@@ -5,6 +5,7 @@
 // Usage: npx tsx bench/gpu/reservoir.ts [--plan PLAN] [--kernel-source SOURCE] [--no-peers]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
+import { Matrix, RandomStream, type SparseMatrix, seedKeys } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { CommonKernels } from "../../src/engine/cuda/common-kernels.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
@@ -12,7 +13,6 @@ import { whyNoCompiler } from "../../src/engine/cuda/persistent/kernel-code.js";
 import { choices } from "../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
 import type { RealSlice, TimeLoopPlan } from "../../src/engine/cuda/time-loop.js";
-import { Matrix, RandomStream, type SparseMatrix, seedKeys } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { roundWeights } from "../../src/reservoir/weight-rounding.js";

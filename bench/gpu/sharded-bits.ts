@@ -5,10 +5,10 @@
 // whose names have one of these texts
 import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
+import { openDevices } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { contextEngine } from "../../src/engine/cuda/index.js";
-import { openDevices } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import type { Engine } from "../../src/reservoir/engine.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { dense, filled, rounded } from "./filled-models.js";

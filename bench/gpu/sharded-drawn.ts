@@ -4,9 +4,9 @@
 // Usage: npx tsx bench/gpu/sharded-drawn.ts [--twice] [TEXT...], for the cases whose names have one of
 // these texts; --twice names the first GPU twice, whose memory both slices are then read from
 import { parseArgs } from "node:util";
+import { openDevices } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { contextEngine, type DeviceEngine } from "../../src/engine/cuda/index.js";
-import { openDevices } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import type { Engine, EngineOptions } from "../../src/reservoir/engine.js";
 import type { ReservoirOptions } from "../../src/reservoir/index.js";
 import { modelOf } from "../../src/reservoir/kinds.js";

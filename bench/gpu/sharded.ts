@@ -8,9 +8,9 @@
 // nothing, so that a later call finds them on disk
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
+import { type Context, openDevices } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { contextEngine } from "../../src/engine/cuda/index.js";
-import { type Context, openDevices } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import type { Engine, EngineOptions } from "../../src/reservoir/engine.js";
 import { modelOf } from "../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";

@@ -3,8 +3,8 @@
 // JavaScript, the transfers and the host's look for components included.
 // Usage: npx tsx bench/gpu/spectrum.ts [--no-host]
 import { createHash } from "node:crypto";
+import { Matrix, matrixSpectralRadius, type SparseMatrix, SpectralRadiusError, seedKeys } from "../../packages/numerics/src/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
-import { Matrix, matrixSpectralRadius, type SparseMatrix, SpectralRadiusError, seedKeys } from "../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { modelOf } from "../../src/reservoir/kinds.js";

@@ -5,8 +5,8 @@
 // bench/gpu/spikes-to-class.ts [--device sim --patterns 40]
 import { parseArgs } from "node:util";
 import "../../src/index.js";
-import { openDevice } from "../../src/gpu/index.js";
-import "../../src/sim/index.js";
+import { openDevice } from "../../packages/gpu/src/index.js";
+import "../../packages/sim/src/index.js";
 import { Classifier, type Label } from "../../src/model/index.js";
 import { binPatternsOnDevice, DeviceDetector, DeviceSpikePatterns } from "../../src/spikes/gpu/index.js";
 import {

@@ -2,8 +2,8 @@
 // beside PyTorch in the same run (if python3 has it). All data is on the device. Spiking
 // reservoirs are bench/gpu/liquid.ts. Usage: npx tsx bench/gpu/spiking.ts [--no-peers]
 import { spawnSync } from "node:child_process";
-import { type Context, openDevice, type Stream } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+import { type Context, openDevice, type Stream } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { copiesOf, enqueueBinning } from "../../src/spikes/gpu/binning.js";
 import { binSpikesOnDevice, DeviceSpikePattern, DeviceTemplates } from "../../src/spikes/gpu/index.js";
 import { binSpikes, PatternTemplates, SpikePattern } from "../../src/spikes/index.js";

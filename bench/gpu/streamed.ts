@@ -4,8 +4,8 @@
 // and the look for states that are not finite included; states stay on the device.
 // Usage: npx tsx bench/gpu/streamed.ts [TEXT...], for the cases whose names have one of these texts, without peers
 import { spawnSync } from "node:child_process";
+import { Matrix, seedKeys } from "../../packages/numerics/src/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
-import { Matrix, seedKeys } from "../../src/numerics/index.js";
 import type { ReservoirConfig } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { modelOf } from "../../src/reservoir/kinds.js";

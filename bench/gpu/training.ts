@@ -6,11 +6,11 @@
 import "../../src/index.js";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { LibraryError } from "../../packages/gpu/src/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { DeviceBlas } from "../../src/engine/cuda/training/device-blas.js";
-import { LibraryError } from "../../src/gpu/index.js";
 import { sweepReadouts } from "../../src/model/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
 import { ReservoirComputer, registerEngine } from "../../src/reservoir/index.js";
 

@@ -6,7 +6,7 @@ import os from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { findChromium } from "../../src/plot/browser.js";
 import {
   type Figure,

@@ -1,6 +1,6 @@
 // The panel for a series of the user's own: its file is read in a worker of this page, and never
 // sent anywhere.
-import type { CsvColumn } from "../../src/io/index.js";
+import type { CsvColumn } from "../../packages/io/src/index.js";
 import { defaultChoices, mostBytes, type OwnChoices, type OwnSeries } from "../../src/lab/own-data.js";
 import { element, fillSelect, say } from "./page.js";
 import type { ReadingAnswer } from "./reading.js";

@@ -1,5 +1,5 @@
 // The worker that reads a file of the user's own. It gives one answer, and is then ended.
-import { type CsvColumn, csvColumns } from "../../src/io/index.js";
+import { type CsvColumn, csvColumns } from "../../packages/io/src/index.js";
 import type { OwnChoices, OwnSeries } from "../../src/lab/own-data.js";
 import { marksOf, readOwnSeries } from "../../src/lab/own-series.js";
 import { sentenceOf } from "./sentence.js";

@@ -1,8 +1,8 @@
 // The echo-state index: do runs from different initial states meet under the same input? It
 // measures; it proves nothing.
-import { ArgumentError } from "../core/errors.js";
-import { option, optional, resolve, type TableOf, whole } from "../core/options.js";
-import { Matrix, type MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { series } from "../reservoir/inputs.js";
 import { stateSteps } from "../reservoir/integer/weights.js";
 import { seriesOf } from "../reservoir/options.js";

@@ -1,8 +1,8 @@
 // Conditional Lyapunov exponents of a driven reservoir: do small differences of state die out or
 // grow, and in how many directions?
-import { ArgumentError } from "../core/errors.js";
-import { option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
-import { allocate, type FloatArray, type Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, optional, type Resolved, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { allocate, type FloatArray, type Matrix, type MatrixLike, type Seed } from "@spillway/numerics";
 import type { AnyModel, AnyReservoirComputer } from "../reservoir/index.js";
 import { seriesOf } from "../reservoir/options.js";
 import { reservoirKinds } from "../reservoir/registered/kind.js";

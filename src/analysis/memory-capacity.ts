@@ -1,8 +1,8 @@
 // Short-term memory capacity: how much of past input a linear readout can get back from a
 // reservoir's present state.
-import { ArgumentError } from "../core/errors.js";
-import { checked, choice, number, option, optional, resolve, type TableOf, whole } from "../core/options.js";
-import { Matrix, type Precision } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, choice, number, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { Matrix, type Precision } from "@spillway/numerics";
 import { ridge, type TrainedReadout } from "../readout/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
 import {

@@ -1,8 +1,8 @@
 // Kernel rank and generalisation rank: how many input streams a reservoir tells apart, and how many
 // it should not.
-import { ArgumentError } from "../core/errors.js";
-import { option, optional, type Resolved, resolve, type TableOf } from "../core/options.js";
-import { Matrix, type Seed } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { Matrix, type Seed } from "@spillway/numerics";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
 import { effectiveRank, numericalRank, singularValues } from "./singular-values.js";
 import {

@@ -1,7 +1,7 @@
 // Singular values of a small dense matrix in binary64, without vectors: what a numerical rank is
 // counted from.
-import { ArgumentError } from "../core/errors.js";
-import { firstNonFinite, isList, Matrix } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { firstNonFinite, isList, Matrix } from "@spillway/numerics";
 
 /**
  * The singular values of A, falling; min(rows, cols) of them. Householder bidiagonalisation (Golub

@@ -1,8 +1,8 @@
 // What every analysis starts from: a reservoir in any form, driven by random input. No measure is
 // defined here.
-import { ArgumentError } from "../core/errors.js";
-import { type Kind, number, option, seed, type TableOf, whole } from "../core/options.js";
-import { Matrix, type MatrixLike, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { type Kind, number, option, seed, type TableOf, whole } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import { isModel } from "../reservoir/composite/model.js";
 import {
   type AnyModel,

@@ -1,14 +1,14 @@
 // The spectral radius of a reservoir's W or of any matrix, on the host or on a device, which
 // iterates faster. For all eigenvalues see spectrum.
-import { ArgumentError } from "../core/errors.js";
-import { choice, optional, resolve, type TableOf, text } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
 import {
   type Matrix,
   matrixSpectralRadius as onHost,
   type SparseMatrix,
   type SpectralRadius,
   type SpectralRadiusOptions,
-} from "../numerics/index.js";
+} from "@spillway/numerics";
 import { chooseEngine, modelOf, ReservoirComputer, type ReservoirModel, type WorkOptions } from "../reservoir/index.js";
 import { drawnMatrix } from "../reservoir/weight-draws.js";
 import { workTable } from "../reservoir/work.js";

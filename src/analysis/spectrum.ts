@@ -1,5 +1,5 @@
 // Where a reservoir's eigenvalues lie: of W, and of the matrix that a small state really follows.
-import { eigenvalues, isSparse, Matrix, matrixSpectralRadius, toDense } from "../numerics/index.js";
+import { eigenvalues, isSparse, Matrix, matrixSpectralRadius, toDense } from "@spillway/numerics";
 import { ReservoirComputer, type ReservoirModel, type ReservoirOptions } from "../reservoir/index.js";
 import { checkSource, type ReservoirSource } from "./source.js";
 

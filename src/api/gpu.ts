@@ -2,7 +2,7 @@
  * CUDA for Node: devices, streams, buffers, kernels, the executor; the simulated device; a reservoir's operations as kernels.
  * @module spillway/gpu
  */
-export { HostNeuromorphicKernels, NeuromorphicKernels, NeuromorphicOperations } from "../engine/kernels/index.js";
+
 export {
   bfloat16Bits,
   bytesOf,
@@ -68,8 +68,9 @@ export {
   statusCodes,
   struct,
   vector,
-} from "../gpu/index.js";
-export { FaultyDriver, type LaunchReport, SimulatedDriver, type SimulatedDriverOptions, simulatedDriver } from "../sim/index.js";
+} from "@spillway/gpu";
+export { FaultyDriver, type LaunchReport, SimulatedDriver, type SimulatedDriverOptions, simulatedDriver } from "@spillway/sim";
+export { HostNeuromorphicKernels, NeuromorphicKernels, NeuromorphicOperations } from "../engine/kernels/index.js";
 export {
   binPatternsOnDevice,
   binSpikesOnDevice,

@@ -46,5 +46,5 @@ export {
   symmetricEigen,
   toDense,
   toSparse,
-} from "../numerics/index.js";
+} from "@spillway/numerics";
 export { annealIsing, type IsingModel, isingEnergy, sampleIsing, sampleTransverseField } from "../sampling/index.js";

@@ -55,4 +55,4 @@ export {
   Value,
   Variable,
   validateKernel,
-} from "../ptx/index.js";
+} from "@spillway/ptx";

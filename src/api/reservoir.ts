@@ -37,7 +37,7 @@ export {
   tuple,
   whole,
   withoutDefaults,
-} from "../core/options.js";
+} from "@spillway/core/options.js";
 export { accumulate, checkSummary } from "../engine/index.js";
 export { type ColouringOptions, colourGraph, conflictsOf, type VertexGraph } from "../oscillators/index.js";
 export {

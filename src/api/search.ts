@@ -28,4 +28,4 @@ export {
   sobol,
   type TrialState,
   tpe,
-} from "../search/index.js";
+} from "@spillway/search";

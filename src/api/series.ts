@@ -45,7 +45,7 @@ export {
   writeNpz,
   writeSafetensors,
   writeWav,
-} from "../io/index.js";
+} from "@spillway/io";
 export {
   accuracy,
   type ClassLabel,

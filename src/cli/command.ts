@@ -1,8 +1,8 @@
 // A command's process: the command in, exit code out. The process that supervises it tells it to
 // stop. The commands are in program.ts.
 import { Worker } from "node:worker_threads";
-import { visibleLines } from "../core/text.js";
-import { writeError } from "../io/files.js";
+import { visibleLines } from "@spillway/core/text.js";
+import { writeError } from "@spillway/io/files.js";
 import { exitCodeOf, exitCodes, sentenceOf } from "./exit.js";
 import type { Announcement } from "./supervisor.js";
 

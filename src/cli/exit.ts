@@ -1,11 +1,11 @@
 // What an error means to a shell: the sentence on standard error, and the exit code. It decides
 // nothing else.
 
-import { type ErrorCode, SpillwayError } from "../core/errors.js";
-import { visibleLines } from "../core/text.js";
-import { tooManyFiles } from "../io/files.js";
-import { DifferentResultsError } from "../search/different-results.js";
-import { StorageAwayError } from "../search/patience.js";
+import { type ErrorCode, SpillwayError } from "@spillway/core/errors.js";
+import { visibleLines } from "@spillway/core/text.js";
+import { tooManyFiles } from "@spillway/io/files.js";
+import { DifferentResultsError } from "@spillway/search/different-results.js";
+import { StorageAwayError } from "@spillway/search/patience.js";
 
 /**
  * 2: the user can mend it. 1: it failed. 130: stopped by a signal; of SIGTERM the supervisor makes

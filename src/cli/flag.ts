@@ -1,9 +1,10 @@
 // A flag of the command line from the option of a table that it sets. The table says what it takes,
 // its default and its sentence; only the letters and the name of its value are said here.
+
+import { ArgumentError } from "@spillway/core/errors.js";
+import { suggestion } from "@spillway/core/near-names.js";
+import type { Option, OptionTable } from "@spillway/core/options.js";
 import { Option as CommandOption } from "commander";
-import { ArgumentError } from "../core/errors.js";
-import { suggestion } from "../core/near-names.js";
-import type { Option, OptionTable } from "../core/options.js";
 
 /** What a table does not say of a flag. */
 export interface FlagSetting {

@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { isAbsolute, join } from "node:path";
 import { cwd } from "node:process";
 import { pathToFileURL } from "node:url";
-import { SpillwayError } from "../core/errors.js";
-import { quoted } from "../core/text.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { quoted } from "@spillway/core/text.js";
 import { UsageError } from "./exit.js";
 
 /**

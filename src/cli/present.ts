@@ -1,8 +1,9 @@
 // A result in a terminal: its first line, the table of scores, and the table of a profile.
-import { type ClassResult, classTable } from "../experiment/tasks/classes.js";
-import { clockOf, describeCalls, describeWork, figuresOf } from "../experiment/runs/profile.js";
+
 import { columnTable, formatSeconds, statisticOf } from "../experiment/report/report-section.js";
+import { clockOf, describeCalls, describeWork, figuresOf } from "../experiment/runs/profile.js";
 import type { ExperimentResult } from "../experiment/runs/result.js";
+import { type ClassResult, classTable } from "../experiment/tasks/classes.js";
 import { formatNumber } from "../plot/format.js";
 import type { Profile } from "../reservoir/index.js";
 import { formatTable } from "./table.js";

@@ -1,21 +1,21 @@
 // The commands, their options and their help. The code of a command is loaded when it is called, to
 // keep --version and --help quick.
 
+import { count, list, option, optional, whole } from "@spillway/core/options.js";
+import { visibleLines } from "@spillway/core/text.js";
+import { launchTable } from "@spillway/gpu/launch-config.js";
+import { targetOption } from "@spillway/ptx/builder/targets.js";
 import { Argument, Command, CommanderError, Option } from "commander";
 import { analyseTable, measureNames } from "../analysis/analyse/options.js";
 import { compareTable } from "../analysis/compare/options.js";
 import { mapMeasures } from "../analysis/map/options.js";
-import { count, list, option, optional, whole } from "../core/options.js";
-import { visibleLines } from "../core/text.js";
 import { aheadTable } from "../experiment/runs/ahead-options.js";
 import { experimentRunTable } from "../experiment/runs/run-options.js";
 import { experimentSearchTable } from "../experiment/search/search-options.js";
-import { launchTable } from "../gpu/launch-config.js";
 import { labTable } from "../lab/options.js";
 import { cTable } from "../model/c/options.js";
 import { onnxTable } from "../model/onnx/options.js";
 import { packageVersion } from "../model/version.js";
-import { targetOption } from "../ptx/builder/targets.js";
 import { planTable } from "../reservoir/options.js";
 import type { ServeOptions } from "../serve/index.js";
 import { serveTable } from "../serve/options.js";

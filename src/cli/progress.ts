@@ -1,7 +1,8 @@
 // Progress on standard error: a bar on a terminal, elsewhere plain lines, at most one a second. It
 // never touches standard output.
+
+import { visibleLines } from "@spillway/core/text.js";
 import type { SingleBar } from "cli-progress";
-import { visibleLines } from "../core/text.js";
 
 /** What long work reports to. */
 export interface Progress {

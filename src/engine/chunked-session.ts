@@ -1,7 +1,7 @@
 // The session of an engine that computes on the host in chunks of steps: everything but the
 // arithmetic, which a stepper does.
-import { ArgumentError } from "../core/errors.js";
-import { allocate, type FloatArray, firstNonFinite, Matrix } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { allocate, type FloatArray, firstNonFinite, Matrix } from "@spillway/numerics";
 import { DeviceMatrix } from "../reservoir/device-matrix.js";
 import { NonFiniteStateError } from "../reservoir/engine/errors.js";
 import type { AccumulateOptions } from "../reservoir/engine/training.js";

@@ -3,10 +3,10 @@
  * the reference, the step above all. It runs nothing by itself.
  */
 
-export { ArgumentError, SpillwayError } from "../core/errors.js";
-export type { FloatArray, MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
-export { Matrix } from "../numerics/index.js";
-export { checkFinite } from "../numerics/known-finite.js";
+export { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+export type { FloatArray, MatrixLike, Precision, Seed, SparseMatrix } from "@spillway/numerics";
+export { Matrix } from "@spillway/numerics";
+export { checkFinite } from "@spillway/numerics/known-finite.js";
 export { activationOf } from "../reservoir/activations.js";
 export { DeviceMatrix, DeviceSequences, type DeviceShape, type RealValues } from "../reservoir/device-matrix.js";
 export { checkSummary } from "../reservoir/engine/summaries.js";

@@ -1,7 +1,7 @@
 // Reservoirs of registered kinds on the host: the kind's own step, one at a time.
-import { formatBytes } from "../core/bytes.js";
-import { SpillwayError } from "../core/errors.js";
-import { allocate, type FloatArray, isSparse } from "../numerics/index.js";
+import { formatBytes } from "@spillway/core/bytes.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { allocate, type FloatArray, isSparse } from "@spillway/numerics";
 import type { EngineOptions, EnginePlan, EngineSession } from "../reservoir/engine.js";
 import { type KindRunner, type KindStep, reservoirKinds } from "../reservoir/registered/kind.js";
 import type { RegisteredModel } from "../reservoir/registered/model.js";

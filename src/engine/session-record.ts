@@ -1,7 +1,7 @@
 // What every session keeps besides x and W, on the host and on a device: step count, last input,
 // last output, whether it is disposed. It goes over sequences and chunks and computes no state.
-import { DisposedError, SpillwayError } from "../core/errors.js";
-import { allocate, type FloatArray, Matrix } from "../numerics/index.js";
+import { DisposedError, SpillwayError } from "@spillway/core/errors.js";
+import { allocate, type FloatArray, Matrix } from "@spillway/numerics";
 import { DeviceMatrix } from "../reservoir/device-matrix.js";
 import { NonFiniteStateError } from "../reservoir/engine/errors.js";
 import type { GenerateOptions, SequenceInput, SessionState, WorkOptions } from "../reservoir/engine.js";

@@ -1,9 +1,9 @@
 // What a run of the task "forecast" asks of a model: something that is trained on rows and
 // forecasts from rows. Which model that is, is chosen here and nowhere else.
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
 import type { MeasuredErrors } from "../model/forecaster/bands.js";
 import type { TableNames } from "../model/index.js";
-import type { Matrix } from "../numerics/index.js";
 import type { Figure } from "../plot/index.js";
 import type { TimeStep } from "../series/index.js";
 import type { PreparedSeries } from "./data/prepare.js";

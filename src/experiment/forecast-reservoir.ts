@@ -1,7 +1,8 @@
 // The model "forecaster" of a forecast: a reservoir, or several whose median forecasts.
+
+import { Matrix } from "@spillway/numerics";
 import { beside, noInputs, seriesInputs } from "../model/forecaster/data.js";
 import { Forecaster } from "../model/index.js";
-import { Matrix } from "../numerics/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { type CalendarFeature, calendarInputs } from "../series/calendar.js";
 import type { TimeStep, TransformedSeries } from "../series/index.js";

@@ -3,7 +3,7 @@
  * keep what it found in a folder. Importing this loads yaml.
  */
 
-export type { JsonSchema } from "../core/options.js";
+export type { JsonSchema } from "@spillway/core/options.js";
 export { loadData } from "./data/data.js";
 export type { CaseData, Cases, DrivenData, ExperimentData, SeriesData } from "./data/experiment-data.js";
 export type { SeriesPart } from "./data/table.js";

@@ -8,5 +8,5 @@ import { registerEngine } from "../reservoir/index.js";
 // All at once, what makes a reservoir too: a file that is asked for late is there late.
 registerEngine("cpu", async () => cpuEngine, { automatic: true });
 
-export { loadWasm } from "../numerics/wasm/index.js";
+export { loadWasm } from "@spillway/numerics/wasm/index.js";
 export { ReservoirComputer } from "../reservoir/index.js";

@@ -1,8 +1,9 @@
 // A map of measures in the lab: the file that `spillway analyse` wrote, and the settings of a
 // point.
+
+import { ArgumentError } from "@spillway/core/errors.js";
 import { qualityMapFromJson } from "../analysis/map/json.js";
 import type { QualityMap } from "../analysis/map/options.js";
-import { ArgumentError } from "../core/errors.js";
 import { cutToRange, type LabSettings, type NumericSetting, ranges } from "./settings.js";
 
 /** The largest file that is read: a map of 65,536 points with every measure is a sixth of it. */

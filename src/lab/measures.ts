@@ -1,7 +1,7 @@
 // What is measured of a reservoir beside its running: state hash, forecast, spectrum, memory.
 
+import { ArgumentError } from "@spillway/core/errors.js";
 import { memoryCapacity, spectrum } from "../analysis/index.js";
-import { ArgumentError } from "../core/errors.js";
 import { nrmse } from "../metrics/index.js";
 import { Forecaster } from "../model/index.js";
 import { shownRows } from "./own-data.js";

@@ -1,5 +1,5 @@
 // What page and server say to each other over the WebSocket.
-import { describe } from "../numerics/index.js";
+import { describe } from "@spillway/numerics";
 import { expectedNonzeros } from "../reservoir/topologies/index.js";
 import { type LabSettings, type Offered, parseSettings, topologyOf } from "./settings.js";
 

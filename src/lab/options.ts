@@ -1,5 +1,5 @@
 // What the lab's server takes: apart from the server, which loads much more.
-import { given, option, type TableOf, text, whole } from "../core/options.js";
+import { given, option, type TableOf, text, whole } from "@spillway/core/options.js";
 import { engineTable } from "../reservoir/options.js";
 
 /** The page that is served, and where runs that it asks for are made. */

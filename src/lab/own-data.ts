@@ -1,6 +1,6 @@
 // A series of the user's own, as the page knows it: how its file is read, what came of it, and its
 // part of an experiment. Nothing here reads a file: the page takes this at once.
-import type { CsvColumn, MissingPolicy } from "../io/index.js";
+import type { CsvColumn, MissingPolicy } from "@spillway/io";
 import type { OwnDrive } from "./signal.js";
 
 /** How a file is read, and what of it is used. */

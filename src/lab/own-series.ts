@@ -1,9 +1,9 @@
 // Reads a series of the user's own from CSV text: which columns there are, and the chosen ones as
 // what drives the lab's reservoir.
-import { ArgumentError } from "../core/errors.js";
-import { type CsvOptions, csvColumns, FormatError, parseCsv } from "../io/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { type CsvOptions, csvColumns, FormatError, parseCsv } from "@spillway/io";
+import { firstNonFinite } from "@spillway/numerics";
 import { fitStandardisation, standardised } from "../model/standardisation.js";
-import { firstNonFinite } from "../numerics/index.js";
 import { mostRows, type OwnChoices, type OwnSeries } from "./own-data.js";
 
 /** The marks that numbers are written with. */

@@ -1,6 +1,6 @@
 // One run that the page asked the server for.
 import { performance } from "node:perf_hooks";
-import { Matrix } from "../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 import { ReservoirComputer } from "../reservoir/index.js";
 import { withTimeLimit } from "../serve/work.js";
 import type { RunRequest, ServerMessage } from "./messages.js";

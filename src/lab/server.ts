@@ -4,9 +4,9 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { extname, join } from "node:path";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
 import type { WebSocket } from "ws";
-import { SpillwayError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
 import { packageVersion } from "../model/version.js";
 import { chooseEngine } from "../reservoir/index.js";
 import {

@@ -1,6 +1,6 @@
 // What the lab's sliders say: a reservoir and a signal, as plain values, as a link and as an
 // experiment file. Page and server share it.
-import { describe } from "../numerics/index.js";
+import { describe } from "@spillway/numerics";
 import type { FeatureOptions } from "../readout/features-option.js";
 import type { ReservoirOptions, TopologyConfig } from "../reservoir/index.js";
 import { expectedNonzeros, topologies } from "../reservoir/topologies/index.js";

@@ -1,8 +1,9 @@
 // The signal that drives the lab's reservoir, and the hash by which two places can tell that their
 // states are the same bits.
+
+import { Matrix } from "@spillway/numerics";
 import { sha256 } from "../model/checksum.js";
 import { fitStandardisation, standardised } from "../model/standardisation.js";
-import { Matrix } from "../numerics/index.js";
 import { ReservoirComputer } from "../reservoir/index.js";
 import { generateTask, tasks } from "../tasks/index.js";
 import { type LabSettings, reservoirOf } from "./settings.js";

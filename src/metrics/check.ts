@@ -1,9 +1,9 @@
 // What every metric checks before it computes: same shape, at least one value, finite numbers. The
 // scores themselves are elsewhere.
-import { ArgumentError } from "../core/errors.js";
-import { choice, type Option, option } from "../core/options.js";
-import { asMatrix, firstNonFinite, type Matrix, type MatrixLike } from "../numerics/index.js";
-import { isKnownFinite } from "../numerics/known-finite.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, type Option, option } from "@spillway/core/options.js";
+import { asMatrix, firstNonFinite, type Matrix, type MatrixLike } from "@spillway/numerics";
+import { isKnownFinite } from "@spillway/numerics/known-finite.js";
 import { hasNaN } from "./measured.js";
 
 /** How several columns become one score: an option of several metrics. */

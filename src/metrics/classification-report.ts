@@ -1,5 +1,5 @@
 // Scores of each class: precision, recall, F1 and support, and their means.
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { type ClassLabel, type ConfusionMatrix, confusionMatrix } from "./classification.js";
 
 /** Precision, recall and F1, 0 to 1 each, and the cases that they are of. */

@@ -1,7 +1,7 @@
 // Scores of predicted classes: accuracy and the confusion matrix. Predicted probabilities are not
 // scored here.
-import { ArgumentError } from "../core/errors.js";
-import { describe, isList } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { describe, isList } from "@spillway/numerics";
 
 /** A class: a text or a number. */
 export type ClassLabel = string | number;

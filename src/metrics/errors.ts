@@ -1,6 +1,6 @@
 // Scores in the units of the target: mean squared error, its root, mean absolute error. Scores
 // without units are in nrmse.ts and r2.ts.
-import type { MatrixLike } from "../numerics/index.js";
+import type { MatrixLike } from "@spillway/numerics";
 import { checkedPair, columnSquaredErrors, type Pair, pooled } from "./check.js";
 
 /**

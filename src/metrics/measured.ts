@@ -1,5 +1,5 @@
 // Targets of which some values were not measured, as metrics take them.
-import { firstNonFinite, Matrix } from "../numerics/index.js";
+import { firstNonFinite, Matrix } from "@spillway/numerics";
 
 /** The rows that were measured in every column: those whose target has no NaN. */
 export function measuredAlone({ prediction, target }: { readonly prediction: Matrix; readonly target: Matrix }) {

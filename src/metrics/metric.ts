@@ -1,7 +1,7 @@
 // What a metric is to experiments, which name it, and the metrics that have a name.
-import { callback, choice } from "../core/options.js";
-import { type Part, Registry } from "../core/registry.js";
-import type { Matrix } from "../numerics/index.js";
+import { callback, choice } from "@spillway/core/options.js";
+import { type Part, Registry } from "@spillway/core/registry.js";
+import type { Matrix } from "@spillway/numerics";
 import { accuracy } from "./classification.js";
 import { maeOf, mseOf } from "./errors.js";
 import { type NrmseNorm, normOf, nrmseOf } from "./nrmse.js";

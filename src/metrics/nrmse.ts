@@ -1,9 +1,9 @@
 // The normalised root mean squared error. The field means several things by it: the norm has a name
 // here.
-import { ArgumentError } from "../core/errors.js";
-import { choice, number, option, optional, resolve, type TableOf } from "../core/options.js";
-import { Matrix, type MatrixLike } from "../numerics/index.js";
-import { isKnownFinite } from "../numerics/known-finite.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike } from "@spillway/numerics";
+import { isKnownFinite } from "@spillway/numerics/known-finite.js";
 import { checkedPair, columnSquaredErrors, columnsOption, columnVariances, mean, type Pair, pooled } from "./check.js";
 import { hasNaN } from "./measured.js";
 

@@ -1,7 +1,7 @@
 // The coefficient of determination.
-import { ArgumentError } from "../core/errors.js";
-import { resolve, type TableOf } from "../core/options.js";
-import type { MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve, type TableOf } from "@spillway/core/options.js";
+import type { MatrixLike } from "@spillway/numerics";
 import { checkedPair, columnSquaredErrors, columnsOption, columnVariances, mean, type Pair, pooled } from "./check.js";
 
 /** How columns are joined. */

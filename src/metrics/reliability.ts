@@ -1,6 +1,6 @@
 // Whether probabilities of classes come true as often as they say.
-import { ArgumentError } from "../core/errors.js";
-import { asMatrix, isList, type MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { asMatrix, isList, type MatrixLike } from "@spillway/numerics";
 import type { ClassLabel } from "./classification.js";
 
 /** Cases whose largest probability lies in one bin. */

@@ -1,7 +1,7 @@
 // The seasonal naive forecast: the baseline that a forecast of a measured series has to beat.
-import { ArgumentError } from "../core/errors.js";
-import { given, resolve, type TableOf, whole } from "../core/options.js";
-import { allocate, asMatrix, Matrix, type MatrixLike, precisionOf } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { given, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { allocate, asMatrix, Matrix, type MatrixLike, precisionOf } from "@spillway/numerics";
 import { checkFinite } from "./check.js";
 
 /** The season that is repeated, and for how long. */

@@ -1,7 +1,7 @@
 // How long a forecast of a chaotic system stays good.
-import { ArgumentError } from "../core/errors.js";
-import { anything, choice, type Kind, number, option, optional, resolve, type TableOf } from "../core/options.js";
-import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { anything, choice, type Kind, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { checkFilled, checkFinite, columnVariances, sameShape } from "./check.js";
 
 /** What counts as valid, and the units of the time that comes back. */

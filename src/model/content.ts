@@ -1,7 +1,7 @@
 // A reservoir and a readout as tensors and notes, and back. The parts carry a prefix: one file can
 // hold several.
-import type { SafetensorsTensor } from "../io/safetensors-types.js";
-import { isSparse, Matrix } from "../numerics/index.js";
+import type { SafetensorsTensor } from "@spillway/io/safetensors-types.js";
+import { isSparse, Matrix } from "@spillway/numerics";
 import { TrainedReadout } from "../readout/index.js";
 import { isComposite } from "../reservoir/composite/config.js";
 import {

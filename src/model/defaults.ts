@@ -1,7 +1,7 @@
 // Defaults of Forecaster and Classifier. They drive reservoirs with z-scores, for which the plain
 // defaults of a description (reservoir/config.ts) are poor: without a bias tanh is odd, so the
 // answer to -u is minus the answer to u.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, readouts, type Trainer, trainerOf } from "../readout/index.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { forScores } from "../reservoir/registered/kind.js";

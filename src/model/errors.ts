@@ -1,6 +1,6 @@
 // What can go wrong with a model as such; files and data have errors of their own.
 
-import { SpillwayError } from "../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
 /** A model was asked for something that takes training first. */
 export class NotFittedError extends SpillwayError {
   override readonly name = "NotFittedError";

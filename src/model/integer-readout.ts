@@ -1,6 +1,6 @@
 // A readout over states in integers: its weights are rounded to 24 bits, so that its sums are
 // exact, in binary64 as in 64-bit integers.
-import { Matrix } from "../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 import { TrainedReadout } from "../readout/index.js";
 import type { AnyModel } from "../reservoir/index.js";
 

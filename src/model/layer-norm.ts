@@ -1,6 +1,6 @@
 // Layer norm of feature rows on the host, in portable arithmetic; src/ptx/kernels/classify.ts has
 // it on a device. It learns nothing.
-import { Matrix } from "../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 
 /** Added to the variance. */
 export const layerNormEpsilon = 1e-5;

@@ -1,7 +1,7 @@
 // Opens a model file of any kind.
-import { ArgumentError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
-import { readBytes } from "../io/files.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { readBytes } from "@spillway/io/files.js";
 import { Classifier } from "./classifier/classifier.js";
 import { FieldForecaster } from "./field/field.js";
 import { Forecaster } from "./forecaster/forecaster.js";

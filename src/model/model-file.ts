@@ -1,9 +1,9 @@
 // The envelope of a model file: one safetensors file with format, version, kind and checksum. What
 // is in a model of some kind is another file's matter. Reading one never executes anything.
-import { option, type TableOf, text } from "../core/options.js";
-import { FileError } from "../io/errors.js";
-import { decodeSafetensors, encodeSafetensors } from "../io/safetensors.js";
-import type { SafetensorsTensor } from "../io/safetensors-types.js";
+import { option, type TableOf, text } from "@spillway/core/options.js";
+import { FileError } from "@spillway/io/errors.js";
+import { decodeSafetensors, encodeSafetensors } from "@spillway/io/safetensors.js";
+import type { SafetensorsTensor } from "@spillway/io/safetensors-types.js";
 import type { EngineSelection } from "../reservoir/index.js";
 import { selectionTable } from "../reservoir/options.js";
 import { sha256 } from "./checksum.js";

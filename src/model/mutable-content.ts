@@ -1,6 +1,6 @@
 // Tensors and notes in the making, for files of models.
-import type { SafetensorsTensor } from "../io/safetensors-types.js";
-import type { FloatArray } from "../numerics/index.js";
+import type { SafetensorsTensor } from "@spillway/io/safetensors-types.js";
+import type { FloatArray } from "@spillway/numerics";
 
 /** Content in the making. */
 export interface MutableContent {

@@ -1,6 +1,6 @@
 // A reservoir of a registered kind as tensors and notes, and back. What else a model file holds is
 // in content.ts.
-import { isSparse } from "../numerics/index.js";
+import { isSparse } from "@spillway/numerics";
 import type { KindMatrix, RegisteredModel } from "../reservoir/index.js";
 import { floats, type MutableContent } from "./mutable-content.js";
 import { stableJson } from "./stable-json.js";

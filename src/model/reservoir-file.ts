@@ -1,7 +1,7 @@
 // A bare reservoir, with or without a readout, as a model file and back.
-import { resolve } from "../core/options.js";
-import { writeFileAtomic } from "../io/atomic.js";
-import { readBytes } from "../io/files.js";
+import { resolve } from "@spillway/core/options.js";
+import { writeFileAtomic } from "@spillway/io/atomic.js";
+import { readBytes } from "@spillway/io/files.js";
 import type { TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, type LinearReadout, ReservoirComputer } from "../reservoir/index.js";
 import { checkReadout } from "../reservoir/inputs.js";

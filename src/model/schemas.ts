@@ -1,5 +1,5 @@
 // What the options of models and the notes of model files take.
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import {
   anything,
   callback,
@@ -23,7 +23,7 @@ import {
   text,
   whole,
   withoutDefaults,
-} from "../core/options.js";
+} from "@spillway/core/options.js";
 import { type ReadoutDescription, type ReadoutTraining, readouts, type Trainer } from "../readout/index.js";
 import type { AnyReservoirOptions, FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
 import { matricesTable, profileTable, selectionTable } from "../reservoir/options.js";

@@ -1,6 +1,6 @@
 // A spiking reservoir as tensors and notes, and back. What else a model file holds is in
 // content.ts.
-import { firstFall, type Matrix } from "../numerics/index.js";
+import { firstFall, type Matrix } from "@spillway/numerics";
 import type { NetworkState, SpikingModel, SynapseTable } from "../reservoir/index.js";
 import { floats, type MutableContent } from "./mutable-content.js";
 import { stableJson } from "./stable-json.js";

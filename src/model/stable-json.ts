@@ -1,6 +1,6 @@
 // JSON that depends only on the content: the order in which fields were set does not matter.
 
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 /**
  * JSON with sorted fields and no spaces. Fields that are undefined are left out; infinities are
  * written as 1e999, which reads back as such.

@@ -1,5 +1,5 @@
 // z-scores in a model: of some of its columns, and of what its readout gives.
-import { Matrix } from "../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 import { TrainedReadout } from "../readout/index.js";
 import type { Standardisation } from "../series/standardisation.js";
 

@@ -1,8 +1,8 @@
 // The names of the table that a model's rows come from, which its file keeps.
 
-import { count } from "../core/checks.js";
-import { ArgumentError } from "../core/errors.js";
-import { choice, given, type Kind, list, object, optional, type TableOf, text, whole } from "../core/options.js";
+import { count } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, given, type Kind, list, object, optional, type TableOf, text, whole } from "@spillway/core/options.js";
 import type { TimeUnit } from "../series/index.js";
 
 /** How a CSV file is written: the options by which it was read. */

@@ -1,7 +1,7 @@
 // Takes a model file apart: each tensor and note is asked for with its shape, and what is left over
 // at the end is an error.
-import type { SafetensorsTensor, SafetensorsType } from "../io/safetensors-types.js";
-import { type FloatArray, firstNonFinite, Matrix, type Precision } from "../numerics/index.js";
+import type { SafetensorsTensor, SafetensorsType } from "@spillway/io/safetensors-types.js";
+import { type FloatArray, firstNonFinite, Matrix, type Precision } from "@spillway/numerics";
 import { type ModelFile, ModelFileError } from "./model-file.js";
 
 export class TensorReader {

@@ -1,6 +1,6 @@
 // The views of "statistics": which series a member's reservoirs see, in which direction, and the
 // features of all views. It trains nothing but the levels.
-import { Matrix, RandomStream, seedKeys } from "../numerics/index.js";
+import { Matrix, RandomStream, seedKeys } from "@spillway/numerics";
 import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
 import type { ClassifierSettings } from "./classifier/options.js";
 import { levelsOf, someRows, statisticsPerNeuron, writeStatistics } from "./classifier/statistics.js";

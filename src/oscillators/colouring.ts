@@ -1,8 +1,8 @@
 // Graph colouring by phase oscillators that push each other away along edges. An illustration: on
 // hard graphs it finds nothing that greedy repairs from random colours do not.
-import { ArgumentError } from "../core/errors.js";
-import { flag, number, option, type Resolved, resolve, seed, type TableOf, whole } from "../core/options.js";
-import { portableCos, portableSin, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { flag, number, option, type Resolved, resolve, seed, type TableOf, whole } from "@spillway/core/options.js";
+import { portableCos, portableSin, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import { type WorkOptions, WorkPacer } from "../reservoir/index.js";
 import { workTable } from "../reservoir/work.js";
 import { inBinary64, portableSum, turn } from "./circle.js";

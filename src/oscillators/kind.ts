@@ -11,8 +11,8 @@ import {
   RandomStream,
   type SparseMatrix,
   seedKeys,
-} from "../numerics/index.js";
-import { matrixPanels, packColumns, packPanels, packSlices, sliceLayout } from "../numerics/wasm/layout.js";
+} from "@spillway/numerics";
+import { matrixPanels, packColumns, packPanels, packSlices, sliceLayout } from "@spillway/numerics/wasm/layout.js";
 import {
   type KindDraw,
   type KindKernel,

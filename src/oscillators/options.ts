@@ -1,6 +1,6 @@
 // The options of the kind "oscillator": what they take, and what follows from others.
-import { ArgumentError } from "../core/errors.js";
-import { choice, flag, number, option, optional, type Resolved, type TableOf, whole } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, flag, number, option, optional, type Resolved, type TableOf, whole } from "@spillway/core/options.js";
 import type { OscillatorReservoirOptions, RegisteredReservoirConfig } from "../reservoir/index.js";
 
 /** The options of the kind. Those without a default follow from others. */

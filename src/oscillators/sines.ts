@@ -1,6 +1,6 @@
 // For which inputs kernels have the sines of phases: theirs end before numbers of unlimited length
 // begin.
-import type { FloatArray, Matrix } from "../numerics/index.js";
+import type { FloatArray, Matrix } from "@spillway/numerics";
 
 /** Kernels have sines below 2^30; the sum of the bounds is rounded. */
 const largestPhase = 2 ** 29;

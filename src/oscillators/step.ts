@@ -8,7 +8,7 @@ import {
   portableCos,
   portableSin,
   type SparseMatrix,
-} from "../numerics/index.js";
+} from "@spillway/numerics";
 import type { KindStep, RegisteredModel } from "../reservoir/index.js";
 import { portableSum, type Round, roundFor, turn } from "./circle.js";
 import type { OscillatorConfig } from "./options.js";

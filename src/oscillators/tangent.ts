@@ -1,6 +1,6 @@
 // The derivative of a step of phase oscillators, for Lyapunov exponents: small changes of the N
 // phases. In binary64, at the states of the model's own precision.
-import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "../numerics/index.js";
+import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "@spillway/numerics";
 import type { KindTangent, RegisteredModel } from "../reservoir/index.js";
 import { turn } from "./circle.js";
 import type { OscillatorConfig } from "./options.js";

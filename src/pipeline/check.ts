@@ -1,6 +1,6 @@
 // What can be wrong with a pipeline's parameters, found before any case is seen. Cases are checked
 // when it is trained.
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import {
   choice,
   choiceOf,
@@ -13,7 +13,7 @@ import {
   resolve,
   type TableOf,
   withoutDefaults,
-} from "../core/options.js";
+} from "@spillway/core/options.js";
 import { classTrainer } from "../model/classifier/class-readout.js";
 import { classifierReservoir, classifierSettings, takesSpikes } from "../model/defaults.js";
 import { classifierReservoirOption, classifierTable } from "../model/schemas.js";

@@ -1,11 +1,11 @@
 // Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses
 // nothing.
-import { ArgumentError } from "../core/errors.js";
-import { seed as anySeed, checkedLater, list, optional, resolve, type TableOf } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { seed as anySeed, checkedLater, list, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Seed } from "@spillway/numerics";
 import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { checkLabels } from "../model/classifier/options.js";
 import type { Label } from "../model/index.js";
-import type { Seed } from "../numerics/index.js";
 import { WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
 import { workTable } from "../reservoir/work.js";

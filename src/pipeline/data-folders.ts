@@ -1,11 +1,11 @@
 // Data sets as they lie in folders: archives of time series, sounds, spike patterns. Nothing is
 // downloaded.
-import { ArgumentError } from "../core/errors.js";
-import { callback, option, optional, type Resolved, resolve, type TableOf, text } from "../core/options.js";
-import { quoted } from "../core/text.js";
-import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav, type UeaOptions } from "../io/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { callback, option, optional, type Resolved, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { quoted } from "@spillway/core/text.js";
+import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav, type UeaOptions } from "@spillway/io";
+import { Matrix } from "@spillway/numerics";
 import type { Label } from "../model/index.js";
-import { Matrix } from "../numerics/index.js";
 import { readSpikePattern, SpikeEventFile, type SpikeHdf5Options, type SpikePattern } from "../spikes/index.js";
 import { readPatternTable } from "../spikes/pattern/files.js";
 

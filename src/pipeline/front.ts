@@ -1,7 +1,7 @@
 // The front of a pipeline: scaling fitted on the training cases, then an encoder. What comes out
 // drives a reservoir.
-import { ArgumentError } from "../core/errors.js";
-import { asMatrix, type Matrix } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { asMatrix, type Matrix } from "@spillway/numerics";
 import { checkSequences } from "../reservoir/inputs.js";
 import { binWidth, type DriveOptions, drivingRows, rangeOf, type UnitRange } from "../spikes/drive.js";
 import { SpikePattern } from "../spikes/index.js";

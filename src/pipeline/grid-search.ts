@@ -1,8 +1,8 @@
 // A small search over a grid of parameters, in this process, by cross-validation on the training
 // cases.
-import { ArgumentError } from "../core/errors.js";
-import { checked, option, resolve, type TableOf } from "../core/options.js";
-import type { Seed } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, option, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Seed } from "@spillway/numerics";
 import { WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
 import {
   type CrossValidation,

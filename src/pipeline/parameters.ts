@@ -1,8 +1,8 @@
 // A pipeline as parameters: plain JSON, checked. What they do stands in pipeline.ts and front.ts.
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { MatrixLike } from "@spillway/numerics";
 import { takesSpikes } from "../model/defaults.js";
 import type { ClassifierReservoir, ClassifierSettings } from "../model/index.js";
-import type { MatrixLike } from "../numerics/index.js";
 import type { ReadoutDescription } from "../readout/index.js";
 import { type BinOptions, type CochleaOptions, type EncoderConfig, encoders, type SpikePattern } from "../spikes/index.js";
 

@@ -1,7 +1,7 @@
 // A Pipeline as a model file: a classifier's file of the kind "pipeline", with the parameters and
 // ranges of the front as a note.
-import { ArgumentError } from "../core/errors.js";
-import { anything, given, type Kind, list, number, object, optional, record } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { anything, given, type Kind, list, number, object, optional, record } from "@spillway/core/options.js";
 import { decodeModelFile, encodeModelFile, ModelFileError } from "../model/model-file.js";
 import { stableJson } from "../model/stable-json.js";
 import type { UnitRange } from "../spikes/drive.js";

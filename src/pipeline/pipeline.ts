@@ -1,11 +1,11 @@
 // Pipeline: from raw cases to classes in one object that JSON describes. Its reservoirs and
 // readouts are a Classifier's.
-import { option, resolve, text } from "../core/options.js";
-import { readBytes, writeFileAtomic } from "../io/index.js";
+import { option, resolve, text } from "@spillway/core/options.js";
+import { readBytes, writeFileAtomic } from "@spillway/io";
+import type { Matrix } from "@spillway/numerics";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { checkLabels } from "../model/classifier/options.js";
 import { Classifier, type Label, NotFittedError } from "../model/index.js";
-import type { Matrix } from "../numerics/index.js";
 import type { EngineSelection, WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
 import { Turns, workTable } from "../reservoir/work.js";

@@ -1,10 +1,10 @@
 // Which cases train and which test: folds of many kinds, as lists of places. Nothing here looks at
 // the cases themselves.
 
-import { checkWhole } from "../core/checks.js";
-import { ArgumentError } from "../core/errors.js";
-import { seed as anySeed, checkedLater, number, option, optional, resolve, type TableOf, whole } from "../core/options.js";
-import { isList, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+import { checkWhole } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { seed as anySeed, checkedLater, number, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { isList, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 
 /** Places of cases, rising. */
 export interface Split {

@@ -1,6 +1,6 @@
 // Bands around a line: what a forecast may be, as an area between two ends.
-import { ArgumentError } from "../core/errors.js";
-import type { Matrix, MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix, MatrixLike } from "@spillway/numerics";
 import { encodeArray } from "./figure.js";
 import { formatShare } from "./format.js";
 import { sameShape } from "./line.js";

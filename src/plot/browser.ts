@@ -1,7 +1,7 @@
 // A Chromium on this machine, for images that plotly itself draws. It is looked for, never
 // installed.
-import { SpillwayError } from "../core/errors.js";
-import { visible } from "../core/text.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { visible } from "@spillway/core/text.js";
 import type { Figure } from "./figure.js";
 import { reportHtml } from "./report.js";
 

@@ -1,7 +1,7 @@
 // What was promised against what came: bands that should hold a share of the values, and
 // probabilities that should come true as often as they say.
-import { ArgumentError } from "../core/errors.js";
-import { option, optional, resolve, type TableOf, text } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber, formatShare } from "./format.js";
 import { checkList, listKind, titleTable } from "./options.js";

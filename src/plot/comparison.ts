@@ -1,9 +1,9 @@
 // A comparison of engines as a figure: how far apart by step, and by how many units in the last
 // place.
 
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
 import type { Comparison } from "../analysis/index.js";
-import { ArgumentError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { isArrayLike, titleTable } from "./options.js";
 import { seriesColour } from "./palette.js";

@@ -1,7 +1,7 @@
 // The confusion matrix of a classifier as a figure.
-import { ArgumentError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
-import { asMatrix, type MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { asMatrix, type MatrixLike } from "@spillway/numerics";
 import { encodeArray, type Figure } from "./figure.js";
 import { checkList, titleTable } from "./options.js";
 import { inkOn, sequentialScale } from "./palette.js";

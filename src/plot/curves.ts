@@ -1,7 +1,7 @@
 // Curves over any number: what a sweep measured, beside what theory says. Series over time are in
 // series.ts.
-import { ArgumentError } from "../core/errors.js";
-import { flag, option, optional, resolve, type TableOf, text } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { flag, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
 import { logarithmicAxis } from "./error.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";

@@ -1,6 +1,6 @@
 // Fewer points of a long series for a plot, without losing a peak; not a filter to compute with.
-import { ArgumentError } from "../core/errors.js";
-import { Matrix, precisionOf } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix, precisionOf } from "@spillway/numerics";
 import { checkList } from "./options.js";
 
 /** Points that were kept: their indices in the series, rising, and the values there. */

@@ -1,7 +1,7 @@
 // Figures of errors by step.
-import { ArgumentError } from "../core/errors.js";
-import { choice, flag, option, optional, resolve, type TableOf } from "../core/options.js";
-import type { Matrix, MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, flag, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Matrix, MatrixLike } from "@spillway/numerics";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { line, type SeriesPlotOptions, sameShape, seriesTable } from "./line.js";

@@ -1,7 +1,7 @@
 // A figure as data: what plotly draws, with a title and the same in words. Nothing is drawn here.
-import { ArgumentError } from "../core/errors.js";
-import { toLittleEndian } from "../io/typed-bytes.js";
-import { describe, type FloatArray } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { toLittleEndian } from "@spillway/io/typed-bytes.js";
+import { describe, type FloatArray } from "@spillway/numerics";
 
 /** A plotly figure (JSON), with what a reader gets who cannot see it. */
 export interface Figure {

@@ -1,7 +1,7 @@
 // What figures of series share: one decimated line, and the checks of their shapes.
-import { ArgumentError } from "../core/errors.js";
-import { number, option, optional, type TableOf, text } from "../core/options.js";
-import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { number, option, optional, type TableOf, text } from "@spillway/core/options.js";
+import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { decimate } from "./decimate.js";
 import { encodeArray } from "./figure.js";
 import { listKind, most, titleTable } from "./options.js";

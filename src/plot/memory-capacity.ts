@@ -1,7 +1,7 @@
 // The memory curve of a reservoir: how much of the input k steps ago can still be read out. It is
 // measured by `analysis`.
-import { ArgumentError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { isArrayLike, titleTable } from "./options.js";

@@ -1,8 +1,8 @@
 // Options that several figures have, described once. Options of a single figure are described
 // beside it, and what a figure is drawn from is checked where it is drawn.
-import { ArgumentError } from "../core/errors.js";
-import { checked, type Kind, number, type Option, option, text, whole } from "../core/options.js";
-import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, type Kind, number, type Option, option, text, whole } from "@spillway/core/options.js";
+import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 
 /** Options of a figure that has nothing else to choose: its title, and what it is if left out. */
 export const titleTable = (title: string): { readonly title: Option<string, string> } => ({

@@ -1,7 +1,7 @@
 // Figures out of the program: into a page, into an image, onto the screen. What they show is
 // decided elsewhere.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
-import { choice, option, optional, resolve, type TableOf, text } from "../core/options.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { choice, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
 import { chromiumImage, findChromium } from "./browser.js";
 import { checkFigure, type Figure } from "./figure.js";
 import { openInBrowser } from "./open-in-browser.js";

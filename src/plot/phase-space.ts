@@ -1,7 +1,7 @@
 // States against each other: a few neurons, or the directions in which all of them move most.
-import { ArgumentError } from "../core/errors.js";
-import { checked, checkedLater, option, optional, type Resolved, resolve, type TableOf, text } from "../core/options.js";
-import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, checkedLater, option, optional, type Resolved, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { encodeArray, type Figure } from "./figure.js";
 import { afterWashout, listKind, most, titleTable, type WashoutOptions, washoutTable } from "./options.js";
 import { baselineColour, predictionColour, sequentialScale, seriesColour } from "./palette.js";

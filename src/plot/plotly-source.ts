@@ -1,6 +1,6 @@
 // Finds the text of plotly.js. A report carries it inside itself, and opens without a network.
 
-import { SpillwayError } from "../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
 /**
  * The source of plotly.js from the package plotly.js-dist-min, a dependency.
  * @throws Error outside Node, or if the package is not installed.

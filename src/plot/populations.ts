@@ -1,7 +1,7 @@
 // Figures of a network of populations: the spikes of all of them above one another, and their
 // rates beside references. Any spike pattern has the columns.
-import { ArgumentError } from "../core/errors.js";
-import { number, option, optional, resolve, type TableOf, whole } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { number, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { titleTable } from "./options.js";

@@ -1,6 +1,6 @@
 // The directions in which states move most, for a picture of them; not a decomposition to compute
 // with.
-import { Matrix } from "../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 
 /** Rows that the directions are found from. */
 const maxRows = 4000;

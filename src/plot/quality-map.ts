@@ -1,8 +1,8 @@
 // A map of a measure over two numbers of a reservoir's description, with the line at which the
 // Lyapunov exponent changes sign. It is measured by `analysis`.
-import { ArgumentError } from "../core/errors.js";
-import { optional, resolve, text } from "../core/options.js";
-import type { Matrix } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { optional, resolve, text } from "@spillway/core/options.js";
+import type { Matrix } from "@spillway/numerics";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { divergingScale, predictionColour, sequentialScale } from "./palette.js";

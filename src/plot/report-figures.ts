@@ -1,5 +1,5 @@
 // The figures that a report page holds, read out of it again.
-import { FormatError } from "../io/index.js";
+import { FormatError } from "@spillway/io";
 import { checkFigure, type Figure } from "./figure.js";
 
 const begin = '<script type="application/json" id="figures">';

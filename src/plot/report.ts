@@ -1,7 +1,7 @@
 // One page that opens without a network: what ran, how well, and the figures. It computes nothing;
 // scores and figures are handed to it.
-import { ArgumentError } from "../core/errors.js";
-import { checked, given, optional, resolve, type TableOf, text } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, given, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
 import { base64, checkFigure, type Figure } from "./figure.js";
 import { escapeHtml, escapeJson, formatNumber } from "./format.js";
 import { checkList, isArrayLike } from "./options.js";

@@ -1,7 +1,7 @@
 // What forecasts leave over: residuals in the order of time, and how they are distributed.
-import { ArgumentError } from "../core/errors.js";
-import { option, optional, resolve, type TableOf, text, whole } from "../core/options.js";
-import type { Matrix, MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, optional, resolve, type TableOf, text, whole } from "@spillway/core/options.js";
+import type { Matrix, MatrixLike } from "@spillway/numerics";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { edgesOf, histogram, momentsOf } from "./histogram.js";

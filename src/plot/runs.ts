@@ -1,5 +1,5 @@
 // Runs side by side: the scores of each with those of its seeds, and their errors by step.
-import type { Matrix } from "../numerics/index.js";
+import type { Matrix } from "@spillway/numerics";
 import { errorByStep, rmsByStep } from "./error.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";

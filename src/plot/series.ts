@@ -1,8 +1,8 @@
 // Figures of series: a prediction against its target, and a series by itself.
-import { ArgumentError } from "../core/errors.js";
-import { checkedLater, flag, given, number, object, option, optional, resolve, type TableOf, text } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checkedLater, flag, given, number, object, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { asMatrix, type MatrixLike } from "@spillway/numerics";
 import { validPredictionTime } from "../metrics/index.js";
-import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { bandTrace, checkedBand, type PlottedBand } from "./band.js";
 import { errorByStep } from "./error.js";
 import type { Figure } from "./figure.js";

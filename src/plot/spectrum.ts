@@ -1,8 +1,8 @@
 // Eigenvalues in the complex plane with the unit circle; they are computed by `analysis`.
 
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
 import type { Spectrum } from "../analysis/index.js";
-import { ArgumentError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { isArrayLike, titleTable } from "./options.js";

@@ -1,6 +1,6 @@
 // Spikes as points, neuron against time, or as a rate image if there are too many to tell apart.
-import { ArgumentError } from "../core/errors.js";
-import { flag, option, resolve, type TableOf, tuple, whole } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { flag, option, resolve, type TableOf, tuple, whole } from "@spillway/core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { isArrayLike, most, titleTable } from "./options.js";
 import { sequentialScale, seriesColour } from "./palette.js";

@@ -1,7 +1,7 @@
 // Figures of a reservoir's states: all neurons as a heat map, a few as lines.
-import { ArgumentError } from "../core/errors.js";
-import { flag, number, option, optional, resolve, type TableOf, tuple } from "../core/options.js";
-import type { Matrix, MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { flag, number, option, optional, resolve, type TableOf, tuple } from "@spillway/core/options.js";
+import type { Matrix, MatrixLike } from "@spillway/numerics";
 import { thin } from "./decimate.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { line, type SeriesPlotOptions, seriesTable } from "./line.js";

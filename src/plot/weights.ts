@@ -1,6 +1,6 @@
 // The weights of plastic synapses before and after learning, as two histograms over each other.
-import { ArgumentError } from "../core/errors.js";
-import { option, optional, resolve, type TableOf, text, whole } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, optional, resolve, type TableOf, text, whole } from "@spillway/core/options.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { edgesOf, histogram, momentsOf } from "./histogram.js";

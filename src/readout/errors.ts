@@ -1,6 +1,6 @@
 // What can go wrong when a readout is trained, as classes with fields.
-import { SpillwayError } from "../core/errors.js";
-import { NotPositiveDefiniteError } from "../numerics/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { NotPositiveDefiniteError } from "@spillway/numerics";
 
 /**
  * Ridge regression could not be solved by Cholesky factorisation: lambda is too small for the

@@ -1,8 +1,8 @@
 // The features a trainer is asked for, in a user's words, and the columns they become. Shared by
 // every trainer.
-import { ArgumentError } from "../core/errors.js";
-import { choice, flag, option, type Resolved, type TableOf } from "../core/options.js";
-import type { ColumnSource, Matrix } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, flag, option, type Resolved, type TableOf } from "@spillway/core/options.js";
+import type { ColumnSource, Matrix } from "@spillway/numerics";
 import { type FeatureSpec, featureCount } from "../reservoir/features.js";
 import type { ReadoutShape } from "./training-data.js";
 

@@ -1,7 +1,7 @@
 // Training rows summed up as normal equations: X^T X, X^T Y and Y^T Y in the portable order
 // (docs/numerics.md, rule 9). Memory does not grow with the rows. It solves nothing.
-import { ArgumentError } from "../core/errors.js";
-import { type DenseBlas, type GramSum, Matrix, mirrorLowerTriangle, PortableGram } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { type DenseBlas, type GramSum, Matrix, mirrorLowerTriangle, PortableGram } from "@spillway/numerics";
 import { featureColumns } from "./features-option.js";
 import { RowAccumulator, type RowAccumulatorOptions } from "./row-accumulator.js";
 

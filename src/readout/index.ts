@@ -1,6 +1,6 @@
 /** Readouts: what learns outputs from states, and their registry. */
 
-export { NotConvergedError } from "../numerics/newton.js";
+export { NotConvergedError } from "@spillway/numerics/newton.js";
 export { IllConditionedError, SingularFitError } from "./errors.js";
 export type { FeatureOptions } from "./features-option.js";
 export { GramAccumulator, type GramAccumulatorOptions, type GramSums } from "./gram-accumulator.js";

@@ -1,7 +1,7 @@
 // The choice of lambda over a grid from one factorisation: generalised cross-validation and true
 // leave-one-out. It scores; the chosen lambda is then solved for like any other.
-import { SpillwayError } from "../core/errors.js";
-import { Bidiagonal, type CholeskyFactor, Matrix, type ShiftedProblem } from "../numerics/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { Bidiagonal, type CholeskyFactor, Matrix, type ShiftedProblem } from "@spillway/numerics";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import type { TrainingSequence } from "./training-data.js";
 

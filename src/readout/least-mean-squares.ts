@@ -1,5 +1,5 @@
 // Least mean squares: the cheapest online readout, one gradient step a row.
-import { flag, number, option, optional, resolve, type TableOf } from "../core/options.js";
+import { flag, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
 import { type FeatureOptions, featureSpec, featureTable } from "./features-option.js";
 import { OnlineTrainer } from "./online-trainer.js";
 

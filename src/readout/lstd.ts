@@ -1,7 +1,7 @@
 // Policy evaluation: the value of what a process will bring, as a linear readout of states, by
 // least-squares temporal differences.
-import { flag, number, option, resolve, type TableOf } from "../core/options.js";
-import { BlockProduct, Matrix, solveSquare } from "../numerics/index.js";
+import { flag, number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { BlockProduct, Matrix, solveSquare } from "@spillway/numerics";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
 import { type FeatureOptions, featureSpec, featuresOf, featureTable } from "./features-option.js";

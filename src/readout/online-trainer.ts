@@ -1,7 +1,7 @@
 // Readouts trained row by row: the state, the target, one step of the weights. The rule that gives
 // the gain (recursive least squares, least mean squares) is passed in.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
-import { asMatrix, isList, Matrix } from "../numerics/index.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { asMatrix, isList, Matrix } from "@spillway/numerics";
 import { evaluateReadout, type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { featuresOf } from "./features-option.js";
 import { checkRows } from "./row-accumulator.js";

@@ -1,8 +1,8 @@
 // Recursive least squares: ridge regression updated row by row, with forgetting. With a reservoir
 // that feeds its output back and learns at every step it is FORCE learning.
-import { SpillwayError } from "../core/errors.js";
-import { number, option, resolve, type TableOf } from "../core/options.js";
-import { InverseCovariance } from "../numerics/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { InverseCovariance } from "@spillway/numerics";
 import { type FeatureOptions, featureSpec, featureTable } from "./features-option.js";
 import { OnlineTrainer } from "./online-trainer.js";
 

@@ -1,6 +1,6 @@
 // Ridge regression in its dual form, for fewer rows than features: a T x T system in place of an F
 // x F one. All rows are at hand here.
-import { cholesky, Matrix, PortableGram } from "../numerics/index.js";
+import { cholesky, Matrix, PortableGram } from "@spillway/numerics";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { withLambda } from "./errors.js";
 import { featuresOf } from "./features-option.js";

@@ -1,6 +1,6 @@
 // The ridge readouts of many lambdas by one decomposition of the training rows' sums: the small
 // problem that generalised cross-validation scores, solved for weights.
-import { Bidiagonal, Matrix } from "../numerics/index.js";
+import { Bidiagonal, Matrix } from "@spillway/numerics";
 import { IllConditionedError } from "./errors.js";
 import type { GramAccumulator } from "./gram-accumulator.js";
 import { identity, type ReducedProblem } from "./lambda-selection.js";

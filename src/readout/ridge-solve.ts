@@ -1,7 +1,7 @@
 // The two solvers of ridge regression that work on what training rows left behind: Cholesky on
 // normal equations, and a triangular factor. Each knows how to solve for one lambda and how to
 // stand for the rows when lambda is chosen.
-import { cholesky, type DenseBlas, Matrix } from "../numerics/index.js";
+import { cholesky, type DenseBlas, Matrix } from "@spillway/numerics";
 import { IllConditionedError, withLambda } from "./errors.js";
 import type { GramAccumulator } from "./gram-accumulator.js";
 import { type ReducedProblem, upperOf, withoutConstant } from "./lambda-selection.js";

@@ -1,8 +1,8 @@
 // Ridge regression, the readout of reservoir computing: options, training on rows, and the choice
 // of solver. The arithmetic is in numerics/linear-algebra.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
-import { checked, choice, either, flag, list, number, option, optional, resolve, type TableOf } from "../core/options.js";
-import { type DenseBlas, type DoubleDoubleReflections, describe, Matrix, SystemBlas } from "../numerics/index.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { checked, choice, either, flag, list, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { type DenseBlas, type DoubleDoubleReflections, describe, Matrix, SystemBlas } from "@spillway/numerics";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
 import { checkSizes, type FeatureOptions, featureSpec, featuresOf, featureTable } from "./features-option.js";

@@ -1,8 +1,8 @@
 // What all accumulators of training rows share: which features are taken, and the checks of rows
 // and of another accumulator that is added.
-import { ArgumentError } from "../core/errors.js";
-import { flag } from "../core/options.js";
-import { describe, Matrix } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { flag } from "@spillway/core/options.js";
+import { describe, Matrix } from "@spillway/numerics";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { checkFeatures, checkSizes, featuresOf } from "./features-option.js";

@@ -1,9 +1,9 @@
 // Multinomial logistic regression: a readout whose outputs are scores of classes, and their
 // probabilities. The minimiser is in newton.ts; loss and derivatives are here.
-import { ArgumentError } from "../core/errors.js";
-import { number, option, resolve, type TableOf, whole } from "../core/options.js";
-import { asMatrix, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "../numerics/index.js";
-import { minimiseByNewton, type SmoothObjective } from "../numerics/newton.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { number, option, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { asMatrix, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "@spillway/numerics";
+import { minimiseByNewton, type SmoothObjective } from "@spillway/numerics/newton.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { type FeatureOptions, featureSpec, featuresOf, featureTable } from "./features-option.js";
 import { TrainedReadout } from "./trained-readout.js";

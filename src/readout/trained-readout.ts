@@ -1,8 +1,8 @@
 // A trained linear readout: plain data, and its evaluation over whole series. How it was trained is
 // another file's matter.
-import { ArgumentError } from "../core/errors.js";
-import { choice, optional, resolve } from "../core/options.js";
-import { allocate, asMatrix, describe, evaluateRows, Matrix, type MatrixLike, type Precision, precisionOf } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, optional, resolve } from "@spillway/core/options.js";
+import { allocate, asMatrix, describe, evaluateRows, Matrix, type MatrixLike, type Precision, precisionOf } from "@spillway/numerics";
 import { applyReadout, type FeatureSpec, featureCount, type LinearReadout, writeFeatures } from "../reservoir/features.js";
 import { checkFeatures, checkSizes } from "./features-option.js";
 

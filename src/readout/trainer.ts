@@ -1,7 +1,7 @@
 // What a trainer of readouts is, and the trainers that have a name.
-import { ArgumentError } from "../core/errors.js";
-import { callback, choice, list } from "../core/options.js";
-import { type Part, Registry } from "../core/registry.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { callback, choice, list } from "@spillway/core/options.js";
+import { type Part, Registry } from "@spillway/core/registry.js";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec, LinearReadout } from "../reservoir/features.js";
 import { checkFeatures } from "./features-option.js";

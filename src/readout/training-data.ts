@@ -1,9 +1,9 @@
 // What a user hands to `fit`, turned into checked sequences: matrices of equal length, washout cut
 // off, every value finite.
-import { ArgumentError } from "../core/errors.js";
-import { anything, either, type Kind, list, option, optional, resolve, type TableOf, whole } from "../core/options.js";
-import { asMatrix, describe, firstNonFinite, Matrix, type MatrixLike } from "../numerics/index.js";
-import { isKnownFinite } from "../numerics/known-finite.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { anything, either, type Kind, list, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { asMatrix, describe, firstNonFinite, Matrix, type MatrixLike } from "@spillway/numerics";
+import { isKnownFinite } from "@spillway/numerics/known-finite.js";
 
 /** One series, or several that follow one another without touching. */
 export type SeriesLike = MatrixLike | readonly MatrixLike[];

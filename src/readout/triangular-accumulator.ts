@@ -1,7 +1,7 @@
 // Training rows gathered as a triangular factor: what ridge regression by QR needs, without normal
 // equations and without keeping the rows. It solves nothing.
-import { ArgumentError } from "../core/errors.js";
-import { DoubleDoubleFactor, type DoubleDoubleReflections, type Matrix, TriangularFactor } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { DoubleDoubleFactor, type DoubleDoubleReflections, type Matrix, TriangularFactor } from "@spillway/numerics";
 import { featureColumns } from "./features-option.js";
 import { RowAccumulator, type RowAccumulatorOptions } from "./row-accumulator.js";
 

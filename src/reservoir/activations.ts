@@ -1,9 +1,9 @@
 // The activation functions f, by name. What engines make of the four of this package is theirs;
 // one of the user's own is this function itself.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
-import { callback, flag } from "../core/options.js";
-import { type Part, Registry } from "../core/registry.js";
-import { type Precision, portableTanh, portableTanh32 } from "../numerics/index.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { callback, flag } from "@spillway/core/options.js";
+import { type Part, Registry } from "@spillway/core/registry.js";
+import { type Precision, portableTanh, portableTanh32 } from "@spillway/numerics";
 import type { Engine } from "./engine.js";
 import type { Activation } from "./model.js";
 

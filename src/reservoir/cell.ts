@@ -1,8 +1,8 @@
 // Cells: what a step keeps of the state, and what it adds. The leaky cell is the default, and
 // stands in model.ts and step.ts; the others are described here, and made from a description.
-import { ArgumentError } from "../core/errors.js";
-import { byType, given, number } from "../core/options.js";
-import { allocate, type FloatArray, isSparse, Matrix, RandomStream, type SparseMatrix, seedKeys, toDense } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { byType, given, number } from "@spillway/core/options.js";
+import { allocate, type FloatArray, isSparse, Matrix, RandomStream, type SparseMatrix, seedKeys, toDense } from "@spillway/numerics";
 import type { ReservoirConfig } from "./config.js";
 import type { Engine } from "./engine.js";
 import type { ReservoirModel } from "./model.js";

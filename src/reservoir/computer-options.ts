@@ -1,7 +1,7 @@
 // The options of ReservoirComputer's calls, and their tables.
-import { choice, list, option, optional, type TableOf, whole } from "../core/options.js";
-import type { Context } from "../gpu/index.js";
-import type { Matrix, MatrixLike } from "../numerics/index.js";
+import { choice, list, option, optional, type TableOf, whole } from "@spillway/core/options.js";
+import type { Context } from "@spillway/gpu";
+import type { Matrix, MatrixLike } from "@spillway/numerics";
 import type { EngineOptions } from "./engine.js";
 import { contextTable, engineTable, matricesTable, matrixKind, planTable, profileTable, seriesOf, threadsTable } from "./options.js";
 import type { OwnMatrices } from "./weights.js";

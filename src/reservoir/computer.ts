@@ -1,12 +1,12 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session;
 // what comes in is checked by inputs.ts.
 
-import { checkWhole, count } from "../core/checks.js";
-import { ArgumentError, busyError } from "../core/errors.js";
-import { type Resolved, resolve } from "../core/options.js";
-import { warnOnce } from "../core/warning.js";
-import type { Context } from "../gpu/index.js";
-import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
+import { checkWhole, count } from "@spillway/core/checks.js";
+import { ArgumentError, busyError } from "@spillway/core/errors.js";
+import { type Resolved, resolve } from "@spillway/core/options.js";
+import { warnOnce } from "@spillway/core/warning.js";
+import type { Context } from "@spillway/gpu";
+import { type FloatArray, Matrix, type MatrixLike } from "@spillway/numerics";
 import type { CompositeOptions } from "./composite/config.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
 import {

@@ -1,6 +1,6 @@
 // What the fields of a reservoir's description are and take: the one description from which come
 // checks, defaults and JSON Schema.
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import {
   byType,
   choice,
@@ -20,7 +20,7 @@ import {
   resolve,
   seed,
   whole,
-} from "../core/options.js";
+} from "@spillway/core/options.js";
 import { activations } from "./activations.js";
 import { cellKind, hasOrthogonal } from "./cell.js";
 import { isComposite } from "./composite/config.js";

@@ -1,6 +1,6 @@
 // A reservoir described as JSON. What the fields mean stands here; what they take is checked in
 // config-schema.ts.
-import type { Seed } from "../numerics/index.js";
+import type { Seed } from "@spillway/numerics";
 import type { CellConfig } from "./cell.js";
 import type { Activation } from "./model.js";
 import type { TopologyConfig } from "./topologies/index.js";

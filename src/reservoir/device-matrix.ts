@@ -1,8 +1,8 @@
 // Matrices that lie in the memory of a device: inputs that are there already, and states that stay
 // there. It starts no work on a device.
-import { ArgumentError } from "../core/errors.js";
-import type { Context, DeviceSlice } from "../gpu/index.js";
-import { describe, Matrix, type Precision } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Context, DeviceSlice } from "@spillway/gpu";
+import { describe, Matrix, type Precision } from "@spillway/numerics";
 
 /** A stretch of device memory of real numbers. */
 export type RealValues = DeviceSlice<"f32"> | DeviceSlice<"f64">;

@@ -1,7 +1,7 @@
 // The engine contract: what an engine that runs reservoirs must offer. What only devices can do is
 // in one object, `device`; without it the host does the work, with the same bits. An engine checks
 // and converts nothing: it gets a finished model and finished arrays.
-import type { FloatArray, Matrix } from "../numerics/index.js";
+import type { FloatArray, Matrix } from "@spillway/numerics";
 import type { AnyModel } from "./composite/model.js";
 import type { DeviceMatrix, DeviceSequences } from "./device-matrix.js";
 import type { DeviceAbilities, DeviceSide } from "./engine/device.js";
@@ -14,7 +14,7 @@ import type { AnyShape, ModelShape } from "./shape.js";
 import type { EngineModel, NetworkState } from "./spiking-model.js";
 import type { WorkOptions } from "./work.js";
 
-export { formatBytes } from "../core/bytes.js";
+export { formatBytes } from "@spillway/core/bytes.js";
 export type * from "./engine/device.js";
 export * from "./engine/errors.js";
 export type * from "./engine/measures.js";

@@ -1,10 +1,10 @@
 // The list of engines, and the choice among them. The package's index names them and where they are
 // loaded from.
-import { deviceName } from "../core/device-name.js";
-import { ArgumentError } from "../core/errors.js";
-import { suggestion } from "../core/near-names.js";
-import { callback, flag, given, number, option, optional, resolve, type TableOf } from "../core/options.js";
-import type { Context } from "../gpu/index.js";
+import { deviceName } from "@spillway/core/device-name.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { suggestion } from "@spillway/core/near-names.js";
+import { callback, flag, given, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Context } from "@spillway/gpu";
 import { EngineUnavailableError } from "./engine/errors.js";
 import type { Engine, EngineFeature, EngineOptions, EngineStatus } from "./engine.js";
 import { contextKind } from "./options.js";

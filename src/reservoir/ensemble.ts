@@ -1,9 +1,9 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
 
-import { count } from "../core/checks.js";
-import { ArgumentError, busyError } from "../core/errors.js";
-import { choice, given, list, object, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
-import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { count } from "@spillway/core/checks.js";
+import { ArgumentError, busyError } from "@spillway/core/errors.js";
+import { choice, given, list, object, option, optional, type Resolved, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { isComposite } from "./composite/config.js";
 import type { EnsembleSession } from "./engine/device.js";
 import { openEnsemble } from "./engine/one-by-one.js";

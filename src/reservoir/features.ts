@@ -1,7 +1,7 @@
 // What a linear readout sees, and a trained linear readout as data. The order of its sums is part
 // of the definition (docs/numerics.md, rules 9 and 10), so every engine can evaluate one inside its
 // own loop.
-import { allocate, type FloatArray, type Matrix, type Precision } from "../numerics/index.js";
+import { allocate, type FloatArray, type Matrix, type Precision } from "@spillway/numerics";
 
 /**
  * The features of one step, in this order: the state, then the input, then the squares.

@@ -10,11 +10,11 @@ export {
   type ErrorCode,
   type ErrorDetails,
   SpillwayError,
-} from "../core/errors.js";
-export type { Part } from "../core/registry.js";
-export type { MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
-export { Matrix } from "../numerics/index.js";
-export { checkFinite } from "../numerics/known-finite.js";
+} from "@spillway/core/errors.js";
+export type { Part } from "@spillway/core/registry.js";
+export type { MatrixLike, Precision, Seed, SparseMatrix } from "@spillway/numerics";
+export { Matrix } from "@spillway/numerics";
+export { checkFinite } from "@spillway/numerics/known-finite.js";
 export { type ActivationFunction, activationOf, registerActivation } from "./activations.js";
 export type { CellConfig, CellWeights } from "./cell.js";
 export type * from "./composite/config.js";

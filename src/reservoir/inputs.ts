@@ -1,9 +1,9 @@
 // Turns what users hand over into arrays of the model's precision, or says what is wrong with it.
 // It runs nothing.
-import { checkWhole, count } from "../core/checks.js";
-import { ArgumentError } from "../core/errors.js";
-import { describe, type FloatArray, inPrecision, Matrix, type MatrixLike, type Precision } from "../numerics/index.js";
-import { checkFinite, filledSeries, noteFinite } from "../numerics/known-finite.js";
+import { checkWhole, count } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { describe, type FloatArray, inPrecision, Matrix, type MatrixLike, type Precision } from "@spillway/numerics";
+import { checkFinite, filledSeries, noteFinite } from "@spillway/numerics/known-finite.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
 import { DeviceMatrix } from "./device-matrix.js";
 import type { EngineSession, SequenceInput } from "./engine.js";

@@ -1,6 +1,6 @@
 // How descriptions become models, kind by kind. The domain knows rate reservoirs; spiking ones make
 // themselves known here, others by registered/kind.ts.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { checkActivation } from "./activations.js";
 import { checkCell } from "./cell.js";
 import { type CompositeOptions, isComposite } from "./composite/config.js";

@@ -1,6 +1,6 @@
 // Spectral radii of drawn weights that were measured before in this process. Seeds and settings
 // that share their W, as most of a search or a grid do, measure it once.
-import type { SpectralRadius } from "../numerics/index.js";
+import type { SpectralRadius } from "@spillway/numerics";
 import type { ReservoirConfig } from "./config.js";
 
 /** The most radii that are kept. */

@@ -1,5 +1,5 @@
 // A reservoir as an engine sees it: plain arrays in the model's precision, nothing left to decide.
-import type { FloatArray, Matrix, PhiloxKey, Precision, SparseMatrix } from "../numerics/index.js";
+import type { FloatArray, Matrix, PhiloxKey, Precision, SparseMatrix } from "@spillway/numerics";
 import type { CellWeights } from "./cell.js";
 import type { ReservoirConfig } from "./config.js";
 import type { WeightDraws } from "./weight-draws.js";

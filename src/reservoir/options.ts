@@ -14,10 +14,10 @@ import {
   type TableOf,
   text,
   whole,
-} from "../core/options.js";
-import type { Context } from "../gpu/index.js";
-import type { MatrixLike, SparseMatrix } from "../numerics/index.js";
-import { Matrix } from "../numerics/matrix.js";
+} from "@spillway/core/options.js";
+import type { Context } from "@spillway/gpu";
+import type { MatrixLike, SparseMatrix } from "@spillway/numerics";
+import { Matrix } from "@spillway/numerics/matrix.js";
 import type { TrainingSink } from "./engine/training.js";
 import type { OwnMatrices, ReservoirMatrices } from "./weights.js";
 

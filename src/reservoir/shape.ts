@@ -1,6 +1,6 @@
 // The sizes that plans and costs of a rate reservoir depend on: known from a model, or near enough
 // from a description before its weights are drawn.
-import { isSparse, type Precision, storedValues } from "../numerics/index.js";
+import { isSparse, type Precision, storedValues } from "@spillway/numerics";
 import { isOwnActivation } from "./activations.js";
 import { hasOrthogonal } from "./cell.js";
 import type { AnyModel } from "./composite/model.js";

@@ -1,6 +1,6 @@
 // A spiking reservoir described as JSON. What the fields mean stands here; what they take is
 // checked in spikes/liquid/schema.ts.
-import type { Precision, Seed } from "../numerics/index.js";
+import type { Precision, Seed } from "@spillway/numerics";
 
 /**
  * Current-based leaky integrate-and-fire. Potentials in mV, times in ms. See

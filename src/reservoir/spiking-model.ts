@@ -1,6 +1,6 @@
 // A spiking reservoir as an engine sees it: plain arrays, nothing left to decide. Its arithmetic is
 // docs/numerics.md, rule 12.
-import type { FloatArray, Matrix, PhiloxKey, Precision } from "../numerics/index.js";
+import type { FloatArray, Matrix, PhiloxKey, Precision } from "@spillway/numerics";
 import type { ReservoirModel } from "./model.js";
 import type { RegisteredModel } from "./registered/model.js";
 import type { SpikingReservoirConfig } from "./spiking-config.js";

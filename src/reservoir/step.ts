@@ -1,6 +1,6 @@
 // One step of a reservoir as a pure function, in the order of the equation. Every engine must equal
 // it, bit for bit.
-import { allocate, type FloatArray, type Matrix, philox4x32, rowDot, uniformFromWords } from "../numerics/index.js";
+import { allocate, type FloatArray, type Matrix, philox4x32, rowDot, uniformFromWords } from "@spillway/numerics";
 import { activationOf } from "./activations.js";
 import { integerStep } from "./integer/step.js";
 import type { ReservoirModel } from "./model.js";

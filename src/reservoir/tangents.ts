@@ -1,7 +1,7 @@
 // Small differences that follow a trajectory, and the Lyapunov exponents they grow by. What drives
 // the trajectory, an input or the reservoir's own readout, is not known here.
-import { ArgumentError } from "../core/errors.js";
-import { type DoubleDouble, ddAdd, type FloatArray, isSparse, type Matrix, portableLog, type SparseMatrix } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { type DoubleDouble, ddAdd, type FloatArray, isSparse, type Matrix, portableLog, type SparseMatrix } from "@spillway/numerics";
 import type { ReservoirModel } from "./model.js";
 
 /** Lyapunov exponents. */

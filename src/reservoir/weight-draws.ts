@@ -1,7 +1,7 @@
 // A W that is too large for the host: described by what it is drawn from, and drawn where the
 // reservoir runs. Nothing here draws.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
-import { circularLawOfRows, Matrix, type PhiloxKey, portableLog, type SeedKeys, type SparseMatrix } from "../numerics/index.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { circularLawOfRows, Matrix, type PhiloxKey, portableLog, type SeedKeys, type SparseMatrix } from "@spillway/numerics";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import { isQuantized } from "./weight-rounding.js";
 

@@ -1,7 +1,7 @@
 // How weights of W are rounded once more if a description asks for it (docs/numerics.md, rule 7). A
 // second rounding changes nothing: a device can find the steps again in the values. How they are
 // packed is up to the engines.
-import type { FloatArray } from "../numerics/index.js";
+import type { FloatArray } from "@spillway/numerics";
 
 /**
  * What W's weights are rounded to: not at all, 8 significant bits, or steps of 8 or 4 bits a

@@ -1,8 +1,8 @@
 // From a description to a model: draws every matrix from the seed, measures the radius and scales.
 // docs/numerics.md, rule 7.
-import { ArgumentError } from "../core/errors.js";
-import { machineMemory } from "../core/machine-memory.js";
-import { warnOnce } from "../core/warning.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { machineMemory } from "@spillway/core/machine-memory.js";
+import { warnOnce } from "@spillway/core/warning.js";
 import {
   allocate,
   asMatrix,
@@ -24,7 +24,7 @@ import {
   storedValues,
   toDense,
   toSparse,
-} from "../numerics/index.js";
+} from "@spillway/numerics";
 import { antisymmetric, cellWeights, hasOrthogonal } from "./cell.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import type { DeviceAbilities } from "./engine/device.js";

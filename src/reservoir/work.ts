@@ -1,6 +1,6 @@
 // Long work that stays polite: it lets the event loop run, reports progress and can be stopped.
-import { SpillwayError } from "../core/errors.js";
-import { callback, checked, optional, resolve, type TableOf } from "../core/options.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { callback, checked, optional, resolve, type TableOf } from "@spillway/core/options.js";
 
 /** Watching and stopping long work. */
 export interface WorkOptions {

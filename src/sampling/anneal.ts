@@ -1,7 +1,7 @@
 // States of low energy by annealing: of temperature, or of a transverse field.
-import { ArgumentError } from "../core/errors.js";
-import { choice, number, option, optional, type Resolved, resolve, seed, type TableOf, whole } from "../core/options.js";
-import { type Seed, seedKeys } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, number, option, optional, type Resolved, resolve, seed, type TableOf, whole } from "@spillway/core/options.js";
+import { type Seed, seedKeys } from "@spillway/numerics";
 import { type WorkOptions, WorkPacer } from "../reservoir/index.js";
 import { workTable } from "../reservoir/work.js";
 import { Chains, type SweepWeights } from "./chains.js";

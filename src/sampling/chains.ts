@@ -1,5 +1,5 @@
 // Heat-bath sweeps over chains of spins, classical or of several slices in imaginary time.
-import { type PhiloxKey, philox4x32, portableExp, uniformFromWords } from "../numerics/index.js";
+import { type PhiloxKey, philox4x32, portableExp, uniformFromWords } from "@spillway/numerics";
 import { fieldAt, type Neighbourhoods } from "./ising.js";
 
 /** Last words of counters: rule 7's streams that nothing else draws from. */

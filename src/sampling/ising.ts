@@ -1,6 +1,6 @@
 // Ising models: what they are, their energy, and what a spin feels. Nothing here draws.
-import { ArgumentError } from "../core/errors.js";
-import { number, whole } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { number, whole } from "@spillway/core/options.js";
 
 /**
  * n spins s_i of -1 or 1 with the energy

@@ -1,7 +1,7 @@
 // Samples of an Ising model, and of one in a transverse field by path integrals.
-import { ArgumentError } from "../core/errors.js";
-import { given, number, option, resolve, seed, type TableOf, whole } from "../core/options.js";
-import { Matrix, portableExp, portableLog, type Seed, seedKeys } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { given, number, option, resolve, seed, type TableOf, whole } from "@spillway/core/options.js";
+import { Matrix, portableExp, portableLog, type Seed, seedKeys } from "@spillway/numerics";
 import { type WorkOptions, WorkPacer } from "../reservoir/index.js";
 import { workTable } from "../reservoir/work.js";
 import { Chains } from "./chains.js";

@@ -1,7 +1,20 @@
 // Ridge autoregression: the linear model of the last p values, which a forecaster has to beat.
-import { ArgumentError } from "../core/errors.js";
-import { anything, either, flag, given, type Kind, list, number, option, optional, resolve, type TableOf, whole } from "../core/options.js";
-import { asMatrix, cholesky, firstNonFinite, Matrix, type MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import {
+  anything,
+  either,
+  flag,
+  given,
+  type Kind,
+  list,
+  number,
+  option,
+  optional,
+  resolve,
+  type TableOf,
+  whole,
+} from "@spillway/core/options.js";
+import { asMatrix, cholesky, firstNonFinite, Matrix, type MatrixLike } from "@spillway/numerics";
 import { validationStarts } from "./validation-starts.js";
 
 /** Options of `fitAutoregression`. */

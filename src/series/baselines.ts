@@ -1,7 +1,7 @@
 // What a series predicts about itself without a model: the score to beat.
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { columnMeans, Matrix } from "@spillway/numerics";
 import { seasonalNaive } from "../metrics/index.js";
-import { columnMeans, Matrix } from "../numerics/index.js";
 import { fitAutoregression } from "./autoregression.js";
 import { validationShare } from "./validation-starts.js";
 

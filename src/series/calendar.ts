@@ -1,8 +1,8 @@
 // What the calendar says of a time stamp, as numbers that are known before the series is: where a
 // row stands in the day, the week and the year, and whether it is a holiday.
-import { ArgumentError } from "../core/errors.js";
-import { checked, choice, either, given, type Kind, list, object, optional, whole } from "../core/options.js";
-import { Matrix, portableCos, portableSin } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, choice, either, given, type Kind, list, object, optional, whole } from "@spillway/core/options.js";
+import { Matrix, portableCos, portableSin } from "@spillway/numerics";
 import { dateOf, dayMs, daysOf, hourMs, weekdayOf } from "./civil.js";
 import { parseStamp } from "./time-form.js";
 import { describeStep, type TimeStep } from "./time-grid.js";

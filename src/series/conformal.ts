@@ -1,9 +1,9 @@
 // Bands around forecasts from the errors of earlier forecasts: conformal prediction by step.
 
-import { checkWhole } from "../core/checks.js";
-import { ArgumentError } from "../core/errors.js";
-import { choice, flag, number, option, resolve, type TableOf } from "../core/options.js";
-import { asMatrix, Matrix, type MatrixLike } from "../numerics/index.js";
+import { checkWhole } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, flag, number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { asMatrix, Matrix, type MatrixLike } from "@spillway/numerics";
 
 /** How far from a forecast the ends of its band lie, H x D each; infinite if nothing is known. */
 export interface BandOffsets {

@@ -1,7 +1,7 @@
 // What becomes of a series whose time stamps have gaps.
-import { ArgumentError } from "../core/errors.js";
-import { choice } from "../core/options.js";
-import { Matrix } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice } from "@spillway/core/options.js";
+import { Matrix } from "@spillway/numerics";
 import { axisRows, describeStep, gridAt, type PlaceOfRow, stampAt, stampText, type TimeAxis } from "./time-grid.js";
 
 /**

@@ -1,6 +1,6 @@
 // The logarithm of data: it names the row that has none.
-import { ArgumentError } from "../core/errors.js";
-import { portableLog } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { portableLog } from "@spillway/numerics";
 
 /** ln of a value above 0; a missing one (NaN) stays missing. */
 export function logarithm(value: number, row: number, col: number, what: string): number {

@@ -1,7 +1,7 @@
 // Stamps on a grid that is known: that of the rows a model was trained on.
 
-import { count } from "../core/checks.js";
-import { ArgumentError } from "../core/errors.js";
+import { count } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { inZone } from "./local-times.js";
 import { isIsoForm } from "./time-form.js";
 import {

@@ -1,6 +1,6 @@
 // The scale of a transformed series: what its transforms do to each value by itself, before the
 // first difference.
-import { Matrix } from "../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 import type { FittedTransform } from "./transform-kinds.js";
 import { type FittedTransforms, restoredForecast, transformed } from "./transforms.js";
 

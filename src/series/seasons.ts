@@ -1,7 +1,7 @@
 // The seasons of a series: of the calendar if its step in time is known, else found in its rows.
-import { ArgumentError } from "../core/errors.js";
-import { asMatrix, type MatrixLike } from "../numerics/index.js";
-import { checkFinite } from "../numerics/known-finite.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { asMatrix, type MatrixLike } from "@spillway/numerics";
+import { checkFinite } from "@spillway/numerics/known-finite.js";
 import { dayMs } from "./civil.js";
 import type { TimeStep } from "./time-grid.js";
 

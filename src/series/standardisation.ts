@@ -1,6 +1,6 @@
 // z-scores of series: fitted on training data, applied to what comes in, undone on what goes out.
-import { type FloatArray, Matrix } from "../numerics/index.js";
-import { noteFinite } from "../numerics/known-finite.js";
+import { type FloatArray, Matrix } from "@spillway/numerics";
+import { noteFinite } from "@spillway/numerics/known-finite.js";
 
 /** One mean and one deviation a column: z = (x - mean) / deviation. */
 export interface Standardisation {

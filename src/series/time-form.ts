@@ -1,6 +1,6 @@
 // How a time stamp is written, and stamps from text and back. One stamp at a time; columns of them
 // stand in time-stamps.ts.
-import { quoted } from "../core/text.js";
+import { quoted } from "@spillway/core/text.js";
 import { dateOf, dayMs, daysInMonth, daysOf, hourMs, minuteMs } from "./civil.js";
 
 /**

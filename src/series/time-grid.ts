@@ -1,8 +1,8 @@
 // The grid that time stamps stand on: its step, its gaps, and how it goes on.
 
-import { checkWhole } from "../core/checks.js";
-import { ArgumentError } from "../core/errors.js";
-import { quoted } from "../core/text.js";
+import { checkWhole } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { quoted } from "@spillway/core/text.js";
 import { dateOf, dayMs, daysInMonth, daysOf, hourMs, minuteMs } from "./civil.js";
 import { firstTime, formatStamp, lastTime, type TimeForm } from "./time-form.js";
 import { offsetAt, offsetsShowing } from "./time-zone.js";

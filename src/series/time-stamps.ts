@@ -1,8 +1,8 @@
 // A column of time stamps from text: one form a column. What grid they stand on is found in
 // time-grid.ts.
-import { ArgumentError } from "../core/errors.js";
-import { checked, choice, optional, resolve, type TableOf } from "../core/options.js";
-import { describe } from "../core/text.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, choice, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { describe } from "@spillway/core/text.js";
 import { inZone } from "./local-times.js";
 import { formTakes, isTimeForm, parseStamp, type TimeForm, type TimeUnit } from "./time-form.js";
 import { type PlaceOfRow, stampError, type TimeAxis, type TimeColumn, timeAxis, timesError } from "./time-grid.js";

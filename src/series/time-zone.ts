@@ -1,5 +1,5 @@
 // How far the clock of a zone is ahead of UTC, by the table of zones of Intl.DateTimeFormat.
-import { checked } from "../core/options.js";
+import { checked } from "@spillway/core/options.js";
 import { dayMs, minuteMs } from "./civil.js";
 
 /** The clock of a zone. */

@@ -1,6 +1,6 @@
 // Fitted transforms as a model file keeps them.
-import { ArgumentError } from "../core/errors.js";
-import { given, list, number, object } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { given, list, number, object } from "@spillway/core/options.js";
 import { byField, type FittedTransform } from "./transform-kinds.js";
 import { type FittedTransforms, rowsLost } from "./transforms.js";
 

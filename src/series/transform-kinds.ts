@@ -1,7 +1,7 @@
 // The transforms of a series as data: how a list names them, and the parameters that fitting gives.
-import { ArgumentError } from "../core/errors.js";
-import { callback, checked, choice, choiceOf, either, given, type Kind, number, object, whole } from "../core/options.js";
-import { type Part, Registry } from "../core/registry.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { callback, checked, choice, choiceOf, either, given, type Kind, number, object, whole } from "@spillway/core/options.js";
+import { type Part, Registry } from "@spillway/core/registry.js";
 
 /**
  * One step of a list of transforms:

@@ -1,6 +1,6 @@
 // One transform of a series: its parameters by training rows, what it does, and its inverse.
-import { ArgumentError } from "../core/errors.js";
-import { Matrix, portableExp, portableLog, portablePow, portableTanh } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix, portableExp, portableLog, portablePow, portableTanh } from "@spillway/numerics";
 import { logarithm } from "./logarithm.js";
 import { fitStandardisation } from "./standardisation.js";
 import { type FittedTransform, type Transform, type TransformPair, transforms } from "./transform-kinds.js";

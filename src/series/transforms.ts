@@ -1,7 +1,7 @@
 // What is done to a series before a model sees it, and undone on forecasts: fitted on training rows
 // alone, applied in order, kept as plain data.
-import { ArgumentError } from "../core/errors.js";
-import { Matrix } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import { anyTransformKind, type FittedTransform, type Transform } from "./transform-kinds.js";
 import { differenceOf, fitStep, forwardStep, isDifference, undoStep } from "./transform-step.js";
 

@@ -1,5 +1,5 @@
 // Where forecasts start that choose a setting: inside the training part, never behind it.
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 
 /** The share of the training rows that validates, and the most starts there. */
 export const validationShare = 0.25;

@@ -1,5 +1,5 @@
 // Whether one forecaster beats another on the same starts, and whether so many starts can show it.
-import { RandomStream, seedKeys } from "../numerics/index.js";
+import { RandomStream, seedKeys } from "@spillway/numerics";
 
 /** Mean square errors of a forecaster, one a start; several seeds, one list each. */
 export interface StartErrors {

@@ -1,8 +1,8 @@
 // The body of a request: JSON, within limits of size and time. What is too long by its own account
 // is not read.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { formatBytes } from "../core/bytes.js";
-import { describe } from "../core/text.js";
+import { formatBytes } from "@spillway/core/bytes.js";
+import { describe } from "@spillway/core/text.js";
 import { bodyMs, type Room } from "./limits.js";
 import { RequestError } from "./refused.js";
 

@@ -1,8 +1,8 @@
 // Models that name classes: requests that wait at the same time are answered by one batch.
-import { ArgumentError } from "../core/errors.js";
-import { checked, flag, given, list, option } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, flag, given, list, option } from "@spillway/core/options.js";
+import type { Matrix } from "@spillway/numerics";
 import type { Label } from "../model/index.js";
-import type { Matrix } from "../numerics/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { most } from "./limits.js";
 import { RequestError } from "./refused.js";

@@ -4,8 +4,8 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
-import { SpillwayError } from "../core/errors.js";
-import { describe } from "../core/text.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { describe } from "@spillway/core/text.js";
 
 /** Why something is not answered: an HTTP status and a sentence. */
 export type Refusal = readonly [status: number, sentence: string];

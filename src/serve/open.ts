@@ -1,6 +1,6 @@
 // A model file opened for serving: whatever kind it is, its routes and what it says of itself.
-import type { JsonSchema } from "../core/options.js";
-import { readBytes } from "../io/index.js";
+import type { JsonSchema } from "@spillway/core/options.js";
+import { readBytes } from "@spillway/io";
 import { Classifier, decodeReservoir, FieldForecaster, Forecaster, type ModelKind, NvarForecaster } from "../model/index.js";
 import { decodeModelFile } from "../model/model-file.js";
 import { Pipeline } from "../pipeline/index.js";

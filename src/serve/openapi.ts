@@ -1,5 +1,5 @@
 // The OpenAPI document of a server, from the tables that its requests are checked with.
-import { type JsonSchema, type OptionTable, object } from "../core/options.js";
+import { type JsonSchema, type OptionTable, object } from "@spillway/core/options.js";
 import { packageVersion } from "../model/version.js";
 import type { Route } from "./route.js";
 

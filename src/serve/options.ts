@@ -1,5 +1,5 @@
 // What a server of a model takes: apart from the server, which loads much more.
-import { list, number, option, type TableOf, text, whole } from "../core/options.js";
+import { list, number, option, type TableOf, text, whole } from "@spillway/core/options.js";
 import { engineTable, threadsTable } from "../reservoir/options.js";
 
 /** Where a model is served, on what it runs, and what is too much. */

@@ -1,6 +1,6 @@
 // What a request is answered that is not served: an HTTP status, and the package's own sentence and
 // code.
-import { type ErrorCode, SpillwayError } from "../core/errors.js";
+import { type ErrorCode, SpillwayError } from "@spillway/core/errors.js";
 import type { Refusal, Wording } from "./http-server.js";
 
 /** A request that is refused, with the status that says so. */

@@ -2,7 +2,7 @@
 // the OpenAPI document.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { JsonSchema, OptionTable, Resolved } from "../core/options.js";
+import type { JsonSchema, OptionTable, Resolved } from "@spillway/core/options.js";
 
 /** A request whose path, body and name are checked. */
 export interface Call<Body> {

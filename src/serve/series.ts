@@ -1,9 +1,9 @@
 // Series as JSON has them, as kinds of options: what reads a request also describes it.
-import { ArgumentError } from "../core/errors.js";
-import { checked, given, type Kind, list, number, type OptionTable, object, optional, text, whole } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, given, type Kind, list, number, type OptionTable, object, optional, text, whole } from "@spillway/core/options.js";
+import type { Matrix, MatrixLike } from "@spillway/numerics";
+import { checkFinite, filledSeries } from "@spillway/numerics/known-finite.js";
 import type { ForecasterPrefix, TimedRows } from "../model/index.js";
-import type { Matrix, MatrixLike } from "../numerics/index.js";
-import { checkFinite, filledSeries } from "../numerics/known-finite.js";
 import type { TimeGrid, TimeLike } from "../series/index.js";
 import { stampsOnGrid, type WrittenStamps } from "../series/on-grid.js";
 import { most } from "./limits.js";

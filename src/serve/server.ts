@@ -1,10 +1,10 @@
 // A model behind HTTP: JSON in and out, with limits of size, time and number.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { ArgumentError } from "../core/errors.js";
-import { nearest } from "../core/near-names.js";
-import { given, type Resolved, resolve, text } from "../core/options.js";
-import { describe, visible } from "../core/text.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { nearest } from "@spillway/core/near-names.js";
+import { given, type Resolved, resolve, text } from "@spillway/core/options.js";
+import { describe, visible } from "@spillway/core/text.js";
 import { jsonBody } from "./body.js";
 import {
   boundConnections,

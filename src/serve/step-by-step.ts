@@ -1,7 +1,7 @@
 // Models that take rows one by one, forecasters and reservoirs: predictions from the saved state,
 // and from the state of a session.
-import { ArgumentError } from "../core/errors.js";
-import { choice, given, type OptionTable, optional, type Resolved, text, whole } from "../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, given, type OptionTable, optional, type Resolved, text, whole } from "@spillway/core/options.js";
 import type { ForecasterPrefix } from "../model/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { most } from "./limits.js";

@@ -1,4 +1,6 @@
 // Models that take rows one by one, as their routes see them: forecasters and reservoirs.
+
+import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { checkedPrefix, noInputs } from "../model/forecaster/data.js";
 import { roundedInputs } from "../model/forecaster/training.js";
 import type {
@@ -13,7 +15,6 @@ import type {
   TableNames,
   TimedRows,
 } from "../model/index.js";
-import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
 import type { TimeGrid } from "../series/index.js";
 

@@ -1,5 +1,5 @@
 // Work of a model that has one state: one piece at a time, each with its own limit of time.
-import { SpillwayError } from "../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
 import { Turns } from "../reservoir/work.js";
 import { RequestError } from "./refused.js";
 

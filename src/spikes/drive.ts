@@ -1,6 +1,6 @@
 // From a case to the rows that drive a reservoir: a spike pattern is counted in bins, a series or a
 // sound is encoded first. Every road from spikes to a class begins here.
-import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { isSpiking } from "../reservoir/index.js";
 import { type EncoderConfig, encode, scaleToUnit } from "./encoders/index.js";
 import { type BinOptions, binSpikes } from "./pattern/binning.js";

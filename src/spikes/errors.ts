@@ -1,6 +1,6 @@
 // What can be wrong with a spike pattern or with what is asked of one, in words.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
-import { machineMemory } from "../core/machine-memory.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { machineMemory } from "@spillway/core/machine-memory.js";
 
 /** @throws ArgumentError unless `value` is a whole number of at least `least`. */
 export function checkWhole(name: string, value: number, least: number, most: number = Number.MAX_SAFE_INTEGER): number {

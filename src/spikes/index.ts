@@ -3,7 +3,7 @@
  * liquids and networks.
  */
 
-export { ArgumentError, SpillwayError } from "../core/errors.js";
+export { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 export * from "./detection/index.js";
 export { binWidth, type DriveOptions, drivingRows, rangeOf, type UnitRange } from "./drive.js";
 export * from "./encoders/index.js";

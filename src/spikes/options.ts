@@ -1,7 +1,7 @@
 // Kinds of values that the options of spikes have in common.
-import { ArgumentError } from "../core/errors.js";
-import { type Kind, number, whole } from "../core/options.js";
-import { isList } from "../numerics/matrix.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { type Kind, number, whole } from "@spillway/core/options.js";
+import { isList } from "@spillway/numerics/matrix.js";
 
 /** A number of a unit above 0. */
 export const positive = (unit: string): Kind<number> => number({ above: 0, unit });

@@ -1,7 +1,7 @@
 // Which random streams spikes draw from. A reservoir's weights take streams 0 to 5 of a seed, tasks
 // 32 and up, analyses 64 and up.
-import { seed as anySeed } from "../core/options.js";
-import { RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+import { seed as anySeed } from "@spillway/core/options.js";
+import { RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 
 const streams = {
   jitter: 96,

@@ -1,6 +1,6 @@
 // Exponential time differencing of order 4 for dv_k/dt = linear_k v_k + nonlinear(v)_k with real,
 // diagonal and possibly stiff linear parts. It has never heard of a particular equation.
-import { portableCos, portableExp, portableSin } from "../numerics/index.js";
+import { portableCos, portableExp, portableSin } from "@spillway/numerics";
 
 /** A complex vector. */
 export interface ComplexVector {

@@ -1,6 +1,6 @@
 // The discrete Fourier transform for lengths that are powers of two, in one order of operations and
 // with portable twiddle factors.
-import { portableCos, portableSin } from "../numerics/index.js";
+import { portableCos, portableSin } from "@spillway/numerics";
 
 /** A transform of one length; it works in place on real and imaginary parts. */
 export interface FourierTransform {

@@ -1,7 +1,7 @@
 // The Hénon map.
 
-import { number, option, resolve, type TableOf } from "../core/options.js";
-import type { Matrix } from "../numerics/index.js";
+import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Matrix } from "@spillway/numerics";
 import { checkLength, discardOption, vectorOption } from "./options.js";
 import { finishedSeries, type SeriesTask } from "./task.js";
 

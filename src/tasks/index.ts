@@ -2,8 +2,8 @@
  * Benchmark series: generators with their equations, the list of them, and the split into training
  * and test. Real data is io's.
  */
-import { callback, choice } from "../core/options.js";
-import { Registry } from "../core/registry.js";
+import { callback, choice } from "@spillway/core/options.js";
+import { Registry } from "@spillway/core/registry.js";
 import { doubleScrollTask } from "./double-scroll.js";
 import { henonTask } from "./henon.js";
 import { kuramotoSivashinskyTask } from "./kuramoto-sivashinsky.js";

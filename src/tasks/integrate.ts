@@ -1,7 +1,7 @@
 // Fixed-step integration of ordinary differential equations in IEEE operations of one order. Delays
 // and stiff partial differential equations have their own schemes, beside the systems that need
 // them.
-import type { Matrix, Seed } from "../numerics/index.js";
+import type { Matrix, Seed } from "@spillway/numerics";
 import { checkLength, stepsPer } from "./options.js";
 import { taskStream } from "./streams.js";
 import { finishedSeries } from "./task.js";

@@ -1,7 +1,7 @@
 // The Kuramoto-Sivashinsky equation: spatio-temporal chaos in one dimension.
-import { ArgumentError } from "../core/errors.js";
-import { checked, number, option, resolve, type TableOf } from "../core/options.js";
-import { type Matrix, portableCos, portableSin } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { type Matrix, portableCos, portableSin } from "@spillway/numerics";
 import { type ComplexVector, complexZeros, etdrk4 } from "./etdrk4.js";
 import { fourierTransform } from "./fourier.js";
 import type { SamplingOptions } from "./integrate.js";

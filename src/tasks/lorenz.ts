@@ -1,7 +1,7 @@
 // The Lorenz system of 1963.
 
-import { number, option, resolve, type TableOf } from "../core/options.js";
-import type { Matrix } from "../numerics/index.js";
+import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Matrix } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { discardOption, startSeedOption, vectorOption } from "./options.js";
 import type { SeriesTask } from "./task.js";

@@ -1,7 +1,7 @@
 // The Lorenz system of 1996: a ring of variables of any number.
-import { ArgumentError } from "../core/errors.js";
-import { count, number, option, resolve, type TableOf } from "../core/options.js";
-import type { Matrix } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { count, number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Matrix } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { discardOption, optionalVectorOption, startSeedOption } from "./options.js";
 import type { SeriesTask } from "./task.js";

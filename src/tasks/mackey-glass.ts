@@ -1,7 +1,7 @@
 // The Mackey-Glass delay differential equation.
-import { ArgumentError } from "../core/errors.js";
-import { choice, flag, number, option, type Resolved, resolve, type TableOf } from "../core/options.js";
-import { type Matrix, portablePow, portableTanh, type Seed } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, flag, number, option, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { type Matrix, portablePow, portableTanh, type Seed } from "@spillway/numerics";
 import { type DelayProblem, delayedEuler, delayedReservoirPy, delayedRungeKutta4, type History } from "./mackey-glass-schemes.js";
 import { checkLength, discardOption, optionalSeedOption, optionalVectorOption, stepsPer, wholeSteps } from "./options.js";
 import { taskStream } from "./streams.js";

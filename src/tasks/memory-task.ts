@@ -1,7 +1,7 @@
 // The memory task: remember what the input was some steps ago.
 
-import { checked, number, option, resolve, seed, type TableOf } from "../core/options.js";
-import { Matrix, type Seed } from "../numerics/index.js";
+import { checked, number, option, resolve, seed, type TableOf } from "@spillway/core/options.js";
+import { Matrix, type Seed } from "@spillway/numerics";
 import { checkLength } from "./options.js";
 import { taskStream } from "./streams.js";
 import type { DrivenTask, InputsAndTargets } from "./task.js";

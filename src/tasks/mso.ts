@@ -1,7 +1,7 @@
 // Multiple superimposed oscillators: a sum of sines whose common period is very long.
 
-import { checked, flag, option, resolve, type TableOf } from "../core/options.js";
-import { type Matrix, portableSin } from "../numerics/index.js";
+import { checked, flag, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { type Matrix, portableSin } from "@spillway/numerics";
 import { checkLength, discardOption } from "./options.js";
 import { finishedSeries, type SeriesTask } from "./task.js";
 

@@ -1,7 +1,7 @@
 // NARMA: a nonlinear autoregressive moving average that is driven by random input.
-import { ArgumentError } from "../core/errors.js";
-import { checked, choice, count, number, option, type Resolved, resolve, seed, type TableOf } from "../core/options.js";
-import { Matrix, type Seed } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, choice, count, number, option, type Resolved, resolve, seed, type TableOf } from "@spillway/core/options.js";
+import { Matrix, type Seed } from "@spillway/numerics";
 import { checkLength } from "./options.js";
 import { taskStream } from "./streams.js";
 import type { DrivenTask, InputsAndTargets } from "./task.js";

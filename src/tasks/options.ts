@@ -1,8 +1,8 @@
 // What the options of benchmark generators have in common. It knows nothing of any one generator.
-import { ArgumentError } from "../core/errors.js";
-import { machineMemory } from "../core/machine-memory.js";
-import { checked, count, either, list, nothing, number, type Option, option, seed } from "../core/options.js";
-import type { Seed } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { machineMemory } from "@spillway/core/machine-memory.js";
+import { checked, count, either, list, nothing, number, type Option, option, seed } from "@spillway/core/options.js";
+import type { Seed } from "@spillway/numerics";
 
 /** A fixed number of finite numbers. */
 export function vectorOption(fallback: readonly number[], description: string): Option<readonly number[]> {

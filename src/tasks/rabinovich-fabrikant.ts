@@ -1,7 +1,7 @@
 // The Rabinovich-Fabrikant system.
 
-import { number, option, resolve, type TableOf } from "../core/options.js";
-import type { Matrix } from "../numerics/index.js";
+import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Matrix } from "@spillway/numerics";
 import { integrate, type SamplingOptions } from "./integrate.js";
 import { discardOption, vectorOption } from "./options.js";
 import type { SeriesTask } from "./task.js";

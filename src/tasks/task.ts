@@ -1,9 +1,9 @@
 // What a benchmark task is to those who list them or start them by name: the command line and
 // experiment files.
-import { ArgumentError } from "../core/errors.js";
-import { resolve } from "../core/options.js";
-import type { Part } from "../core/registry.js";
-import { firstNonFinite, Matrix } from "../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import type { Part } from "@spillway/core/registry.js";
+import { firstNonFinite, Matrix } from "@spillway/numerics";
 
 /**
  * A series to be driven by and the series to be learnt, row by row: inputs T x I, targets T x O.

@@ -1,9 +1,9 @@
 // Turning a series into inputs and the values that follow them, with the last rows kept for the
 // test.
-import { ArgumentError } from "../core/errors.js";
-import { checked, option, resolve, type TableOf, whole } from "../core/options.js";
-import type { FloatArray, Matrix, MatrixLike } from "../numerics/index.js";
-import { checkFinite, filledSeries } from "../numerics/known-finite.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, option, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import type { FloatArray, Matrix, MatrixLike } from "@spillway/numerics";
+import { checkFinite, filledSeries } from "@spillway/numerics/known-finite.js";
 
 /** How far ahead the target is, and how much is kept for testing. */
 export interface ToForecastingOptions {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import * as analysis from "../../src/analysis/index.js";
 import "../../src/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 
 const reservoir = { size: 5, seed: 1 };
 const series = Float64Array.from({ length: 60 }, (_, t) => ((t * 37) % 60) / 30);

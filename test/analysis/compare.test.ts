@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { DifferenceMeter } from "../../src/analysis/compare/difference.js";
 import { compare } from "../../src/analysis/index.js";
 import "../../src/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { chooseEngine, type Engine, type EngineSession, registerEngine } from "../../src/reservoir/index.js";
 import { poissonPattern } from "../../src/spikes/index.js";
 

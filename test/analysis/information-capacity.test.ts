@@ -1,13 +1,13 @@
 // Capacities that are known exactly: of states that are polynomials of the input, and of
 // reservoirs whose symmetry leaves none. The chi-squared quantiles are SciPy's.
 import { describe, expect, it } from "vitest";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { basisOf } from "../../src/analysis/capacity/basis.js";
 import { evaluatePolynomials, recurrences } from "../../src/analysis/capacity/polynomials.js";
 import { TargetSums } from "../../src/analysis/capacity/products.js";
 import { targetCount, targetsOf, termsOf } from "../../src/analysis/capacity/targets.js";
 import { chiSquaredAbove } from "../../src/analysis/chi-squared.js";
 import { informationCapacity, singularValues } from "../../src/analysis/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { delayLine } from "./delay-line.js";
 
 const draws = new RandomStream(seedKeys("capacity").weights, 0);

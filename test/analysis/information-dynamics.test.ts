@@ -1,6 +1,7 @@
 // Storage and transfer by covariances: two linear neurons are a pair of autoregressions, whose
 // information has a closed form.
 import { describe, expect, it } from "vitest";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import {
   activeInformationStorage,
   gaussianTransferEntropy,
@@ -9,7 +10,6 @@ import {
 } from "../../src/analysis/index.js";
 import { gaussianInformation } from "../../src/analysis/information/gaussian.js";
 import { ReservoirComputer } from "../../src/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const draws = new RandomStream(seedKeys("dynamics").weights, 0);
 const normals = (row: number, length: number) => Float64Array.from({ length }, (_, i) => draws.normal(row, i));

@@ -1,6 +1,7 @@
 // Information measures against Gaussians, whose mutual information and transfer entropy are known
 // in closed form.
 import { describe, expect, it } from "vitest";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import {
   digamma,
   informationFlow,
@@ -10,7 +11,6 @@ import {
   transferEntropyMatrix,
 } from "../../src/analysis/index.js";
 import { TransferCounts } from "../../src/analysis/information/transfer-counts.js";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const draws = new RandomStream(seedKeys("information").weights, 0);
 const normals = (row: number, length: number) => Float64Array.from({ length }, (_, i) => draws.normal(row, i));

@@ -1,5 +1,5 @@
 // ln |det A|, which exponents that are all there add up to.
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 
 /** By elimination with row exchanges. */
 export function logDeterminant(source: Matrix): number {

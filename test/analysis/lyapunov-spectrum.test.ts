@@ -1,8 +1,8 @@
 // All conditional exponents, against what is known of them exactly: logarithms of determinants.
 import { describe, expect, it } from "vitest";
+import { isSparse, type Matrix, toDense } from "../../packages/numerics/src/index.js";
 import { lyapunovExponent, lyapunovSpectrum } from "../../src/analysis/index.js";
 import { ReservoirComputer } from "../../src/index.js";
-import { isSparse, type Matrix, toDense } from "../../src/numerics/index.js";
 import { logDeterminant } from "./log-determinant.js";
 
 const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);

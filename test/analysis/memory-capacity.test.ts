@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { Matrix, solveSquare } from "../../packages/numerics/src/index.js";
 import { memoryCapacity } from "../../src/analysis/index.js";
 import { ReservoirComputer } from "../../src/index.js";
-import { Matrix, solveSquare } from "../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/index.js";
 import { delayLine } from "./delay-line.js";
 

@@ -1,6 +1,7 @@
 // Information by nearest neighbours: values that SciPy's k-d trees give for a made series, closed
 // forms of Gaussians, and counts by brute force.
 import { describe, expect, it } from "vitest";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import {
   activeInformationStorage,
   digamma,
@@ -9,7 +10,6 @@ import {
 } from "../../src/analysis/index.js";
 import { countsOfColumn, KdTree } from "../../src/analysis/information/kd-tree.js";
 import { toldApart } from "../../src/analysis/information/ties.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const draws = new RandomStream(seedKeys("neighbours").weights, 0);
 const normals = (row: number, length: number) => Float64Array.from({ length }, (_, i) => draws.normal(row, i));

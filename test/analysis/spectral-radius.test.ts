@@ -1,8 +1,8 @@
 // The spectral radius of reservoirs and matrices by engine: the host's number from each.
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
+import { Matrix, matrixSpectralRadius as onHost } from "../../packages/numerics/src/index.js";
 import { spectralRadius } from "../../src/analysis/index.js";
-import { Matrix, matrixSpectralRadius as onHost } from "../../src/numerics/index.js";
 import { ReservoirComputer, type ReservoirModel } from "../../src/reservoir/index.js";
 
 const options = { size: 50, connectionProbability: 0.3, seed: 4, spectralRadius: 0.8 } as const;

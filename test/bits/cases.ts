@@ -1,7 +1,8 @@
 // The golden cases, run with what a program of this package imports: in Node, in a browser,
 // anywhere. Every sum is one that a C program gave (test/golden).
+
+import { isSparse } from "../../packages/numerics/src/index.js";
 import { type Matrix, ReservoirComputer, ridge } from "../../src/index.js";
-import { isSparse } from "../../src/numerics/index.js";
 import type { ReservoirModel, SpikingModel, SynapseTable } from "../../src/reservoir/index.js";
 import type { GoldenCase } from "../golden/golden.js";
 import goldenFile from "../golden/golden.json" with { type: "json" };

@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import "../../src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { qualityMapToJson } from "../../src/analysis/index.js";
 import { openLab, settingsFromLink } from "../../src/lab/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { dropFile, openChromium, openPage, untilText } from "./chromium.js";
 
 const map = qualityMapToJson({

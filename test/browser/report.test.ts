@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { memoryCapacity, spectrum } from "../../src/analysis/index.js";
 import "../../src/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import {
   plotConfusion,
   plotError,

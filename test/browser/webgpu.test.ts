@@ -44,7 +44,7 @@ describe("the WebGPU engine", () => {
       plugins: [
         {
           name: "browser",
-          setup: ({ onResolve }) => onResolve({ filter: /\/src\/index\.js$/ }, () => ({ path: resolve("src/browser.ts") })),
+          setup: ({ onResolve }) => onResolve({ filter: /^[./]+\/src\/index\.js$/ }, () => ({ path: resolve("src/browser.ts") })),
         },
       ],
       logLevel: "error",
@@ -53,7 +53,7 @@ describe("the WebGPU engine", () => {
     server = createServer(({ url = "" }, response) => {
       const file = /^\/(spillway[\w-]*\.wasm)$/.exec(url)?.[1];
       const [type, body] = file
-        ? ["application/wasm", readFileSync(`src/numerics/wasm/${file}`)]
+        ? ["application/wasm", readFileSync(`packages/numerics/src/wasm/${file}`)]
         : url === "/page.js"
           ? ["text/javascript", script]
           : ["text/html", '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>'];

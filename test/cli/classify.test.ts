@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readUea } from "../../packages/io/src/index.js";
 import { classify } from "../../src/cli/commands/classify.js";
 import { runExperiment } from "../../src/experiment/index.js";
-import { readUea } from "../../src/io/index.js";
 import { Classifier } from "../../src/model/index.js";
 import "../../src/index.js";
 

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { journalFile, StudyLog } from "../../packages/search/src/index.js";
 import { exitCodes } from "../../src/cli/exit.js";
-import { journalFile, StudyLog } from "../../src/search/index.js";
 import { spillway } from "./spillway.js";
 
 const cwd = mkdtempSync(join(tmpdir(), "spillway-cluster-"));

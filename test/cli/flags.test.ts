@@ -2,19 +2,19 @@
 // table's.
 import type { Command } from "commander";
 import { beforeAll, describe, expect, it } from "vitest";
+import type { OptionTable } from "../../packages/core/src/options.js";
+import { launchTable } from "../../packages/gpu/src/launch-config.js";
+import { openTable as deviceTable } from "../../packages/gpu/src/open-device.js";
+import { generatorTable } from "../../packages/ptx/src/kernels/generated-kernel.js";
 import { analyseTable } from "../../src/analysis/analyse/options.js";
 import { compareTable } from "../../src/analysis/compare/options.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "../../src/cli/commands/ptx-options.js";
 import { helpOf, TableFlag } from "../../src/cli/flag.js";
 import { createProgram } from "../../src/cli/program.js";
-import type { OptionTable } from "../../src/core/options.js";
-import { aheadTable } from "../../src/experiment/runs/ahead-options.js";
 import { runFiguresTable } from "../../src/experiment/report/plot-options.js";
+import { aheadTable } from "../../src/experiment/runs/ahead-options.js";
 import { experimentRunTable } from "../../src/experiment/runs/run-options.js";
-import { launchTable } from "../../src/gpu/launch-config.js";
-import { openTable as deviceTable } from "../../src/gpu/open-device.js";
 import { labTable } from "../../src/lab/options.js";
-import { generatorTable } from "../../src/ptx/kernels/generated-kernel.js";
 import { createTable } from "../../src/reservoir/computer-options.js";
 import { serveTable } from "../../src/serve/options.js";
 import { spillway } from "./spillway.js";

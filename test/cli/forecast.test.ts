@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { Forecaster } from "../../src/model/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { mackeyGlass } from "../../src/tasks/index.js";
 import { spillway } from "./spillway.js";
 

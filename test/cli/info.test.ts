@@ -1,8 +1,8 @@
 // What `spillway info` says of CUDA: if it can be used, and why if it cannot.
 import { describe, expect, it } from "vitest";
+import { openDevices, probe, shippedPtxVersion } from "../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { describeCuda, describeLinks, info } from "../../src/cli/commands/info.js";
-import { openDevices, probe, shippedPtxVersion } from "../../src/gpu/index.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 
 const noCompiler = () => {
   throw new Error("NVRTC could not be loaded; tried\n  /nowhere: not there");

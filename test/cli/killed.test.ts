@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { stopAt } from "../io/file-faults.mjs";
 
 type Output = typeof import("../../src/experiment/runs/output-folder.js");
-type Io = typeof import("../../src/io/index.js");
+type Io = typeof import("../../packages/io/src/index.js");
 
 const { pid } = process;
 /** Numbers of processes that are gone. */
@@ -43,7 +43,7 @@ async function killedAt(n: number, program: () => Promise<unknown>, as = deadPid
 }
 
 const output = (): Promise<Output> => import("../../src/experiment/runs/output-folder.js");
-const io = (): Promise<Io> => import("../../src/io/index.js");
+const io = (): Promise<Io> => import("../../packages/io/src/index.js");
 
 async function write(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   const { writeFileAtomic } = await io();

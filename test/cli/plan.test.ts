@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { matrixSpectralRadius } from "../../packages/numerics/src/index.js";
 import { describePlan } from "../../src/cli/commands/plan.js";
-import { matrixSpectralRadius } from "../../src/numerics/index.js";
 
-vi.mock("../../src/numerics/index.js", async (original) => {
-  const numerics = await original<typeof import("../../src/numerics/index.js")>();
+vi.mock("../../packages/numerics/src/index.js", async (original) => {
+  const numerics = await original<typeof import("../../packages/numerics/src/index.js")>();
   return { ...numerics, matrixSpectralRadius: vi.fn(numerics.matrixSpectralRadius) };
 });
 

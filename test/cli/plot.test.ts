@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { formatForecasts } from "../../src/experiment/runs/forecasts-file.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { spillway } from "./spillway.js";
 
 let cwd: string;

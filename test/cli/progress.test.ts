@@ -1,9 +1,9 @@
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { FileError, FormatError } from "../../packages/io/src/index.js";
 import { exitCodeOf, sentenceOf, UsageError } from "../../src/cli/exit.js";
 import { createProgress, LineProgress } from "../../src/cli/progress.js";
 import { formatTable } from "../../src/cli/table.js";
-import { FileError, FormatError } from "../../src/io/index.js";
 import { ArgumentError, WorkInterruptedError } from "../../src/reservoir/index.js";
 
 function collecting() {

@@ -3,10 +3,10 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { classShares, elementwise, gemmTiled, generateKernel, PtxModule, presets } from "../../packages/ptx/src/index.js";
 import { ptxOfKernel } from "../../src/cli/commands/ptx.js";
 import { presetSizes } from "../../src/cli/commands/ptx-options.js";
 import { runPtxFile } from "../../src/cli/commands/ptx-run.js";
-import { classShares, elementwise, gemmTiled, generateKernel, PtxModule, presets } from "../../src/ptx/index.js";
 
 describe("spillway ptx", () => {
   it("prints the kernel for the sizes and the target, however its name is written", () => {

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { journalFile, randomSampler, Study, type StudyStorage } from "../../packages/search/src/index.js";
 import { runs } from "../../src/cli/commands/runs.js";
-import { journalFile, randomSampler, Study, type StudyStorage } from "../../src/search/index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-runs-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

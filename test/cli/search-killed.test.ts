@@ -4,7 +4,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { journalFile, Study, StudyLog } from "../../src/search/index.js";
+import { journalFile, Study, StudyLog } from "../../packages/search/src/index.js";
 import { exhaustive } from "../exhaustive.js";
 import { spillway } from "./spillway.js";
 

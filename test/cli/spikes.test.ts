@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
+import { writeNpy, writeWav } from "../../packages/io/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { compareEngines } from "../../src/cli/commands/compare.js";
 import { silent } from "../../src/cli/progress.js";
 import { loadExperiment, parseExperimentText } from "../../src/experiment/description/file.js";
 import type { TypesFound } from "../../src/experiment/description/pattern-types.js";
 import { runExperiment } from "../../src/experiment/runs/run.js";
-import { writeNpy, writeWav } from "../../src/io/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { PatternTemplates, patternMeasures, patternTypes, writeSpikePattern } from "../../src/spikes/index.js";
 
 /** A folder with ten vowels of two kinds, 0.1 s each at 8 kHz. */

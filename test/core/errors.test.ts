@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ArgumentError, DisposedError, LaunchError, SpillwayError } from "../../src/core/errors.js";
+import { ArgumentError, DisposedError, LaunchError, SpillwayError } from "../../packages/core/src/errors.js";
 
 function files(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
@@ -12,9 +12,9 @@ function files(folder: string): string[] {
 }
 
 describe("the classes of errors", () => {
-  it.each(files("src"))("%s throws and defines none beside SpillwayError", (path) => {
+  it.each([...files("src"), ...files("packages")])("%s throws and defines none beside SpillwayError", (path) => {
     const code = readFileSync(path, "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
-    if (path !== join("src", "core", "errors.ts")) expect(code).not.toMatch(/class \w+ extends (Error|RangeError|TypeError)\b/);
+    if (path !== join("packages", "core", "src", "errors.ts")) expect(code).not.toMatch(/class \w+ extends (Error|RangeError|TypeError)\b/);
     // What the operating system would say is thrown only to be caught beside it, and a program that
     // is written out has no SpillwayError.
     expect(code.replace('new Error("EISDIR")', "").replace(/const hostProgram = `(?:\\[\s\S]|[^`\\])*`/, "")).not.toMatch(

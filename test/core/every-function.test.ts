@@ -2,7 +2,7 @@
 // public error is a SpillwayError with a code. Which mistakes its rows make is for the reader.
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { SpillwayError } from "../../src/core/errors.js";
+import { SpillwayError } from "../../packages/core/src/errors.js";
 import { tasks } from "../../src/tasks/index.js";
 
 /**

@@ -1,7 +1,7 @@
 // A first argument of another type is an error that names the argument and the value.
 import { expect, it } from "vitest";
-import { SpillwayError } from "../../src/core/errors.js";
-import { generateKernel, kernelName } from "../../src/ptx/kernels/index.js";
+import { SpillwayError } from "../../packages/core/src/errors.js";
+import { generateKernel, kernelName } from "../../packages/ptx/src/kernels/index.js";
 import { ReservoirStatistics, reservoirSnapshot } from "../../src/spikes/index.js";
 
 const functions = {

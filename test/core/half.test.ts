@@ -2,9 +2,9 @@
 // place.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bfloat16Bits, bfloat16Value, halfBits, halfValue } from "../../src/core/half.js";
-import * as gpu from "../../src/gpu/index.js";
-import * as ptx from "../../src/ptx/builder/index.js";
+import { bfloat16Bits, bfloat16Value, halfBits, halfValue } from "../../packages/core/src/half.js";
+import * as gpu from "../../packages/gpu/src/index.js";
+import * as ptx from "../../packages/ptx/src/builder/index.js";
 
 const all = Array.from({ length: 65536 }, (_, bits) => bits);
 

@@ -17,7 +17,7 @@ import {
   tuple,
   whole,
   withoutDefaults,
-} from "../../src/core/options.js";
+} from "../../packages/core/src/options.js";
 
 const radius = "a number of at least 0, or null";
 const table = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { byType, callback, choiceOf, number, object, option, resolve, schemaOf } from "../../src/core/options.js";
-import { type Part, Registry } from "../../src/core/registry.js";
+import { byType, callback, choiceOf, number, object, option, resolve, schemaOf } from "../../packages/core/src/options.js";
+import { type Part, Registry } from "../../packages/core/src/registry.js";
 
 interface Shape extends Part {
   readonly area: (side: number) => number;

@@ -1,5 +1,11 @@
 // The same mistake gives the same class and code in every public function.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as gpu from "../../packages/gpu/src/index.js";
+import * as io from "../../packages/io/src/index.js";
+import * as numerics from "../../packages/numerics/src/index.js";
+import * as ptx from "../../packages/ptx/src/index.js";
+import { cmaes, grid, journalFile, randomSampler, redisJournal, SearchSpace, Study, sobol, tpe } from "../../packages/search/src/index.js";
+import * as sim from "../../packages/sim/src/index.js";
 import * as analysis from "../../src/analysis/index.js";
 import * as kernels from "../../src/engine/kernels/index.js";
 import {
@@ -10,25 +16,19 @@ import {
   runNetworkExperiment,
   searchExperiment,
 } from "../../src/experiment/index.js";
-import * as gpu from "../../src/gpu/index.js";
 import * as spillway from "../../src/index.js";
-import * as io from "../../src/io/index.js";
 import { openLab } from "../../src/lab/index.js";
 import * as metrics from "../../src/metrics/index.js";
 import * as model from "../../src/model/index.js";
-import * as numerics from "../../src/numerics/index.js";
 import { colourGraph } from "../../src/oscillators/index.js";
 import * as pipeline from "../../src/pipeline/index.js";
 import * as plot from "../../src/plot/index.js";
-import * as ptx from "../../src/ptx/index.js";
 import { lstd } from "../../src/readout/index.js";
 import * as engine from "../../src/reservoir/engines.js";
 import { quantumReservoir } from "../../src/reservoir/index.js";
 import * as sampling from "../../src/sampling/index.js";
-import { cmaes, grid, journalFile, randomSampler, redisJournal, SearchSpace, Study, sobol, tpe } from "../../src/search/index.js";
 import * as series from "../../src/series/index.js";
 import { serveModel } from "../../src/serve/index.js";
-import * as sim from "../../src/sim/index.js";
 import * as spikesOnDevice from "../../src/spikes/gpu/index.js";
 import * as spikes from "../../src/spikes/index.js";
 import * as tasks from "../../src/tasks/index.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nearest, nearNames, suggestion } from "../../src/core/near-names.js";
-import { describe as inWords, quoted, visible, visibleLines } from "../../src/core/text.js";
+import { nearest, nearNames, suggestion } from "../../packages/core/src/near-names.js";
+import { describe as inWords, quoted, visible, visibleLines } from "../../packages/core/src/text.js";
 
 describe("foreign text in a message", () => {
   it.each([

@@ -2,15 +2,15 @@
 // running gives the CPU's bits from sm_75 on, with or without clusters, asynchronous copies and
 // much shared memory.
 import { afterAll, describe, expect, it } from "vitest";
+import { openDevice } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
-import { openDevice } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { GramAccumulator } from "../../src/readout/index.js";
 import { accumulate } from "../../src/reservoir/engine/training.js";
 import type { Engine, EngineOptions } from "../../src/reservoir/engine.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 import { casesOf } from "../exhaustive.js";
 import { bits, model, randomMatrix, randomReadout } from "./contract.js";
 

@@ -2,8 +2,8 @@
 // bit for bit.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type FloatArray, Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
-import { type FloatArray, Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { NonFiniteStateError } from "../../src/reservoir/engine/errors.js";

@@ -1,8 +1,8 @@
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { amount } from "../exhaustive.js";
 import { bits, engineContract, model, randomMatrix } from "./contract.js";
 

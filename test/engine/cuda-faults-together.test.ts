@@ -1,15 +1,15 @@
 // Ensembles, batches, sweeps and kinds with a kernel of their own when the driver fails: the error
 // is the driver's, and all that was taken is given back.
 import { describe } from "vitest";
-import { disposeAll } from "../../src/core/disposal.js";
+import { disposeAll } from "../../packages/core/src/disposal.js";
+import type { Context } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
 import { openTogether } from "../../src/engine/cuda/ensemble/index.js";
 import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
 import { sweepTogether } from "../../src/engine/cuda/ensemble/sweep.js";
 import { DeviceSummary } from "../../src/engine/cuda/summary.js";
-import type { Context } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
 import { plainFeatures, ReservoirComputer } from "../../src/reservoir/index.js";
 import { model, randomMatrix } from "./contract.js";

@@ -2,12 +2,12 @@
 // driver's, and all that the engine took is given back; if the device was not lost, the next
 // reservoir runs on it.
 import { describe, expect, it } from "vitest";
+import { FaultyDriver } from "../../packages/gpu/src/fault-injection.js";
+import { type DriverCall, losesContext, openDevice } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
-import { FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { type DriverCall, losesContext, openDevice } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import type { Engine } from "../../src/reservoir/engine.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 import { casesOf } from "../exhaustive.js";
 import { bits, model, randomMatrix, randomReadout } from "./contract.js";
 

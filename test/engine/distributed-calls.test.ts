@@ -1,14 +1,14 @@
 // Work that is distributed over devices, by the calls of its one thread: every device has something to do
 // before the thread waits for any. Kernels are not run.
 import { expect, it } from "vitest";
+import { type Context, type Driver, type DriverCall, openDevice } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { limitChunks } from "../../src/engine/cuda/chunk-limit.js";
 import { contextEngine, simulatedChunk } from "../../src/engine/cuda/index.js";
-import { type Context, type Driver, type DriverCall, openDevice } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { distributedEngine } from "../../src/reservoir/engine/distributed.js";
 import type { Engine } from "../../src/reservoir/engine.js";
 import { plainFeatures } from "../../src/reservoir/index.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 import { model, randomMatrix } from "./contract.js";
 
 const devices = [0, 1, 2];

@@ -1,10 +1,10 @@
 // What a step of many reservoirs is modelled at on an H200, beside what was measured there; "auto"
 // goes by it.
 import { describe, expect, it } from "vitest";
+import { type DeviceInfo, openDevice } from "../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { ensembleMicroseconds } from "../../src/engine/cuda/ensemble/cost.js";
-import { type DeviceInfo, openDevice } from "../../src/gpu/index.js";
 import type { ModelShape } from "../../src/reservoir/shape.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 
 const simulated = openDevice({ driver: simulatedDriver({ multiprocessors: 132 }) });
 const h200: DeviceInfo = { ...simulated.info, attributes: { ...simulated.info.attributes, clockKilohertz: 1_980_000 } };

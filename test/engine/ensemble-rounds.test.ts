@@ -1,7 +1,7 @@
 // Rounds of blocks on a device: of about equal numbers, by the shared memory that a block is given.
 import { expect, it } from "vitest";
+import type { DeviceInfo } from "../../packages/gpu/src/index.js";
 import { evenShared } from "../../src/engine/cuda/ensemble/rounds.js";
-import type { DeviceInfo } from "../../src/gpu/index.js";
 
 const attributes = { multiprocessors: 132, sharedBytesPerMultiprocessor: 233_472, sharedBytesPerBlockOptIn: 232_448 };
 const staticBytes = 200;

@@ -1,9 +1,9 @@
 // What work on a device must do when the driver fails: the error is the driver's, and all that was
 // taken is given back.
 import { expect, it } from "vitest";
-import { FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { type Context, type DriverCall, openDevice } from "../../src/gpu/index.js";
-import { simulatedDriver } from "../../src/sim/index.js";
+import { FaultyDriver } from "../../packages/gpu/src/fault-injection.js";
+import { type Context, type DriverCall, openDevice } from "../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { casesOf } from "../exhaustive.js";
 
 const calls =

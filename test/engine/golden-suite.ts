@@ -2,7 +2,7 @@
 // share.
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
-import type { FloatArray, Matrix } from "../../src/numerics/index.js";
+import type { FloatArray, Matrix } from "../../packages/numerics/src/index.js";
 import { ridge, type TrainedReadout } from "../../src/readout/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { Engine, EngineOptions, EngineSession, SequenceInput } from "../../src/reservoir/engine.js";

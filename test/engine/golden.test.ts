@@ -1,9 +1,9 @@
 // The committed hashes of an independent C program (test/golden/reference.c), held against the
 // engines: weights, states, readout, closed loop.
 import { describe, expect, it } from "vitest";
+import { type FloatArray, isSparse, seedKeys } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
-import { type FloatArray, isSparse, seedKeys } from "../../src/numerics/index.js";
 import type { Engine } from "../../src/reservoir/engine.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { bitsOf } from "../golden/golden.js";

@@ -1,8 +1,8 @@
 // Page-locked memory of a session's batches: it serves again, and only when nothing reads it.
 import { afterAll, expect, it } from "vitest";
+import { CudaError, type DriverCall, openDevice } from "../../packages/gpu/src/index.js";
+import { FaultyDriver, simulatedDriver } from "../../packages/sim/src/index.js";
 import { KeptLocked } from "../../src/engine/cuda/kept-locked.js";
-import { CudaError, type DriverCall, openDevice } from "../../src/gpu/index.js";
-import { FaultyDriver, simulatedDriver } from "../../src/sim/index.js";
 
 const context = openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 28 }) });
 afterAll(() => context.dispose());

@@ -2,8 +2,6 @@
 // the plan describes it, and what happens if one fails. What the kernels compute is in
 // device/persistent.test.ts.
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { deviceEngine } from "../../src/engine/cuda/index.js";
-import { persistentLoops } from "../../src/engine/cuda/persistent/index.js";
 import {
   CompileError,
   type CompileOptions,
@@ -12,10 +10,12 @@ import {
   type Nvrtc,
   openDevice,
   shippedPtx,
-} from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+} from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
+import { deviceEngine } from "../../src/engine/cuda/index.js";
+import { persistentLoops } from "../../src/engine/cuda/persistent/index.js";
 import { type ModelShape, shapeOf } from "../../src/reservoir/shape.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 import { bits, model, randomMatrix } from "./contract.js";
 
 const shape = (size: number, more: Partial<ModelShape> = {}): ModelShape => ({

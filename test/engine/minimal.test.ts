@@ -2,8 +2,8 @@
 // package would: everything runs on it, and gives the bits of the other engines.
 import { beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { Classifier, Forecaster, sweepReadouts } from "../../src/model/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
 import { ReservoirComputer, ReservoirEnsemble, registerEngine } from "../../src/reservoir/index.js";
 import { bits, engineContract } from "./contract.js";

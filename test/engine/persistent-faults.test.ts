@@ -1,17 +1,17 @@
 // Loading a persistent loop when the driver fails: any call of it, at any of its uses. The error is
 // the driver's, and nothing stays behind.
 import { describe, expect, it } from "vitest";
+import { type Fault, FaultyDriver } from "../../packages/gpu/src/fault-injection.js";
+import { type Context, CudaError, ModuleLoadError, openDevice } from "../../packages/gpu/src/index.js";
+import { isSparse } from "../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { densePlan, sortedPlan, sparsePlan } from "../../src/engine/cuda/persistent/index.js";
 import { longestRow } from "../../src/engine/cuda/persistent/pack.js";
 import { denseVariants, fitDense, fitSparse, sparseVariants } from "../../src/engine/cuda/persistent/shapes.js";
 import { fitSorted, sortedVariants } from "../../src/engine/cuda/persistent/sorted-shapes.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
 import type { TimeLoopPlan } from "../../src/engine/cuda/time-loop.js";
-import { type Fault, FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { type Context, CudaError, ModuleLoadError, openDevice } from "../../src/gpu/index.js";
-import { isSparse } from "../../src/numerics/index.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 import { casesOf } from "../exhaustive.js";
 import { model } from "./contract.js";
 

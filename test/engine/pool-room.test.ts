@@ -1,15 +1,15 @@
 // What a context's pool keeps for reuse counts as free if work is cut into pieces: after a large
 // reservoir is gone, the next one's are as large.
 import { describe, expect, it } from "vitest";
+import { type Context, openDevice } from "../../packages/gpu/src/index.js";
+import { seedKeys } from "../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
 import { QuantizedWeights, quantizedLayout } from "../../src/engine/cuda/streamed/quantized.js";
-import { type Context, openDevice } from "../../src/gpu/index.js";
-import { seedKeys } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { undrawnMatrix, unscaledDraws } from "../../src/reservoir/weight-draws.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 import { model, randomMatrix } from "./contract.js";
 
 const memoryBytes = 2 ** 22;

@@ -1,12 +1,12 @@
 // A profile when the driver refuses its events: the error is the driver's, what was taken is given
 // back, and the next reservoir runs.
 import { describe, expect, it } from "vitest";
+import { FaultyDriver } from "../../packages/gpu/src/fault-injection.js";
+import { type DriverCall, openDevice } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
-import { FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { type DriverCall, openDevice } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import type { Engine } from "../../src/reservoir/engine.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 import { exhaustive } from "../exhaustive.js";
 import { bits, model, randomMatrix } from "./contract.js";
 

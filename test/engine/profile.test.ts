@@ -2,13 +2,13 @@
 // device, here the simulated one.
 import { afterAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
+import { openDevice } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { PhaseClock } from "../../src/engine/phase-clock.js";
-import { openDevice } from "../../src/gpu/index.js";
 import { sweepReadouts } from "../../src/model/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { GramAccumulator } from "../../src/readout/index.js";
-import "../../src/sim/index.js";
+import "../../packages/sim/src/index.js";
 import {
   addProfiles,
   loopTime,

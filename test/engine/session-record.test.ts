@@ -1,7 +1,7 @@
 // The bookkeeping that all sessions share, with an x that only counts.
 import { describe, expect, it } from "vitest";
+import { type FloatArray, Matrix } from "../../packages/numerics/src/index.js";
 import { type DoneChunk, SessionRecord, writeFeedback } from "../../src/engine/session-record.js";
-import { type FloatArray, Matrix } from "../../src/numerics/index.js";
 import { plainFeatures } from "../../src/reservoir/features.js";
 import { model } from "./contract.js";
 

@@ -1,8 +1,8 @@
 // Whether several devices share a reservoir, and what is said of it, before any is opened.
 import { describe, expect, it } from "vitest";
+import type { Context } from "../../packages/gpu/src/index.js";
 import { choices, describeChoice, type Place } from "../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
-import type { Context } from "../../src/gpu/index.js";
 import { model } from "./contract.js";
 
 describe("the choice over several devices", () => {

@@ -2,12 +2,13 @@
 // chunk and of a closed loop. One error ends all devices and names the one; nothing stays behind,
 // and the next run works.
 import { describe, expect, it } from "vitest";
+import type { DriverCall, DriverFunction } from "../../packages/gpu/src/driver-calls.js";
+import { type Fault, FaultyDriver } from "../../packages/gpu/src/fault-injection.js";
+import { openDevice } from "../../packages/gpu/src/index.js";
+import { Matrix, matrixSpectralRadius, seedKeys } from "../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
-import type { DriverCall, DriverFunction } from "../../src/gpu/driver-calls.js";
-import { type Fault, FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { openDevice } from "../../src/gpu/index.js";
-import { Matrix, matrixSpectralRadius, seedKeys } from "../../src/numerics/index.js";
 import { GramAccumulator } from "../../src/readout/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { distributedEngine } from "../../src/reservoir/engine/distributed.js";
@@ -16,7 +17,6 @@ import type { Engine, EngineSession } from "../../src/reservoir/engine.js";
 import { plainFeatures } from "../../src/reservoir/features.js";
 import { unscaledDraws } from "../../src/reservoir/weight-draws.js";
 import { buildDrawnModel, drawWeights } from "../../src/reservoir/weights.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 import { amount, casesOf } from "../exhaustive.js";
 import { bits, model, randomMatrix, randomReadout } from "./contract.js";
 import { nvcc } from "./sharded/nvcc.js";

@@ -1,12 +1,12 @@
 // A spiking reservoir on a device, binning there, and networks, when the driver fails: any call at
 // its first or last use. The error is the driver's, and all that was taken is given back.
 import { describe, expect, it } from "vitest";
+import { FaultyDriver } from "../../packages/gpu/src/fault-injection.js";
+import { type Context, type DriverCall, openDevice } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { openNetwork } from "../../src/engine/cuda/network/index.js";
-import { FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { type Context, type DriverCall, openDevice } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 import { binSpikesOnDevice, DeviceTemplates } from "../../src/spikes/gpu/index.js";
 import { PatternTemplates, poissonPattern } from "../../src/spikes/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";

@@ -1,9 +1,9 @@
 // How long blocks wait for one another: the option, the environment, and what neither may be.
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { openDevice } from "../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { spinLimitOf } from "../../src/engine/cuda/spin-limit.js";
-import { openDevice } from "../../src/gpu/index.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 import { model } from "./contract.js";
 
 afterEach(() => vi.unstubAllEnvs());

@@ -1,11 +1,11 @@
 // Weights that are drawn, packed and measured on a device, when the driver fails.
 import { describe } from "vitest";
+import type { Context } from "../../packages/gpu/src/index.js";
+import { seedKeys } from "../../packages/numerics/src/index.js";
 import { choices } from "../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
 import { drawnSpectralRadius, spectralRadiusOnDevice } from "../../src/engine/cuda/spectrum/index.js";
 import { drawRowSums, drawSparse } from "../../src/engine/cuda/streamed/drawn.js";
-import type { Context } from "../../src/gpu/index.js";
-import { seedKeys } from "../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";

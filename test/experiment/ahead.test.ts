@@ -4,10 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { runExperiment } from "../../src/experiment/index.js";
 import { forecastAhead } from "../../src/experiment/runs/ahead.js";
 import { Classifier, FieldForecaster, Forecaster, NvarForecaster } from "../../src/model/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { lorenz, mackeyGlass } from "../../src/tasks/index.js";
 
 const day = 24;

@@ -2,6 +2,8 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { encodeNpy, encodeWav } from "../../packages/io/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { loadData } from "../../src/experiment/data/data.js";
 import type { ExperimentData } from "../../src/experiment/data/experiment-data.js";
 import { prepareSeries, startRows } from "../../src/experiment/data/prepare.js";
@@ -9,8 +11,6 @@ import { resolveRows } from "../../src/experiment/data/resolve-rows.js";
 import { splitRows } from "../../src/experiment/data/split.js";
 import { parseExperimentText } from "../../src/experiment/description/file.js";
 import { resolveDataPath } from "../../src/experiment/description/paths.js";
-import { encodeNpy, encodeWav } from "../../src/io/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 
 let folder: string;
 beforeAll(async () => {

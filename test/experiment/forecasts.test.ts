@@ -4,10 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { readRun } from "../../src/experiment/index.js";
 import { formatForecasts } from "../../src/experiment/runs/forecasts-file.js";
 import { runExperiment } from "../../src/experiment/runs/run.js";
-import { Matrix } from "../../src/numerics/index.js";
 import "../../src/index.js";
 
 let folder: string;

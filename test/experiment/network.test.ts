@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
+import { readNpz } from "../../packages/io/src/index.js";
 import { run } from "../../src/cli/commands/run.js";
 import { silent } from "../../src/cli/progress.js";
 import { loadNetworkExperiment, readNetworkExperiment, runNetworkExperiment } from "../../src/experiment/index.js";
-import { readNpz } from "../../src/io/index.js";
 import { plotPopulationRates, plotWeights } from "../../src/plot/index.js";
 import { populationStatistics, readSpikePattern, SpikePattern } from "../../src/spikes/index.js";
 

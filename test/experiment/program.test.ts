@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
+import { FileError } from "../../packages/io/src/index.js";
 import { type ExperimentInput, loadExperiment, readRun, runExperiment } from "../../src/experiment/index.js";
-import { FileError } from "../../src/io/index.js";
 
 const sine: ExperimentInput = {
   name: "short",

@@ -11,8 +11,8 @@ import type { RidgeOptions } from "../../src/readout/index.js";
 
 /** Lengths of the arrays of binary64 that were asked for values that are not finite. */
 const scans: number[] = [];
-vi.mock("../../src/numerics/matrix.js", async (original) => {
-  const real = await original<typeof import("../../src/numerics/matrix.js")>();
+vi.mock("../../packages/numerics/src/matrix.js", async (original) => {
+  const real = await original<typeof import("../../packages/numerics/src/matrix.js")>();
   const firstNonFinite = (data: ArrayLike<number>) => {
     if (data instanceof Float64Array) scans.push(data.length);
     return real.firstNonFinite(data);

@@ -4,10 +4,10 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { type ExperimentResult, runExperiment, runFigures } from "../../src/experiment/index.js";
 import { formatForecasts } from "../../src/experiment/runs/forecasts-file.js";
 import { readForecasts } from "../../src/experiment/runs/read-forecasts.js";
-import { Matrix } from "../../src/numerics/index.js";
 import type { Figure } from "../../src/plot/index.js";
 import "../../src/index.js";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readNpy } from "../../src/io/index.js";
+import { readNpy } from "../../packages/io/src/index.js";
 import { Forecaster } from "../../src/model/index.js";
 import { mackeyGlass, narma } from "../../src/tasks/index.js";
 import { forecast, predict, runsInFolder, scoresOf } from "./run-text.js";

@@ -2,8 +2,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { readNpy } from "../../packages/io/src/index.js";
 import type { ExperimentResult } from "../../src/experiment/runs/result.js";
-import { readNpy } from "../../src/io/index.js";
 import { rmse } from "../../src/metrics/index.js";
 import { Classifier, Forecaster } from "../../src/model/index.js";
 import { mackeyGlass } from "../../src/tasks/index.js";

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import type { Experiment } from "../../src/experiment/description/description.js";
 import { verdictOf } from "../../src/experiment/report/report-section.js";
 import type { ExperimentResult } from "../../src/experiment/runs/result.js";
 import { type SeedResult, summarise } from "../../src/experiment/runs/result.js";
 import { stratifiedSplit } from "../../src/experiment/tasks/classify.js";
 import { meanAndDeviation, median, quantile, type ScoreContext, scoreSeries, seriesScorer } from "../../src/experiment/tasks/scores.js";
-import { Matrix } from "../../src/numerics/index.js";
 
 const column = (...values: number[]) => new Matrix(values.length, 1, Float64Array.from(values));
 const scoring = { norm: "std", threshold: 0.4, statistic: "median" } as const;

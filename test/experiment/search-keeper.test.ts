@@ -4,9 +4,9 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { MemoryStorage, randomSampler, Study, type StudyOperation } from "../../packages/search/src/index.js";
+import { patientStorage, StorageAwayError } from "../../packages/search/src/patience.js";
 import { bringInSpools, ResultKeeper } from "../../src/experiment/search/search-keeper.js";
-import { MemoryStorage, randomSampler, Study, type StudyOperation } from "../../src/search/index.js";
-import { patientStorage, StorageAwayError } from "../../src/search/patience.js";
 
 let folder: string;
 beforeEach(async () => {

@@ -3,8 +3,11 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { SpillwayError } from "../../src/core/errors.js";
+import { SpillwayError } from "../../packages/core/src/errors.js";
 import "../../src/index.js";
+import { writeCsv } from "../../packages/io/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
+import type { StudyTrial } from "../../packages/search/src/index.js";
 import {
   type FinishedSearch,
   loadData,
@@ -16,10 +19,7 @@ import {
 } from "../../src/experiment/index.js";
 import { objectiveOf, SettingEvaluator } from "../../src/experiment/search/search-objective.js";
 import { refitBest } from "../../src/experiment/search/search-refit.js";
-import { writeCsv } from "../../src/io/index.js";
 import { packageVersion } from "../../src/model/version.js";
-import { Matrix } from "../../src/numerics/index.js";
-import type { StudyTrial } from "../../src/search/index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-search-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

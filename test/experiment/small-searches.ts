@@ -1,6 +1,7 @@
 // Searches of a tenth of a second that tests of several rooms start from, and what they leave.
+
+import { journalFile, StudyLog } from "../../packages/search/src/index.js";
 import { type SearchInput, searchExperiment } from "../../src/experiment/index.js";
-import { journalFile, StudyLog } from "../../src/search/index.js";
 
 /** NARMA-10 with ten neurons and 67 rows that train a trial; the search is the test's. */
 export const smallNarma = {

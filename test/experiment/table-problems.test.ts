@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { SpillwayError } from "../../src/core/errors.js";
+import type { SpillwayError } from "../../packages/core/src/errors.js";
 import { loadData } from "../../src/experiment/data/data.js";
 import type { SeriesData } from "../../src/experiment/data/experiment-data.js";
 import { parseExperimentText } from "../../src/experiment/description/file.js";

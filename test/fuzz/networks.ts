@@ -1,5 +1,5 @@
 // What the formats of networks do with one that could be made: a few steps, on two engines.
-import { SpillwayError } from "../../src/core/errors.js";
+import { SpillwayError } from "../../packages/core/src/errors.js";
 import type { NetworkPlan, SpikingNetwork } from "../../src/spikes/index.js";
 
 /** Whether a network is drawn and run within some ms. */

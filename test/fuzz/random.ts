@@ -1,5 +1,5 @@
 // Random numbers of a case: a function of the format, the seed and the number of the case.
-import { philox4x32, seedKeys } from "../../src/numerics/index.js";
+import { philox4x32, seedKeys } from "../../packages/numerics/src/index.js";
 
 export class Random {
   readonly #key: readonly [number, number];

@@ -4,7 +4,7 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { seedKeys } from "../../src/numerics/index.js";
+import { seedKeys } from "../../packages/numerics/src/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { buildModel } from "../../src/reservoir/weights.js";
 import { goldenRuns } from "./cases.js";

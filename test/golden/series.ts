@@ -1,5 +1,5 @@
 // The series and runs that the golden programs and every place that runs them make for themselves.
-import { allocate, Matrix, type Precision } from "../../src/numerics/index.js";
+import { allocate, Matrix, type Precision } from "../../packages/numerics/src/index.js";
 import type { SpikingModel, SpikingReservoirOptions } from "../../src/reservoir/index.js";
 
 export interface SpikingRun {

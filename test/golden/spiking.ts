@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { seedKeys } from "../../src/numerics/index.js";
+import { seedKeys } from "../../packages/numerics/src/index.js";
 import type { NeuronConfig, SpikingReservoirConfig } from "../../src/reservoir/index.js";
 import { gridSides } from "../../src/spikes/liquid/grid.js";
 import { resolveSpikingConfig } from "../../src/spikes/liquid/schema.js";

@@ -6,11 +6,11 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openDevice } from "../../src/gpu/index.js";
+import { openDevice } from "../../packages/gpu/src/index.js";
 import { FakeDriver } from "./fake-driver.js";
 
 const bundled = { format: "esm", platform: "node", sourcemap: true } as const;
-const source = (path: string) => resolve("src", path);
+const source = (path: string) => resolve("packages", path);
 let folder: string;
 
 // The package as it is bundled, with source maps.
@@ -18,14 +18,14 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "spillway call site-"));
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  const entryPoints = ["gpu", "sim"].map((room) => source(`${room}/index.ts`));
+  const entryPoints = ["gpu", "sim"].map((name) => source(`${name}/src/index.ts`));
   await build({
     ...bundled,
     entryPoints,
     outbase: source("."),
     outdir: join(folder, "dist"),
     bundle: true,
-    packages: "external",
+    external: ["koffi"],
     splitting: true,
   });
 });
@@ -77,8 +77,8 @@ it("has a stack printed once for a line, not each time it comes by", () => {
 });
 
 it.each([
-  ["the sources", source("gpu/index.ts"), source("sim/index.ts")],
-  ["the bundle", "./dist/gpu/index.js", "./dist/sim/index.js"],
+  ["the sources", source("gpu/src/index.ts"), source("sim/src/index.ts")],
+  ["the bundle", "./dist/gpu/src/index.js", "./dist/sim/src/index.js"],
 ])("under tsx, of %s", async (_, gpu, sim) => {
   const path = join(folder, "with tsx.ts");
   writeFileSync(path, program(gpu, sim));
@@ -90,7 +90,7 @@ it.each([
   ["with source maps", ["--enable-source-maps"], "compiled.ts:6:32"],
 ])("under node, %s", async (_, flags, place) => {
   const path = join(folder, "compiled.ts");
-  writeFileSync(path, program("./dist/gpu/index.js", "./dist/sim/index.js"));
+  writeFileSync(path, program("./dist/gpu/src/index.js", "./dist/sim/src/index.js"));
   await build({ ...bundled, entryPoints: [path], outfile: join(folder, "compiled.js") });
   expect(await told(...flags, join(folder, "compiled.js"))).toContain(`made at ${join(folder, place)}`);
 });

@@ -15,7 +15,7 @@ import {
   Nvrtc,
   shippedManifest,
   shippedSource,
-} from "../../src/gpu/index.js";
+} from "../../packages/gpu/src/index.js";
 
 let folder: string;
 
@@ -260,7 +260,7 @@ describe("the cache", () => {
   });
 
   it("is whole at every moment while two processes write the same kernel", { timeout: 60_000 }, async () => {
-    const module = new URL("../../src/gpu/compile-cache.ts", import.meta.url).href;
+    const module = new URL("../../packages/gpu/src/compile-cache.ts", import.meta.url).href;
     const script = `import { CompileCache } from ${JSON.stringify(module)};
       const cache = new CompileCache(${JSON.stringify(folder)});
       const key = "ab".repeat(32);

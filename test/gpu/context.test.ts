@@ -1,7 +1,7 @@
 // What a context owns and how it goes: disposal, lost contexts, streams, graphs and waiting.
 import { describe, expect, it } from "vitest";
-import { FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { ContextLostError, CudaError, DisposedError, OutOfMemoryError, openDevice, registerDriver } from "../../src/gpu/index.js";
+import { FaultyDriver } from "../../packages/gpu/src/fault-injection.js";
+import { ContextLostError, CudaError, DisposedError, OutOfMemoryError, openDevice, registerDriver } from "../../packages/gpu/src/index.js";
 import { FakeDriver } from "./fake-driver.js";
 
 const ptx = ".version 6.3\n.target sm_70\n.visible .entry first() { ret; }\n.visible .entry second() { ret; }";

@@ -1,7 +1,7 @@
 // Opening several devices by one name.
 import { describe, expect, it } from "vitest";
-import { deviceName } from "../../src/core/device-name.js";
-import { openDevice, openDevices } from "../../src/gpu/index.js";
+import { deviceName } from "../../packages/core/src/device-name.js";
+import { openDevice, openDevices } from "../../packages/gpu/src/index.js";
 import { FakeDriver } from "./fake-driver.js";
 
 describe("a name of devices", () => {

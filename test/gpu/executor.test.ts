@@ -2,9 +2,9 @@
 // kernels compute is in device/executor.test.ts.
 
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { ArgumentError } from "../../src/core/errors.js";
-import { modulesCut } from "../../src/gpu/entry-module.js";
-import { FaultyDriver } from "../../src/gpu/fault-injection.js";
+import { ArgumentError } from "../../packages/core/src/errors.js";
+import { modulesCut } from "../../packages/gpu/src/entry-module.js";
+import { FaultyDriver } from "../../packages/gpu/src/fault-injection.js";
 import {
   GpuCompute,
   GpuDevice,
@@ -15,8 +15,8 @@ import {
   sharedExecutor,
   shippedPtx,
   standardKernelNames,
-} from "../../src/gpu/index.js";
-import { simulatedDriver } from "../../src/sim/index.js";
+} from "../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { randomArray } from "./numbers.js";
 
 let executor: KernelExecutor;

@@ -1,7 +1,7 @@
 // A driver in memory that records its calls and knows what is held: copies are real, kernels do
 // nothing. It complains of what a real driver would not survive: handles that are gone, calls
 // without a context, memory freed twice.
-import type { Driver, DriverArguments, DriverCall, DriverFunction } from "../../src/gpu/index.js";
+import type { Driver, DriverArguments, DriverCall, DriverFunction } from "../../packages/gpu/src/index.js";
 
 const success = 0;
 const notReady = 600;

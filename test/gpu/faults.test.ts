@@ -1,8 +1,8 @@
 // Every driver call, failed at every use of it: the error names it, nothing stays held, and the
 // next device opens.
 import { describe, expect, it } from "vitest";
-import { FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { type CudaError, type DriverCall, driverCalls, openDevice, statusName } from "../../src/gpu/index.js";
+import { FaultyDriver } from "../../packages/gpu/src/fault-injection.js";
+import { type CudaError, type DriverCall, driverCalls, openDevice, statusName } from "../../packages/gpu/src/index.js";
 import { exhaustive, inSample } from "../exhaustive.js";
 import { FakeDriver, type FakeOptions } from "./fake-driver.js";
 

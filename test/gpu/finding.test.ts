@@ -1,8 +1,15 @@
 // Finding libraries and devices: where is looked, what an error lists, and that a probe is honest.
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { LibraryError, type Nvrtc, openDevice, probe } from "../../src/gpu/index.js";
-import { driverCandidates, isWsl, loadFirst, nvrtcBuiltins, nvrtcCandidates, type SearchPlace } from "../../src/gpu/library-search.js";
+import { FaultyDriver } from "../../packages/gpu/src/fault-injection.js";
+import { LibraryError, type Nvrtc, openDevice, probe } from "../../packages/gpu/src/index.js";
+import {
+  driverCandidates,
+  isWsl,
+  loadFirst,
+  nvrtcBuiltins,
+  nvrtcCandidates,
+  type SearchPlace,
+} from "../../packages/gpu/src/library-search.js";
 import { FakeDriver } from "./fake-driver.js";
 
 function place(over: Partial<SearchPlace> & { folders?: Record<string, readonly string[]> }): SearchPlace {

@@ -1,7 +1,6 @@
 // Where the package's own kernels come from: their shipped PTX, or NVRTC, which is asked for by
 // name and told what the shipped PTX was compiled with.
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { NeuromorphicKernels } from "../../src/engine/kernels/index.js";
 import {
   type CompileOutcome,
   type CompileRequest,
@@ -12,8 +11,9 @@ import {
   openDevice,
   shippedPtx,
   shippedSource,
-} from "../../src/gpu/index.js";
-import { simulatedDriver } from "../../src/sim/index.js";
+} from "../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
+import { NeuromorphicKernels } from "../../src/engine/kernels/index.js";
 
 /** Answers with the PTX that nvcc made of the same source. */
 class ShippedCompiler implements CompilerLibrary {

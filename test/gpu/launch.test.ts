@@ -11,8 +11,8 @@ import {
   type ReadonlyDeviceSlice,
   struct,
   vector,
-} from "../../src/gpu/index.js";
-import { launchConfigLayout } from "../../src/gpu/launch-config.js";
+} from "../../packages/gpu/src/index.js";
+import { launchConfigLayout } from "../../packages/gpu/src/launch-config.js";
 import { FakeDriver, type FakeOptions } from "./fake-driver.js";
 
 const ptx = `.version 6.3

@@ -3,7 +3,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it, vi } from "vitest";
-import { type Leak, openDevice } from "../../src/gpu/index.js";
+import { type Leak, openDevice } from "../../packages/gpu/src/index.js";
 import { FakeDriver } from "./fake-driver.js";
 
 describe("a leak", () => {

@@ -10,8 +10,8 @@ import {
   openDevices,
   probeNccl,
   type Stream,
-} from "../../src/gpu/index.js";
-import { simulatedDriver } from "../../src/sim/index.js";
+} from "../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 
 const size = 3;
 function opened() {

@@ -1,7 +1,16 @@
 // The small parts: PTX entries, element types, status codes.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { bytesOf, driverForPtx, imageKind, losesContext, ptxEntries, ptxTarget, ptxVersion, statusName } from "../../src/gpu/index.js";
+import {
+  bytesOf,
+  driverForPtx,
+  imageKind,
+  losesContext,
+  ptxEntries,
+  ptxTarget,
+  ptxVersion,
+  statusName,
+} from "../../packages/gpu/src/index.js";
 
 describe("PTX", () => {
   it("is read for its entries as nvcc writes them", () => {

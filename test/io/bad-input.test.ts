@@ -19,7 +19,7 @@ import {
   readCsv,
   writeCsv,
   writeFileAtomic,
-} from "../../src/io/index.js";
+} from "../../packages/io/src/index.js";
 import { temporaryFolder } from "./help.js";
 
 describe("readers and writers", () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
-import { FileError, parseCsv, readBytes } from "../../src/io/index.js";
+import { FileError, parseCsv, readBytes } from "../../packages/io/src/index.js";
 import { failure } from "./help.js";
 
 const folder = fileURLToPath(new URL("../../src/io/", import.meta.url));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeText } from "../../src/io/files.js";
+import { decodeText } from "../../packages/io/src/files.js";
 import {
   decodeNpy,
   decodeNpz,
@@ -12,7 +12,7 @@ import {
   formatCsv,
   parseCsv,
   parseUea,
-} from "../../src/io/index.js";
+} from "../../packages/io/src/index.js";
 import { fixture } from "./help.js";
 
 const utf8 = new TextEncoder();

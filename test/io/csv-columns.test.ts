@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { csvColumns, FormatError, parseCsv } from "../../src/io/index.js";
+import { csvColumns, FormatError, parseCsv } from "../../packages/io/src/index.js";
 import { failure } from "./help.js";
 
 describe("the columns of a CSV", () => {

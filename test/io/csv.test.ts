@@ -2,9 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ArgumentError } from "../../src/core/errors.js";
-import { FileError, FormatError, formatCsv, parseCsv, readCsv, writeCsv } from "../../src/io/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+import { ArgumentError } from "../../packages/core/src/errors.js";
+import { FileError, FormatError, formatCsv, parseCsv, readCsv, writeCsv } from "../../packages/io/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { failure, temporaryFolder } from "./help.js";
 
 describe("the header of a CSV", () => {

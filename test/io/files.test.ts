@@ -2,8 +2,8 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync,
 import { basename, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AtomicFile, ensureFolder, FileError, nearNames, readBytes, readText, writeFileAtomic } from "../../src/io/index.js";
-import { readError, writeError } from "../../src/io/files.js";
+import { readError, writeError } from "../../packages/io/src/files.js";
+import { AtomicFile, ensureFolder, FileError, nearNames, readBytes, readText, writeFileAtomic } from "../../packages/io/src/index.js";
 import { asOrdinaryUser, failure, temporaryFolder } from "./help.js";
 
 describe("a file that is written atomically", () => {

@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FileError, NpyWriter, readNpy } from "../../src/io/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+import { FileError, NpyWriter, readNpy } from "../../packages/io/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { asOrdinaryUser, failure, temporaryFolder } from "./help.js";
 
 describe("a growing .npy file", () => {

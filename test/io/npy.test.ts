@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ArgumentError } from "../../src/core/errors.js";
-import type { NumberArray } from "../../src/io/index.js";
-import { decodeNpy, encodeNpy, FormatError, npyToMatrix, readNpy, writeNpy } from "../../src/io/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+import { ArgumentError } from "../../packages/core/src/errors.js";
+import type { NumberArray } from "../../packages/io/src/index.js";
+import { decodeNpy, encodeNpy, FormatError, npyToMatrix, readNpy, writeNpy } from "../../packages/io/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { failure, fixture, temporaryFolder } from "./help.js";
 
 /** What fixtures/make_fixtures.py saves of each type: limits from NumPy's finfo and iinfo. */

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import * as fflate from "fflate";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { decodeNpz, encodeNpz, FormatError, type NpyArray, readNpz, writeNpz } from "../../src/io/index.js";
+import { decodeNpz, encodeNpz, FormatError, type NpyArray, readNpz, writeNpz } from "../../packages/io/src/index.js";
 import { failure, fixture, temporaryFolder } from "./help.js";
 
 const { push } = fflate.Inflate.prototype;

@@ -10,7 +10,7 @@ import {
   readSafetensors,
   type SafetensorsTensor,
   writeSafetensors,
-} from "../../src/io/index.js";
+} from "../../packages/io/src/index.js";
 import { failure, fixture, temporaryFolder } from "./help.js";
 
 /** A file of any header and any data. */

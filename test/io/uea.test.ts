@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FormatError, parseUea, readUea } from "../../src/io/index.js";
+import { FormatError, parseUea, readUea } from "../../packages/io/src/index.js";
 import { itWithData } from "../data.js";
 import { failure } from "./help.js";
 

@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeWav, encodeWav, FormatError, readWav, writeWav } from "../../src/io/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+import { decodeWav, encodeWav, FormatError, readWav, writeWav } from "../../packages/io/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { itWithData } from "../data.js";
 import { failure, fixture, temporaryFolder } from "./help.js";
 

@@ -1,8 +1,8 @@
 // A package of which files are missing or damaged: the error says which.
 import { describe, expect, it, vi } from "vitest";
-import type { SpillwayError } from "../../src/core/errors.js";
+import type { SpillwayError } from "../../packages/core/src/errors.js";
 
-type Shipped = typeof import("../../src/gpu/shipped.js");
+type Shipped = typeof import("../../packages/gpu/src/shipped.js");
 
 const broken = vi.hoisted(() => ({ ends: "", text: undefined as string | undefined }));
 
@@ -20,7 +20,7 @@ vi.mock("node:fs", async (original) => {
 const thrown = async (ends: string, text: string | undefined, use: (shipped: Shipped) => unknown) => {
   vi.resetModules();
   Object.assign(broken, { ends, text });
-  const shipped = await import("../../src/gpu/shipped.js");
+  const shipped = await import("../../packages/gpu/src/shipped.js");
   try {
     use(shipped);
   } catch (error) {

@@ -3,8 +3,8 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { entryModule, ptxEntries, shippedManifest, shippedPtx, shippedPtxVersion, shippedSource } from "../../src/gpu/index.js";
-import { parsePtx } from "../../src/ptx/interpreter/index.js";
+import { entryModule, ptxEntries, shippedManifest, shippedPtx, shippedPtxVersion, shippedSource } from "../../packages/gpu/src/index.js";
+import { parsePtx } from "../../packages/ptx/src/interpreter/index.js";
 
 const manifest = shippedManifest();
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { type QualityMap, qualityMapFromJson, qualityMapToJson } from "../../src/analysis/index.js";
 import { readMap, settingsAt } from "../../src/lab/map.js";
 import { defaultSettings } from "../../src/lab/settings.js";
-import { Matrix } from "../../src/numerics/index.js";
 
 const map: QualityMap = {
   reservoir: { size: 50, leakRate: 1, seed: 4 },

@@ -2,9 +2,9 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ArgumentError } from "../../src/core/errors.js";
+import { ArgumentError } from "../../packages/core/src/errors.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { mae, mse, nrmse, r2, rmse } from "../../src/metrics/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 
 describe("mse, rmse, mae", () => {
   it("average over all rows and columns", () => {

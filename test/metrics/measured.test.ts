@@ -1,8 +1,8 @@
 // Scores of targets of which some values were not measured: every measured value counts alike,
 // against figures worked out by hand.
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { metrics } from "../../src/metrics/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 
 const gone = Number.NaN;
 // Errors of the first column: 1, 2, 3, 4; of the second, where it was measured: 2, 2.

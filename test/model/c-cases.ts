@@ -1,11 +1,11 @@
 // Forecasters of every shape that C holds, each with what a program does with it and what this
 // package says then.
 
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { decodeForecaster } from "../../src/model/forecaster/file.js";
 import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, toC } from "../../src/model/index.js";
 import { decodeModelFile } from "../../src/model/model-file.js";
 import { columnsOf, type Standardisation, standardised } from "../../src/model/standardisation.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { ReservoirComputer, type ReservoirModel } from "../../src/reservoir/index.js";
 import { inputSteps } from "../../src/reservoir/integer/step.js";
 

@@ -1,9 +1,9 @@
 // Probabilities of a classifier whose ridge readout chose its lambda by leave-one-out.
 import { describe, expect, it } from "vitest";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { Classifier, Matrix, ridge } from "../../src/index.js";
 import { calibrated, calibrationFactor } from "../../src/model/classifier/calibration.js";
 import { decodeModelFile, encodeModelFile } from "../../src/model/model-file.js";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const draws = new RandomStream(seedKeys("calibration").weights, 90);
 const logLoss = (shares: Matrix, classes: ArrayLike<number>) =>

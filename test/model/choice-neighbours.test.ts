@@ -1,8 +1,8 @@
 // How pairs of a candidate and a lambda are compared: each lambda with its neighbours.
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { choosePairs, type ForecasterChoice } from "../../src/model/forecaster/choice.js";
 import type { ForecastLoss } from "../../src/model/forecaster/loss.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { IllConditionedError } from "../../src/readout/index.js";
 
 const horizon = 2;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { Classifier, Matrix, NotFittedError, ReservoirComputer, ridge, softmaxRegression, TrainedReadout } from "../../src/index.js";
 import { classShares } from "../../src/model/classifier/class-readout.js";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const draws = new RandomStream(seedKeys("sequences").weights, 90);
 

@@ -3,8 +3,8 @@
 import { describe, expect, it } from "vitest";
 
 import "../../src/index.js";
+import { cholesky, Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { Conceptor, ConceptorMemory } from "../../src/model/index.js";
-import { cholesky, Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const draws = new RandomStream(seedKeys("conceptor").weights, 0);
 let drawn = 0;

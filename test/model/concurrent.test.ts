@@ -1,8 +1,8 @@
 // Calls on one model that are made before earlier ones are over, as a server makes them.
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
+import type { Matrix } from "../../packages/numerics/src/index.js";
 import { Classifier, Forecaster } from "../../src/model/index.js";
-import type { Matrix } from "../../src/numerics/index.js";
 import { Pipeline } from "../../src/pipeline/index.js";
 import { DisposedError } from "../../src/reservoir/index.js";
 import { mackeyGlass } from "../../src/tasks/index.js";

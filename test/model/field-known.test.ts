@@ -1,9 +1,9 @@
 // What a field forecaster knows beforehand: inputs of the user's, the calendar, and which values
 // were missing. Of one group it is a Forecaster, bit for bit.
 import { describe, expect, it } from "vitest";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { type FieldData, FieldForecaster, type FieldOptions, Forecaster, Matrix, nrmse, rmse } from "../../src/index.js";
 import type { FieldGroups } from "../../src/model/field/groups.js";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const sites = 8;
 const rows = 420;

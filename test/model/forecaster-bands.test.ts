@@ -1,8 +1,8 @@
 // Bands around forecasts, from the forecasts that chose the model.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { Forecaster, Matrix } from "../../src/index.js";
 import type { ForecastBand } from "../../src/model/index.js";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { conformalOffsets, ensembleBand, type Transform } from "../../src/series/index.js";
 
 /** A wave with noise, and a second column of another size. */

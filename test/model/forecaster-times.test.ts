@@ -1,9 +1,9 @@
 // A Forecaster that knows the time of its rows: the stamps of its forecasts, the calendar as an
 // input, and what is known of rows to come.
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { Forecaster } from "../../src/index.js";
 import type { ForecasterOptions } from "../../src/model/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { calendarInputs } from "../../src/series/calendar.js";
 import { readTimes } from "../../src/series/index.js";
 

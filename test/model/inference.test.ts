@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { Matrix, RandomStream, seedKeys, solveSquare } from "../../packages/numerics/src/index.js";
 import { ActiveInferenceAgent, PredictiveCodingFilter } from "../../src/model/index.js";
-import { Matrix, RandomStream, seedKeys, solveSquare } from "../../src/numerics/index.js";
 
 type Rows = number[][];
 const times = (a: Rows, b: Rows): Rows => a.map((row) => b[0]!.map((_, j) => row.reduce((sum, value, k) => sum + value * b[k]![j]!, 0)));

@@ -1,7 +1,7 @@
 // Lambda chosen by forecasts, and bands, of models that are no Forecaster: fields and polynomials.
 import { describe, expect, it } from "vitest";
+import { RandomStream } from "../../packages/numerics/src/index.js";
 import { FieldForecaster, type FieldOptions, Forecaster, Matrix, NvarForecaster, rmse } from "../../src/index.js";
-import { RandomStream } from "../../src/numerics/index.js";
 import { AdaptiveConformal, coverage } from "../../src/series/index.js";
 import { lorenz, lorenz96 } from "../../src/tasks/index.js";
 

@@ -1,8 +1,8 @@
 // Lyapunov exponents of a trained closed loop, against its Jacobian by differences, a linear loop's
 // eigenvalues, and those of the system that it was trained on.
 import { describe, expect, it } from "vitest";
+import { Matrix, matrixSpectralRadius } from "../../packages/numerics/src/index.js";
 import { Forecaster, lorenz } from "../../src/index.js";
-import { Matrix, matrixSpectralRadius } from "../../src/numerics/index.js";
 import { logDeterminant } from "../analysis/log-determinant.js";
 
 const total = (values: Float64Array) => values.reduce((sum, value) => sum + value, 0);

@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { decodeSafetensors, encodeSafetensors, FileError, type SafetensorsTensor } from "../../packages/io/src/index.js";
+import { toSparse } from "../../packages/numerics/src/index.js";
 import {
   Classifier,
   Forecaster,
@@ -18,10 +20,8 @@ import {
   ridge,
   saveReservoir,
 } from "../../src/index.js";
-import { decodeSafetensors, encodeSafetensors, FileError, type SafetensorsTensor } from "../../src/io/index.js";
 import { decodeReservoir, encodeReservoir, packageVersion } from "../../src/model/index.js";
 import { stableJson } from "../../src/model/stable-json.js";
-import { toSparse } from "../../src/numerics/index.js";
 import { mackeyGlass } from "../../src/tasks/index.js";
 
 const series = mackeyGlass(400);

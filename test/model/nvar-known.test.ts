@@ -1,8 +1,8 @@
 // What NVAR knows beforehand, and what becomes of missing values: rows that touch one train
 // nothing.
 import { describe, expect, it } from "vitest";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { lorenz, Matrix, NvarForecaster, nrmse, rmse } from "../../src/index.js";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { calendarInputs } from "../../src/series/calendar.js";
 import { readTimeColumn } from "../../src/series/time-stamps.js";
 

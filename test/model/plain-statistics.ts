@@ -1,5 +1,5 @@
 // The statistics of a sequence by plain loops, neuron by neuron: what the kernel is held against.
-import type { Matrix } from "../../src/numerics/index.js";
+import type { Matrix } from "../../packages/numerics/src/index.js";
 
 const plain = 6;
 

@@ -4,12 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { Classifier, Matrix, ReservoirComputer, ridge } from "../../src/index.js";
 import { levelsOf, someRows, writeStatistics } from "../../src/model/classifier/statistics.js";
 import { loadModel } from "../../src/model/index.js";
 import { parseClassifierSettings } from "../../src/model/schemas.js";
 import { differencesOf, fitLevels, statisticsCount, statisticsOf } from "../../src/model/views.js";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { plainStatistics } from "./plain-statistics.js";
 
 const draws = new RandomStream(seedKeys("statistics").weights, 90);

@@ -1,8 +1,8 @@
 // Sweeps by closed loops on the host: the scores are those of reservoirs and readouts run by hand.
 import "../../src/index.js";
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { type ForecastSweepOptions, sweepForecasts } from "../../src/model/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
 import { ReservoirComputer } from "../../src/reservoir/index.js";
 import { mackeyGlass } from "../../src/tasks/index.js";

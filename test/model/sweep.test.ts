@@ -3,11 +3,11 @@
 import "../../src/index.js";
 import type { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { sweepReadouts } from "../../src/model/index.js";
 import { threadsFor } from "../../src/model/sweep/bases.js";
 import { spareThreads } from "../../src/model/sweep/draw-threads.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
 import { ReservoirComputer, type registerTopology as register, registerEngine, type SweepWork } from "../../src/reservoir/index.js";
 import { randomMatrix } from "../engine/contract.js";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, saveWasm, toWasm } from "../../src/model/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { sequences, waves } from "./c-cases.js";
 
 type Rows = number[][];

@@ -1,6 +1,6 @@
 // What a user gets wrong of a matrix whose eigenvalues are asked for, and how refusals name things.
 import { expect, it, describe as suite } from "vitest";
-import { describe, eigenvalues, Matrix, matrixSpectralRadius } from "../../src/numerics/index.js";
+import { describe, eigenvalues, Matrix, matrixSpectralRadius } from "../../packages/numerics/src/index.js";
 
 suite("eigenvalues", () => {
   it.each([

@@ -12,7 +12,7 @@ import {
   ddSubtract,
   ddSum,
   doubleDouble,
-} from "../../src/numerics/index.js";
+} from "../../packages/numerics/src/index.js";
 
 /** A number times 2^600 as a whole number: exact for all that the tests draw. */
 function exact(value: number): bigint {

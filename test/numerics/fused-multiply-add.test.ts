@@ -2,7 +2,7 @@
 // may be inexact or the runtime has no relaxed SIMD.
 import { setFlagsFromString } from "node:v8";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type ColumnSource, Matrix } from "../../src/numerics/index.js";
+import { type ColumnSource, Matrix } from "../../packages/numerics/src/index.js";
 import { bits, plainGram, randomMatrix } from "./linear-algebra-reference.js";
 
 const { Instance } = WebAssembly;
@@ -51,7 +51,7 @@ function countCalls(exports: WebAssembly.Exports): WebAssembly.Exports {
 
 /** The bits of X^T X over rows that come in portions, each put together from sources. */
 async function gramBits(columns: number, portions: readonly (readonly ColumnSource[])[]): Promise<string[]> {
-  const { PortableGram, mirrorLowerTriangle } = await import("../../src/numerics/index.js");
+  const { PortableGram, mirrorLowerTriangle } = await import("../../packages/numerics/src/index.js");
   const gram = new PortableGram(columns);
   for (const sources of portions) {
     const rows = sources.map((source) => (source === "ones" ? 0 : source.matrix.rows));

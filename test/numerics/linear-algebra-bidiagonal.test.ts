@@ -1,6 +1,6 @@
 // Ridge problems with many shifts through one bidiagonal form, against solving each on its own.
 import { describe, expect, it } from "vitest";
-import { Bidiagonal, cholesky, Matrix } from "../../src/numerics/index.js";
+import { Bidiagonal, cholesky, Matrix } from "../../packages/numerics/src/index.js";
 import { plainGram, randomMatrix } from "./linear-algebra-reference.js";
 
 function transposeTimes(a: Matrix, z: Matrix): Matrix<Float64Array> {

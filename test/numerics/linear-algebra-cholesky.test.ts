@@ -1,7 +1,7 @@
 // The Cholesky factorisation of rule 11, bit for bit, and how it fails.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cholesky, Matrix, MemoryLimitError, NotPositiveDefiniteError } from "../../src/numerics/index.js";
+import { cholesky, Matrix, MemoryLimitError, NotPositiveDefiniteError } from "../../packages/numerics/src/index.js";
 import { bits, plainCholesky, plainGram, plainSolve, randomMatrix } from "./linear-algebra-reference.js";
 
 /** X^T X + I of random rows: positive definite, with a condition of some thousands. */

@@ -1,7 +1,7 @@
 // The Gram matrix of rule 9, bit for bit.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ColumnSource, Matrix, MemoryLimitError, mirrorLowerTriangle, PortableGram } from "../../src/numerics/index.js";
+import { type ColumnSource, Matrix, MemoryLimitError, mirrorLowerTriangle, PortableGram } from "../../packages/numerics/src/index.js";
 import { bits, plainGram, randomMatrix } from "./linear-algebra-reference.js";
 
 /** The Gram matrix of x, its rows handed over in portions of the given sizes, over and over. */

@@ -1,6 +1,6 @@
 // Rules 9 and 11 of docs/numerics.md as plain loops, and random matrices: what the linear algebra
 // is held against.
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 
 /** A reproducible T x N matrix with values in (-1, 1), binary32 or binary64. */
 export function randomMatrix(rows: number, cols: number, seed: string | number, precision: "float32" | "float64" = "float64"): Matrix {

@@ -1,7 +1,7 @@
 // Dot products of rows in the order of rule 1, sums of weighted rows, and the matrix of recursive
 // least squares.
 import { describe, expect, it } from "vitest";
-import { cholesky, evaluateRows, InverseCovariance, Matrix, MemoryLimitError, ResidentRows } from "../../src/numerics/index.js";
+import { cholesky, evaluateRows, InverseCovariance, Matrix, MemoryLimitError, ResidentRows } from "../../packages/numerics/src/index.js";
 import { bits, plainGram, randomMatrix } from "./linear-algebra-reference.js";
 
 /** Rule 1: 32 partial sums, then the butterfly. */

@@ -1,6 +1,6 @@
 // Eigenvalues and vectors of symmetric matrices.
 import { describe, expect, it } from "vitest";
-import { Matrix, symmetricEigen } from "../../src/numerics/index.js";
+import { Matrix, symmetricEigen } from "../../packages/numerics/src/index.js";
 import { plainGram, randomMatrix } from "./linear-algebra-reference.js";
 
 /** The largest element of V^T diag(values) V - A, and of V V^T - I. */

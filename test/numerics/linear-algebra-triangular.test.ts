@@ -10,7 +10,7 @@ import {
   NotPositiveDefiniteError,
   PortableGram,
   TriangularFactor,
-} from "../../src/numerics/index.js";
+} from "../../packages/numerics/src/index.js";
 import { bits, PlainTriangle, plainGram, randomMatrix } from "./linear-algebra-reference.js";
 
 function factorOf(x: Matrix, y: Matrix, portions: readonly number[] = [x.rows]): TriangularFactor {

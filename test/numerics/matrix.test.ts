@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asMatrix, checkSparse, Matrix, toDense } from "../../src/numerics/index.js";
+import { asMatrix, checkSparse, Matrix, toDense } from "../../packages/numerics/src/index.js";
 
 describe("asMatrix", () => {
   it("takes numbers as one column, and rows of numbers or of any typed array", () => {

@@ -1,6 +1,6 @@
 // The minimiser behind softmax regression, on functions whose minimum is known.
 import { describe, expect, it } from "vitest";
-import { minimiseByNewton, NotConvergedError, type SmoothObjective } from "../../src/numerics/newton.js";
+import { minimiseByNewton, NotConvergedError, type SmoothObjective } from "../../packages/numerics/src/newton.js";
 
 /**
  * sum of sqrt(1 + (x_i - i - 3)^2): full Newton steps from 0 go to minus the cube of the distance,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { portableTanh, portableTanh32 } from "../../src/numerics/portable.js";
-import { wasmInstance, wasmReserved } from "../../src/numerics/wasm/index.js";
+import { portableTanh, portableTanh32 } from "../../packages/numerics/src/portable.js";
+import { wasmInstance, wasmReserved } from "../../packages/numerics/src/wasm/index.js";
 import { exhaustive } from "../exhaustive.js";
 
 const capacity = 262144;

@@ -9,7 +9,7 @@ import {
   portableSinCos,
   portableTanh,
   type SineCosine,
-} from "../../src/numerics/portable.js";
+} from "../../packages/numerics/src/portable.js";
 import table from "./fixtures/portable-table.json" with { type: "json" };
 
 const bits = new DataView(new ArrayBuffer(8));

@@ -1,6 +1,6 @@
 // Random streams: the published known answers of Philox, and seeds that differ.
 import { describe, expect, it } from "vitest";
-import { philox4x32, RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { philox4x32, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 
 describe("Philox4x32-10", () => {
   // Known answers of Random123 (Salmon et al. 2011), tests/kat_vectors.

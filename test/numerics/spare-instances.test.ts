@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { cholesky, evaluateRows, Matrix } from "../../src/numerics/index.js";
-import { releaseInstance, wasmInstance, wasmReserved } from "../../src/numerics/wasm/index.js";
+import { cholesky, evaluateRows, Matrix } from "../../packages/numerics/src/index.js";
+import { releaseInstance, wasmInstance, wasmReserved } from "../../packages/numerics/src/wasm/index.js";
 
 /** Of a size that nothing else takes. */
 const bytes = 21_333_333;

@@ -1,7 +1,7 @@
 // Whole spectra against NumPy and against matrices whose eigenvalues are known.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { eigenvalues, Matrix, matrixSpectralRadius, toSparse } from "../../src/numerics/index.js";
+import { eigenvalues, Matrix, matrixSpectralRadius, toSparse } from "../../packages/numerics/src/index.js";
 import { matrixOf, reference, referenceMatrix, reflected, ring } from "./spectrum-matrices.js";
 
 /**

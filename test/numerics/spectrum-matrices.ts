@@ -1,7 +1,7 @@
 // The matrices of the spectrum tests: those that fixtures/spectrum.py makes, by the same integer
 // hash, and small structured ones.
 import { readFileSync } from "node:fs";
-import { Matrix, type SparseMatrix, toSparse } from "../../src/numerics/index.js";
+import { Matrix, type SparseMatrix, toSparse } from "../../packages/numerics/src/index.js";
 
 /** A matrix that NumPy has seen; `count` and `sum` of its nonzeros are exact. */
 export interface ReferenceMatrix {

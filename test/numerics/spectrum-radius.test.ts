@@ -1,8 +1,15 @@
 // The spectral radius against NumPy, and what each method answers for.
 import { describe, expect, it } from "vitest";
-import { eigenvalues, Matrix, matrixSpectralRadius, PowerIterationError, SpectralRadiusError, toSparse } from "../../src/numerics/index.js";
-import { balanced } from "../../src/numerics/spectrum/balance.js";
-import { stronglyConnectedComponents } from "../../src/numerics/spectrum/components.js";
+import {
+  eigenvalues,
+  Matrix,
+  matrixSpectralRadius,
+  PowerIterationError,
+  SpectralRadiusError,
+  toSparse,
+} from "../../packages/numerics/src/index.js";
+import { balanced } from "../../packages/numerics/src/spectrum/balance.js";
+import { stronglyConnectedComponents } from "../../packages/numerics/src/spectrum/components.js";
 import { matrixOf, reference, referenceMatrix, reflected, ring, ringWithChord } from "./spectrum-matrices.js";
 
 describe("the spectral radius of random matrices", () => {

@@ -1,7 +1,7 @@
 // Matrices whose spectral radius is known from their structure: the answers are exact where the
 // mathematics is.
 import { describe, expect, it } from "vitest";
-import { Matrix, matrixSpectralRadius, type SparseMatrix, toSparse } from "../../src/numerics/index.js";
+import { Matrix, matrixSpectralRadius, type SparseMatrix, toSparse } from "../../packages/numerics/src/index.js";
 import { matrixOf, referenceMatrix, reflected, ring } from "./spectrum-matrices.js";
 
 const structure = "structure";

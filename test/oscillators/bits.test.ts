@@ -2,8 +2,8 @@
 // and in every later version.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { rowDot } from "../../packages/numerics/src/index.js";
 import { ReservoirComputer } from "../../src/index.js";
-import { rowDot } from "../../src/numerics/index.js";
 import { colourGraph } from "../../src/oscillators/index.js";
 import { rowDots } from "../../src/oscillators/step.js";
 import type { KindMatrix } from "../../src/reservoir/index.js";

@@ -1,8 +1,8 @@
 // Phase oscillators in WebAssembly on the CPU engine: every bit of the reference's step, through
 // runs, single steps, batches and faults.
 import { describe, expect, it } from "vitest";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { ReservoirComputer } from "../../src/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { NonFiniteStateError } from "../../src/reservoir/engine.js";
 import type { RegisteredReservoirOptions } from "../../src/reservoir/index.js";
 

@@ -1,9 +1,9 @@
 // A kind of a user's own with functions of WebAssembly of its own: the CPU engine runs them as it
 // runs those of the package's kinds.
 import { expect, it } from "vitest";
+import type { FloatArray } from "../../packages/numerics/src/index.js";
 import { Forecaster, ReservoirComputer, ReservoirEnsemble } from "../../src/index.js";
 import { decodeReservoir, encodeReservoir } from "../../src/model/index.js";
-import type { FloatArray } from "../../src/numerics/index.js";
 import { registerOneState } from "./one-state.js";
 
 /** setup(f), and run: x' = f x + u for one state, f a binary64 at an address. */

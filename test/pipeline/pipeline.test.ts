@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
-import { writeWav } from "../../src/io/index.js";
+import { writeWav } from "../../packages/io/src/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { Classifier, loadModel } from "../../src/model/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import {
   crossValidate,
   gridSearch,

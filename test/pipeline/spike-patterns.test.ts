@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
-import { writeNpy } from "../../src/io/index.js";
+import { writeNpy } from "../../packages/io/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { Classifier } from "../../src/model/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { crossValidate, Pipeline, type PipelineParameters, readSeriesFolder, readSpikeFolder } from "../../src/pipeline/index.js";
 import { binSpikes, jitterPattern, rateEncode, SpikePattern, writeSpikeHdf5, writeSpikePattern } from "../../src/spikes/index.js";
 

@@ -1,7 +1,7 @@
 // What a user gets wrong of a figure: a sentence that names it, not a figure that left it out.
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { ReservoirComputer } from "../../src/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import * as plot from "../../src/plot/index.js";
 
 const series = [[1], [2], [3]];

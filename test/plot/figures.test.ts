@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import {
   encodeArray,
   plotConfusion,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryCapacity } from "../../src/analysis/index.js";
 import "../../src/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { plotComparison, plotMemoryCapacity, plotPhaseSpace, plotSpectrum, plotSpikeRaster } from "../../src/plot/index.js";
 import { principalComponents } from "../../src/plot/principal-components.js";
 import { decoded } from "./decoded.js";

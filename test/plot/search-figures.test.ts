@@ -1,6 +1,7 @@
 // Figures of searches, from plain trials and from a study.
-import { parameterAxis } from "../../src/plot/search/trials.js";
+
 import { describe, expect, it } from "vitest";
+import { MemoryStorage, randomSampler, Study } from "../../packages/search/src/index.js";
 import {
   type PlottedStudy,
   type PlottedTrial,
@@ -13,7 +14,7 @@ import {
   plotTimeline,
   toSvg,
 } from "../../src/plot/index.js";
-import { MemoryStorage, randomSampler, Study } from "../../src/search/index.js";
+import { parameterAxis } from "../../src/plot/search/trials.js";
 import { decoded } from "./decoded.js";
 
 const space = {

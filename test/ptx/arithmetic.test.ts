@@ -2,10 +2,10 @@
 // kernels from fixtures/compute.cu on hard values, and properties of the helpers on random ones.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bfloat16Bits, bfloat16Value, halfBits, halfValue } from "../../src/core/half.js";
-import { binary32, binary64, exactDiv, exactFma, exactSqrt } from "../../src/ptx/interpreter/arithmetic/exact.js";
-import { fma32, fma64 } from "../../src/ptx/interpreter/arithmetic/float.js";
-import { mulHigh, mulHighUnsigned } from "../../src/ptx/interpreter/arithmetic/integer64.js";
+import { bfloat16Bits, bfloat16Value, halfBits, halfValue } from "../../packages/core/src/half.js";
+import { binary32, binary64, exactDiv, exactFma, exactSqrt } from "../../packages/ptx/src/interpreter/arithmetic/exact.js";
+import { fma32, fma64 } from "../../packages/ptx/src/interpreter/arithmetic/float.js";
+import { mulHigh, mulHighUnsigned } from "../../packages/ptx/src/interpreter/arithmetic/integer64.js";
 import { Bench, fixture, input, output, words } from "./device.js";
 import { divide, type Format, fma, fraction, type Mode, roundFraction, squareRoot } from "./exact-reference.js";
 

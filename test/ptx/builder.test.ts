@@ -1,6 +1,6 @@
 // The builder: what it prints, that what it prints runs, and what it refuses.
 import { describe, expect, it } from "vitest";
-import { literal, type Pointer, type PtxKernel, PtxModule, type Target, type Value } from "../../src/ptx/builder/index.js";
+import { literal, type Pointer, type PtxKernel, PtxModule, type Target, type Value } from "../../packages/ptx/src/builder/index.js";
 import { Bench, input, output } from "./device.js";
 
 function build(body: (k: PtxKernel) => void, { target = "sm_90" as Target, block = [32] as [number, number?, number?] } = {}): string {

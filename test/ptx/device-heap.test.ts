@@ -1,6 +1,6 @@
 // malloc and free in kernels, and functions that nobody defines.
 import { describe, expect, it } from "vitest";
-import { PtxMachine, UnsupportedPtxError } from "../../src/ptx/interpreter/index.js";
+import { PtxMachine, UnsupportedPtxError } from "../../packages/ptx/src/interpreter/index.js";
 import { Bench, output, simulationError } from "./device.js";
 
 const declared = `.version 8.0\n.target sm_75\n.address_size 64

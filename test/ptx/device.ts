@@ -9,7 +9,7 @@ import {
   PtxMachine,
   type PtxProgram,
   SimulationError,
-} from "../../src/ptx/interpreter/index.js";
+} from "../../packages/ptx/src/interpreter/index.js";
 
 export type Array = Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array | Uint16Array | Uint8Array;
 export type Argument = number | bigint | Uint8Array | { input: Array } | { output: Array; seeded?: boolean };

@@ -1,7 +1,7 @@
 // Every check of the simulated device: a kernel that trips it and the same kernel put right
 // (fixtures/faults.cu).
 import { describe, expect, it } from "vitest";
-import { LaunchError, PtxMachine, PtxSyntaxError, parsePtx } from "../../src/ptx/interpreter/index.js";
+import { LaunchError, PtxMachine, PtxSyntaxError, parsePtx } from "../../packages/ptx/src/interpreter/index.js";
 import { Bench, fixture, input, output, simulationError } from "./device.js";
 
 const bench = new Bench(fixture("faults"));

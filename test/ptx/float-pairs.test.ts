@@ -1,7 +1,7 @@
 // Arithmetic of two binary32 values in 64 bits: each half is what the instruction of one value
 // gives.
 import { expect, it } from "vitest";
-import { PtxMachine, UnsupportedPtxError } from "../../src/ptx/interpreter/index.js";
+import { PtxMachine, UnsupportedPtxError } from "../../packages/ptx/src/interpreter/index.js";
 import { Bench, input, output, words } from "./device.js";
 
 const operations = ["add", "sub", "mul", "fma"].flatMap((name) =>

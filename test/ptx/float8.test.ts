@@ -1,7 +1,7 @@
 // cvt from and to e4m3x2 and e5m2x2 on every byte, every binary16 and hard binary32 values, against
 // the definition in float8-reference.ts.
 import { describe, expect, it } from "vitest";
-import { halfBits, halfValue } from "../../src/core/half.js";
+import { halfBits, halfValue } from "../../packages/core/src/half.js";
 import { Bench, input, output, words } from "./device.js";
 import { type ByteFloat, finiteValues, meaning, nearestByte } from "./float8-reference.js";
 

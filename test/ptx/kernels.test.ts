@@ -1,7 +1,7 @@
 // Kernels that nvcc 13 compiled (fixtures/*.cu), run on the simulated device and held to plain
 // TypeScript, bit for bit.
 import { describe, expect, it } from "vitest";
-import { portableTanh32 } from "../../src/numerics/portable.js";
+import { portableTanh32 } from "../../packages/numerics/src/portable.js";
 import { Bench, fixture, input, output, words } from "./device.js";
 
 const compute = new Bench(fixture("compute"));

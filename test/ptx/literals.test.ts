@@ -2,7 +2,7 @@
 // holds its answers; see test/toolchain/ptx-literals.test.ts.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { PtxMachine } from "../../src/ptx/interpreter/index.js";
+import { PtxMachine } from "../../packages/ptx/src/interpreter/index.js";
 import { simulationError } from "./device.js";
 import { type LiteralForm, type LiteralTable, literalColumns, literalKernel, resultBytes } from "./literal-kernels.js";
 

@@ -2,8 +2,8 @@
 // close the approximations come.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cosine, exp2, hyperbolicTangent, log2, sine } from "../../src/ptx/interpreter/arithmetic/approximate.js";
-import { parsePtx } from "../../src/ptx/interpreter/index.js";
+import { cosine, exp2, hyperbolicTangent, log2, sine } from "../../packages/ptx/src/interpreter/arithmetic/approximate.js";
+import { parsePtx } from "../../packages/ptx/src/interpreter/index.js";
 import { Bench, fixture, input, output, simulationError } from "./device.js";
 
 const header = ".version 7.0\n.target sm_75, texmode_independent\n.address_size 64\n";

@@ -1,9 +1,9 @@
 // PTX that is cut short, nested without end, or full of numbers that lie about sizes: each is
 // refused with its place, or costs what its text costs.
 import { describe, expect, it } from "vitest";
-import { liveness } from "../../src/ptx/interpreter/compile/registers.js";
-import { cutIntoSegments } from "../../src/ptx/interpreter/compile/segments.js";
-import { PtxMachine, PtxSyntaxError, parsePtx } from "../../src/ptx/interpreter/index.js";
+import { liveness } from "../../packages/ptx/src/interpreter/compile/registers.js";
+import { cutIntoSegments } from "../../packages/ptx/src/interpreter/compile/segments.js";
+import { PtxMachine, PtxSyntaxError, parsePtx } from "../../packages/ptx/src/interpreter/index.js";
 import { simulationError } from "./device.js";
 
 const head = ".version 9.0\n.target sm_90\n.address_size 64\n";

@@ -2,7 +2,7 @@
 // the fragment layouts of mma.sync as the PTX ISA 9.0 describes them (9.7.14.5), and wmma by what
 // it loads and stores. Values are so small that sums are exact in any order, so a GPU gives the
 // same.
-import { halfBits } from "../../src/core/half.js";
+import { halfBits } from "../../packages/core/src/half.js";
 import { words } from "./device.js";
 import { meaning } from "./float8-reference.js";
 

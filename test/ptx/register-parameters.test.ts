@@ -1,7 +1,7 @@
 // Functions that take and return registers, as PTX written by hand has them: values of every size,
 // both kinds of parameters mixed, recursion.
 import { expect, it } from "vitest";
-import { PtxMachine } from "../../src/ptx/interpreter/index.js";
+import { PtxMachine } from "../../packages/ptx/src/interpreter/index.js";
 import { Bench, input, output } from "./device.js";
 
 /**

@@ -1,7 +1,7 @@
 // A module is read, and a kernel translated, once for all machines; each has its own memory and counts.
 import { expect, it } from "vitest";
-import { PtxMachine } from "../../src/ptx/interpreter/index.js";
-import { moduleOf } from "../../src/ptx/interpreter/translations.js";
+import { PtxMachine } from "../../packages/ptx/src/interpreter/index.js";
+import { moduleOf } from "../../packages/ptx/src/interpreter/translations.js";
 
 const ptx = `.version 8.0
 .target sm_75

@@ -1,7 +1,7 @@
 // An instruction is refused if its handler passes over a part of it: a modifier, an operand, a
 // register of another type, a constant of another kind.
 import { describe, expect, it } from "vitest";
-import { PtxMachine, UnsupportedPtxError } from "../../src/ptx/interpreter/index.js";
+import { PtxMachine, UnsupportedPtxError } from "../../packages/ptx/src/interpreter/index.js";
 
 const registers =
   ".reg .b32 %r<20>; .reg .b64 %d<8>; .reg .b16 %h<8>; .reg .f32 %f<8>; .reg .f64 %g<8>; .reg .s32 %s<8>; .reg .u64 %u<4>; .reg .pred %p<4>; .reg .b128 %q<2>; .reg .v4 .b32 %v;";

@@ -1,7 +1,7 @@
 // Single products of a warp group with factors in every layout of shared memory, as kernels and the
 // images that they copy there. The layouts are written down from the PTX ISA (9.0, section
 // 9.7.16.5.1); factors are small whole numbers: every sum is exact.
-import { type MatrixType, PtxModule, type Value } from "../../src/ptx/builder/index.js";
+import { type MatrixType, PtxModule, type Value } from "../../packages/ptx/src/builder/index.js";
 import { words } from "./device.js";
 import { toHalves } from "./kernels/halves.js";
 

@@ -1,7 +1,7 @@
 // Products of a warp group (wgmma) and bulk copies: what the builder prints and refuses, every
 // layout of shared memory on the simulated device, and what must not be touched while they go on.
 import { describe, expect, it } from "vitest";
-import { type AsyncProduct, type PtxKernel, PtxModule, type Target } from "../../src/ptx/builder/index.js";
+import { type AsyncProduct, type PtxKernel, PtxModule, type Target } from "../../packages/ptx/src/builder/index.js";
 import { Bench, input, output, simulationError } from "./device.js";
 import { productCases, productData, productKernel } from "./warp-group-products.js";
 

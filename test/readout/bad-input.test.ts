@@ -1,6 +1,6 @@
 // What trainers say about options and data they cannot take.
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import {
   GramAccumulator,
   leastMeanSquares,

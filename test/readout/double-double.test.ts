@@ -1,8 +1,8 @@
 // Ridge regression in double-double: systems that binary64 cannot solve, with weights that are
 // known exactly.
 import { describe, expect, it } from "vitest";
+import { DoubleDoubleFactor, Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { ridge } from "../../src/index.js";
-import { DoubleDoubleFactor, Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const draws = new RandomStream(seedKeys("double-double").weights, 0);
 const random = (rows: number, cols: number, row = 0) =>

@@ -1,6 +1,6 @@
 // Choosing lambda from one factorisation, against doing it the long way.
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { type RidgeOptions, ridge, type TrainedReadout } from "../../src/readout/index.js";
 import { randomMatrix } from "../numerics/linear-algebra-reference.js";
 

@@ -1,8 +1,8 @@
 // Policy evaluation on processes whose values are known: Boyan's chain, and a ring of which one
 // place is seen.
 import { describe, expect, it } from "vitest";
+import { Matrix, RandomStream, seedKeys, solveSquare } from "../../packages/numerics/src/index.js";
 import { ReservoirComputer, ridge } from "../../src/index.js";
-import { Matrix, RandomStream, seedKeys, solveSquare } from "../../src/numerics/index.js";
 import { lstd } from "../../src/readout/index.js";
 
 const draws = new RandomStream(seedKeys("policy").weights, 0);

@@ -1,6 +1,6 @@
 // Readouts that learn row by row.
 import { describe, expect, it } from "vitest";
-import { cholesky, Matrix } from "../../src/numerics/index.js";
+import { cholesky, Matrix } from "../../packages/numerics/src/index.js";
 import { leastMeanSquares, recursiveLeastSquares, ridge } from "../../src/readout/index.js";
 import { bits, plainGram, randomMatrix } from "../numerics/linear-algebra-reference.js";
 

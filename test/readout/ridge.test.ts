@@ -1,7 +1,7 @@
 // Ridge regression as a user sees it: what is minimised, what rows count, and that every way of
 // giving rows gives the same readout.
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import {
   GramAccumulator,
   IllConditionedError,

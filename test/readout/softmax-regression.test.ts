@@ -1,6 +1,6 @@
 // Softmax regression: its minimum, its probabilities, and that it is found by the gradient.
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { NotConvergedError, softmax, softmaxRegression } from "../../src/readout/index.js";
 import { bits, randomMatrix } from "../numerics/linear-algebra-reference.js";
 

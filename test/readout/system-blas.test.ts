@@ -2,7 +2,7 @@
 // two is tested, or SPILLWAY_BLAS: a library that it names, and that exists, must load.
 import { existsSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Matrix, SystemBlas, SystemBlasError } from "../../src/numerics/index.js";
+import { Matrix, SystemBlas, SystemBlasError } from "../../packages/numerics/src/index.js";
 import { IllConditionedError, type RidgeOptions, ridge } from "../../src/readout/index.js";
 import { randomMatrix } from "../numerics/linear-algebra-reference.js";
 

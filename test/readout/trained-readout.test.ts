@@ -1,7 +1,7 @@
 // A trained readout: plain data, evaluated in the order of rules 1 and 10.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { type ReadoutJson, TrainedReadout } from "../../src/readout/index.js";
 import { applyReadout, type FeatureSpec, featureCount } from "../../src/reservoir/features.js";
 import { bits, randomMatrix } from "../numerics/linear-algebra-reference.js";

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { asMatrix } from "../../packages/numerics/src/index.js";
 import {
   type AnyReservoirComputer,
   type AnyReservoirOptions,
@@ -12,7 +13,6 @@ import {
   WorkInterruptedError,
 } from "../../src/index.js";
 import { decodeReservoir, encodeReservoir } from "../../src/model/reservoir-file.js";
-import { asMatrix } from "../../src/numerics/index.js";
 
 const open: { dispose(): Promise<void> }[] = [];
 afterEach(async () => {

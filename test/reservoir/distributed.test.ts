@@ -1,6 +1,6 @@
 // Work that is distributed over several devices has the bits of one, in order, and stops as one.
 import { describe, expect, it } from "vitest";
-import { SpillwayError } from "../../src/core/errors.js";
+import { SpillwayError } from "../../packages/core/src/errors.js";
 import {
   Classifier,
   Matrix,

@@ -2,10 +2,10 @@
 import { describe, expect, it, vi } from "vitest";
 import { echoStateIndex } from "../../src/analysis/index.js";
 import "../../src/index.js";
+import { isSparse, Matrix } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
 import { ConceptorMemory, decodeReservoir, encodeReservoir, Forecaster, toOnnx } from "../../src/model/index.js";
-import { isSparse, Matrix } from "../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { ReservoirComputer } from "../../src/reservoir/index.js";
 import { integerTanh } from "../../src/reservoir/integer/tanh.js";

@@ -2,7 +2,7 @@
 // stays as it is.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Matrix, seedKeys } from "../../src/numerics/index.js";
+import { Matrix, seedKeys } from "../../packages/numerics/src/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { drawnMatrix, unscaledDraws } from "../../src/reservoir/weight-draws.js";

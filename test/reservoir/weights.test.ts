@@ -7,7 +7,7 @@ import {
   PowerIterationError,
   type SparseMatrix,
   toDense,
-} from "../../src/numerics/index.js";
+} from "../../packages/numerics/src/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";

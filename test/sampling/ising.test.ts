@@ -1,7 +1,7 @@
 // Ising samples against exact sums, energies in a transverse field against those of as many slices,
 // and ground states against enumeration.
 import { describe, expect, it } from "vitest";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { annealIsing, type IsingModel, isingEnergy, sampleIsing, sampleTransverseField } from "../../src/sampling/index.js";
 
 /** All pairs coupled by normal numbers of deviation 1 / sqrt(n). */

@@ -19,14 +19,24 @@ const isBuilt = () => run("console.log(isBuilt(sourcesNow()))");
 
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), "spillway-built-"));
-  for (const folder of ["assembly", "dist/cli", "examples/experiments", "kernels", "lab", "node_modules", "scripts", "src/numerics/wasm"])
+  for (const folder of [
+    "assembly",
+    "dist/cli",
+    "examples/experiments",
+    "kernels",
+    "lab",
+    "node_modules",
+    "scripts",
+    "src",
+    "packages/numerics/src/wasm",
+  ])
     mkdirSync(join(project, folder), { recursive: true });
   for (const file of [
     "package.json",
     "package-lock.json",
     "tsconfig.json",
     "src/index.ts",
-    "src/numerics/wasm/spillway.wasm",
+    "packages/numerics/src/wasm/spillway.wasm",
     "dist/cli/main.js",
   ])
     writeFileSync(join(project, file), "before");
@@ -39,16 +49,20 @@ it("is so after a build, and not before", () => {
   expect(isBuilt()).toBe("true");
 });
 
-it.each(["src/index.ts", "package-lock.json", "kernels/new.cu", "src/numerics/wasm/spillway.wasm", "dist/cli/main.js", "dist/new.js"])(
-  "is not so when %s has changed since",
-  (file) => {
-    run("noteBuilt(sourcesNow())");
-    appendFileSync(join(project, file), "after");
-    expect(isBuilt()).toBe("false");
-  },
-);
+it.each([
+  "src/index.ts",
+  "package-lock.json",
+  "kernels/new.cu",
+  "packages/numerics/src/wasm/spillway.wasm",
+  "dist/cli/main.js",
+  "dist/new.js",
+])("is not so when %s has changed since", (file) => {
+  run("noteBuilt(sourcesNow())");
+  appendFileSync(join(project, file), "after");
+  expect(isBuilt()).toBe("false");
+});
 
-it.each(["dist", "src/numerics/wasm/spillway.wasm", "node_modules/.spillway-built"])("is not so when %s is gone", (name) => {
+it.each(["dist", "packages/numerics/src/wasm/spillway.wasm", "node_modules/.spillway-built"])("is not so when %s is gone", (name) => {
   run("noteBuilt(sourcesNow())");
   rmSync(join(project, name), { recursive: true });
   expect(isBuilt()).toBe("false");

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { journalFile, MemoryStorage, randomSampler, Study, type StudyStorage } from "../../src/search/index.js";
+import { journalFile, MemoryStorage, randomSampler, Study, type StudyStorage } from "../../packages/search/src/index.js";
 
 const space = { x: { float: [0, 1] } } as const;
 const open = (storage: StudyStorage) => Study.open({ storage, space, sampler: randomSampler({ seed: 1 }) });

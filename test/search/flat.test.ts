@@ -1,9 +1,9 @@
 // What a suggestion of TPE takes as a study grows: from about 1,000 trials on next to the same. Said
 // in work, and not in time.
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { randomSampler, type SeenTrial, tpe } from "../../src/search/index.js";
-import { ParzenEstimator } from "../../src/search/parzen.js";
-import { SearchSpace } from "../../src/search/space.js";
+import { randomSampler, type SeenTrial, tpe } from "../../packages/search/src/index.js";
+import { ParzenEstimator } from "../../packages/search/src/parzen.js";
+import { SearchSpace } from "../../packages/search/src/space.js";
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -1,6 +1,6 @@
 // Trials of processes that are gone are run by others, once; what comes late counts no more.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { MemoryStorage, randomSampler, Study } from "../../src/search/index.js";
+import { MemoryStorage, randomSampler, Study } from "../../packages/search/src/index.js";
 
 const space = { x: { float: [0, 1] }, c: { choice: ["a", null] } } as const;
 const open = (storage: MemoryStorage, seed: number) => Study.open({ storage, space, sampler: randomSampler({ seed }) });

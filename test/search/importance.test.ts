@@ -1,6 +1,6 @@
 // Importance and halving against the figures of their papers.
 import { describe, expect, it } from "vitest";
-import { hyperband, nextPromotion, parameterImportance, SearchSpace, type SeenTrial, survivors } from "../../src/search/index.js";
+import { hyperband, nextPromotion, parameterImportance, SearchSpace, type SeenTrial, survivors } from "../../packages/search/src/index.js";
 
 describe("importance", () => {
   it("is what Optuna 5 says of a hundred trials", () => {

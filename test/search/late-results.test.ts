@@ -1,7 +1,7 @@
 // What comes late or twice counts once: results of trials that were taken over, appends whose
 // answer was lost.
 import { describe, expect, it } from "vitest";
-import { MemoryStorage, mergeStudies, randomSampler, Study, type StudyOperation } from "../../src/search/index.js";
+import { MemoryStorage, mergeStudies, randomSampler, Study, type StudyOperation } from "../../packages/search/src/index.js";
 
 const space = { x: { float: [0, 1] } } as const;
 const open = (storage: MemoryStorage, seed = 1) => Study.open({ storage, space, sampler: randomSampler({ seed }) });

@@ -1,8 +1,8 @@
 // Parts of a search that share nothing, and journals that are brought together: each trial once,
 // in its place, and two results of one trial are told apart by their bits.
 import { describe, expect, it } from "vitest";
-import { grid, MemoryStorage, mergeStudies, randomSampler, type Sampler, Study, sobol, tpe } from "../../src/search/index.js";
-import { sharded, shardOf, shareOf } from "../../src/search/shard.js";
+import { grid, MemoryStorage, mergeStudies, randomSampler, type Sampler, Study, sobol, tpe } from "../../packages/search/src/index.js";
+import { sharded, shardOf, shareOf } from "../../packages/search/src/shard.js";
 
 const space = { x: { float: [0, 1] }, n: { int: [1, 9] } } as const;
 const score = (params: Readonly<Record<string, unknown>>) => (params["x"] as number) + (params["n"] as number);

@@ -1,7 +1,7 @@
 // The order of numbers is that of a stable sort.
 import { describe, expect, it } from "vitest";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
-import { orderOf } from "../../src/search/order.js";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
+import { orderOf } from "../../packages/search/src/order.js";
 
 const stream = new RandomStream(seedKeys("order").weights, 0);
 const uniform = (n: number) => Float64Array.from({ length: n }, (_, i) => stream.uniform(n, i));

@@ -1,8 +1,8 @@
 // A storage that is away is asked again, for as long as its user is patient.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { FileError } from "../../src/io/index.js";
-import { MemoryStorage, randomSampler, Study, type StudyOperation } from "../../src/search/index.js";
-import { patientStorage, StorageAwayError } from "../../src/search/patience.js";
+import { FileError } from "../../packages/io/src/index.js";
+import { MemoryStorage, randomSampler, Study, type StudyOperation } from "../../packages/search/src/index.js";
+import { patientStorage, StorageAwayError } from "../../packages/search/src/patience.js";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -2,7 +2,7 @@
 // seen.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { cmaesConstants } from "../../src/search/cmaes.js";
+import { cmaesConstants } from "../../packages/search/src/cmaes.js";
 import {
   cmaes,
   grid,
@@ -15,10 +15,10 @@ import {
   Study,
   sobol,
   tpe,
-} from "../../src/search/index.js";
-import { ParzenEstimator } from "../../src/search/parzen.js";
-import { sobolPoint } from "../../src/search/sobol.js";
-import { type SearchParameter, toScale } from "../../src/search/space.js";
+} from "../../packages/search/src/index.js";
+import { ParzenEstimator } from "../../packages/search/src/parzen.js";
+import { sobolPoint } from "../../packages/search/src/sobol.js";
+import { type SearchParameter, toScale } from "../../packages/search/src/space.js";
 
 interface Described {
   readonly low?: number;

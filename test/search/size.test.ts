@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { StudyOperation } from "../../src/search/index.js";
-import { encodeRecord } from "../../src/search/journal/records.js";
+import type { StudyOperation } from "../../packages/search/src/index.js";
+import { encodeRecord } from "../../packages/search/src/journal/records.js";
 import { exhaustive } from "../exhaustive.js";
 
 const count = 100_000;

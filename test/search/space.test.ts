@@ -1,6 +1,6 @@
 // The space of a search: what it takes, and the sentence for what it does not.
 import { describe, expect, it } from "vitest";
-import { SearchSpace, type SpaceDescription } from "../../src/search/index.js";
+import { SearchSpace, type SpaceDescription } from "../../packages/search/src/index.js";
 
 describe("a space", () => {
   it.each<[unknown, string]>([

@@ -6,12 +6,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { journalFile, randomSampler, Study } from "../../src/search/index.js";
-import { isGone, ownMark } from "../../src/search/process-mark.js";
+import { journalFile, randomSampler, Study } from "../../packages/search/src/index.js";
+import { isGone, ownMark } from "../../packages/search/src/process-mark.js";
 
 const worker = `
   import { once } from "node:events";
-  import { journalFile, Study, randomSampler } from ${JSON.stringify(new URL("../../src/search/index.ts", import.meta.url).pathname)};
+  import { journalFile, Study, randomSampler } from ${JSON.stringify(new URL("../../packages/search/src/index.ts", import.meta.url).pathname)};
   const storage = journalFile(process.argv.at(-1), { grace: 0.2 });
   const study = await Study.open({ storage, space: { x: { float: [0, 1] } }, sampler: randomSampler() });
   await study.beat(300);

@@ -10,7 +10,7 @@ import {
   StudyLog,
   type StudyOperation,
   tpe,
-} from "../../src/search/index.js";
+} from "../../packages/search/src/index.js";
 
 const space: SpaceDescription = { a: { float: [0, 1] }, b: { choice: ["x", "y"] }, c: { int: [1, 9], when: { b: "y" } } };
 const score = (params: Readonly<Record<string, unknown>>) => ((params["a"] as number) - 0.3) ** 2 + (params["b"] === "x" ? 0.1 : 0);

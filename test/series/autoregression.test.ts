@@ -1,6 +1,6 @@
 // Ridge autoregression: against hand calculation, a solution by its definition, and a known series.
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { fitAutoregression } from "../../src/series/index.js";
 import { validationStarts } from "../../src/series/validation-starts.js";
 import { passengers } from "./passengers.js";

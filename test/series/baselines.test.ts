@@ -1,7 +1,7 @@
 // Check values: by hand, and AirPassengers by NumPy (train 132 months, forecast 12).
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { rmse } from "../../src/metrics/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import {
   baselineName,
   calendarSeasons,

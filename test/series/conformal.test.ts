@@ -1,6 +1,6 @@
 // Bands: ranks by hand, coverage on data whose errors are known.
 import { describe, expect, it } from "vitest";
-import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import {
   AdaptiveConformal,
   conformalOffsets,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { closeGaps, describeAxis, readTimes, type TimeAxis, timesAfter } from "../../src/series/index.js";
 import { formatStamp, parseStamp } from "../../src/series/time-form.js";
 import { columnAfter, columnTexts, stepsAfter } from "../../src/series/time-grid.js";

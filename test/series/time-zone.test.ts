@@ -4,7 +4,7 @@
 // 2008).
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { calendarInputs } from "../../src/series/calendar.js";
 import { closeGaps, describeAxis, readTimes, timesAfter } from "../../src/series/index.js";
 import { zonesExplaining } from "../../src/series/local-times.js";

@@ -1,7 +1,7 @@
 // Whether a model beats a baseline, and whether the starts can show it.
 import { describe, expect, it } from "vitest";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { sentenceOf, verdictOn } from "../../src/experiment/tasks/verdict.js";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { compareStarts, type StartErrors } from "../../src/series/index.js";
 
 const errors = (name: string, ...seeds: number[][]): StartErrors => ({ name, errors: seeds });

@@ -2,9 +2,9 @@
 // print, and what launches did.
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { type Context, listDevices, openDevice, probe } from "../../src/gpu/index.js";
-import { launchAttribute } from "../../src/gpu/launch-config.js";
-import { type LaunchReport, type SimulatedDriverOptions, simulatedDriver } from "../../src/sim/index.js";
+import { type Context, listDevices, openDevice, probe } from "../../packages/gpu/src/index.js";
+import { launchAttribute } from "../../packages/gpu/src/launch-config.js";
+import { type LaunchReport, type SimulatedDriverOptions, simulatedDriver } from "../../packages/sim/src/index.js";
 import { ptx } from "./program.js";
 
 const header = ".version 7.8\n.target sm_75\n.address_size 64\n";
@@ -21,7 +21,7 @@ describe("the simulated device", () => {
   });
 
   it("is had by an import, which the error of a program without it says", () => {
-    const program = `import { openDevice } from ${JSON.stringify(new URL("../../src/gpu/index.ts", import.meta.url).href)};
+    const program = `import { openDevice } from ${JSON.stringify(new URL("../../packages/gpu/src/index.ts", import.meta.url).href)};
       try { openDevice("sim"); } catch (error) { console.log(error.message); }`;
     const said = execFileSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program], { encoding: "utf8" });
     expect(said.trim()).toBe('there is no device "sim"; a device is a number; import "spillway/gpu" to have the simulated one');

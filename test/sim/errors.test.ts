@@ -1,8 +1,8 @@
 // What a kernel does wrong, as the program sees it: CUDA's status, and in the same sentence kernel,
 // PTX line, block and thread.
 import { describe, expect, it } from "vitest";
-import { type Context, ContextLostError, CudaError, ModuleLoadError, openDevice } from "../../src/gpu/index.js";
-import { type SimulatedDriver, type SimulatedDriverOptions, SimulationError, simulatedDriver } from "../../src/sim/index.js";
+import { type Context, ContextLostError, CudaError, ModuleLoadError, openDevice } from "../../packages/gpu/src/index.js";
+import { type SimulatedDriver, type SimulatedDriverOptions, SimulationError, simulatedDriver } from "../../packages/sim/src/index.js";
 
 const small: SimulatedDriverOptions = { memoryBytes: 1 << 20, launchBytes: 1 << 22 };
 const header = ".version 7.8\n.target sm_75\n.address_size 64\n";

@@ -1,8 +1,8 @@
 // Several simulated devices: whose memory a kernel may reach, and kernels of several devices that
 // wait for one another.
 import { describe, expect, it } from "vitest";
-import { type Context, openDevice, openDevices } from "../../src/gpu/index.js";
-import { type SimulatedDriverOptions, simulatedDriver } from "../../src/sim/index.js";
+import { type Context, openDevice, openDevices } from "../../packages/gpu/src/index.js";
+import { type SimulatedDriverOptions, simulatedDriver } from "../../packages/sim/src/index.js";
 
 const header = ".version 7.8\n.target sm_75\n.address_size 64\n";
 

@@ -1,7 +1,7 @@
 // A realistic program that makes every call of the binding and checks what it computes: a failed
 // call cannot pass unseen.
-import { type Driver, type DriverArguments, type DriverCall, type DriverFunction, openDevice } from "../../src/gpu/index.js";
-import type { SimulatedDriver } from "../../src/sim/index.js";
+import { type Driver, type DriverArguments, type DriverCall, type DriverFunction, openDevice } from "../../packages/gpu/src/index.js";
+import type { SimulatedDriver } from "../../packages/sim/src/index.js";
 
 /** y[i] = s x[i] + table[0] for i < n; and one that only counts its blocks. */
 export const ptx = `.version 7.8

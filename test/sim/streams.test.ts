@@ -1,8 +1,8 @@
 // When work runs on the simulated device: as late as the program allows. A missing dependency then
 // fails instead of working by accident.
 import { describe, expect, it } from "vitest";
-import { type Context, openDevice } from "../../src/gpu/index.js";
-import { simulatedDriver } from "../../src/sim/index.js";
+import { type Context, openDevice } from "../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { ptx } from "./program.js";
 
 const opened = (): Context =>

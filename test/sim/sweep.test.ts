@@ -1,9 +1,17 @@
 // Every driver call failed at every use of it, on the simulated device: the error says which call
 // and status, nothing stays held, and the next device opens and computes.
 import { describe, expect, it } from "vitest";
-import { FaultyDriver } from "../../src/gpu/fault-injection.js";
-import { type CudaError, type Driver, type DriverCall, driverCalls, losesContext, statusCodes, statusName } from "../../src/gpu/index.js";
-import { type SimulatedDriver, simulatedDriver } from "../../src/sim/index.js";
+import { FaultyDriver } from "../../packages/gpu/src/fault-injection.js";
+import {
+  type CudaError,
+  type Driver,
+  type DriverCall,
+  driverCalls,
+  losesContext,
+  statusCodes,
+  statusName,
+} from "../../packages/gpu/src/index.js";
+import { type SimulatedDriver, simulatedDriver } from "../../packages/sim/src/index.js";
 import { exhaustive, inSample } from "../exhaustive.js";
 import { everything, OlderDriver, WrongResult } from "./program.js";
 

@@ -1,9 +1,9 @@
 // A misspelt option of the GPU layer, the simulated device and the PTX builder is refused by name:
 // ignored silently, the work would be done otherwise than it was meant to be.
 import { afterAll, describe, expect, it } from "vitest";
-import { KernelExecutor, LaunchError, openDevice, shippedPtx, struct } from "../../src/gpu/index.js";
-import { generateKernel, PtxModule } from "../../src/ptx/index.js";
-import { simulatedDriver } from "../../src/sim/index.js";
+import { KernelExecutor, LaunchError, openDevice, shippedPtx, struct } from "../../packages/gpu/src/index.js";
+import { generateKernel, PtxModule } from "../../packages/ptx/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 
 const small = { memoryBytes: 1 << 20, launchBytes: 1 << 22 };
 const context = openDevice({ driver: simulatedDriver(small), onLeak: () => undefined });

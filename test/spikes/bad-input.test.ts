@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SpillwayError } from "../../src/core/errors.js";
+import { SpillwayError } from "../../packages/core/src/errors.js";
 import * as spikes from "../../src/spikes/index.js";
 
 const pattern = new spikes.SpikePattern({ times: [1, 5], neurons: [0, 2] }, { durationMs: 10, neuronCount: 4 });

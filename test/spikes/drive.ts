@@ -1,5 +1,5 @@
 // What drives spiking networks in the tests of engines, and the states that come out.
-import { allocate, Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { allocate, Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import type { Engine, SpikingModel } from "../../src/reservoir/index.js";
 
 /** T x I inputs: spikes with this chance and amplitudes 1 or 0.75, or a current. */

@@ -2,9 +2,9 @@
 // engines: synapses, states, potentials.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import type { SpikingModel, SynapseTable } from "../../src/reservoir/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";
 import { spikingInputs, spikingRuns } from "../golden/series.js";

@@ -2,9 +2,9 @@
 // piece or in many.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { NonFiniteStateError, type SpikingReservoirOptions } from "../../src/reservoir/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";
 import { bits } from "../engine/contract.js";

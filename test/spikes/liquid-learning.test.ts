@@ -4,8 +4,8 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { SparseMatrix } from "../../packages/numerics/src/index.js";
 import { loadReservoir, type ReservoirComputer, type SpikingModel, type SpikingReservoirOptions, saveReservoir } from "../../src/index.js";
-import type { SparseMatrix } from "../../src/numerics/index.js";
 import {
   LiquidStateMachine,
   learnSpikeTiming,

@@ -1,6 +1,7 @@
 // Liquids: their descriptions and networks, and how readouts, models and files take them. Bits are
 // held in liquid-engines.test.ts.
 import { describe, expect, it } from "vitest";
+import { RandomStream, seedKeys, toDense } from "../../packages/numerics/src/index.js";
 import { compare, kernelRank, memoryCapacity } from "../../src/analysis/index.js";
 import {
   Classifier,
@@ -13,7 +14,6 @@ import {
   type SpikingReservoirOptions,
 } from "../../src/index.js";
 import { decodeReservoir, encodeReservoir } from "../../src/model/index.js";
-import { RandomStream, seedKeys, toDense } from "../../src/numerics/index.js";
 import {
   coordinates,
   gridPoints,

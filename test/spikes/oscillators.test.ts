@@ -1,7 +1,7 @@
 // Kuramoto oscillators against what is known of them: the order of the scheme, two that lock, and
 // the onset of synchrony.
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { KuramotoOscillators, orderOf } from "../../src/spikes/index.js";
 
 describe("the order parameter", () => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { encodeNpz } from "../../src/io/index.js";
+import { encodeNpz } from "../../packages/io/src/index.js";
 import {
   decodePatternNpz,
   encodePatternNpz,

@@ -2,7 +2,7 @@
 // normalisation, and what is reported of it.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Matrix, portableExp, RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { Matrix, portableExp, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import {
   learningStats,
   type PlasticityProfileName,

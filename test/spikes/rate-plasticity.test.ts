@@ -1,9 +1,9 @@
 // Plasticity of rates: rate-Hebbian learning, Oja's rule, intrinsic plasticity; and that what is
 // learnt is saved with the reservoir.
 import { describe, expect, it } from "vitest";
+import { Matrix, matrixSpectralRadius, RandomStream, type SparseMatrix, seedKeys, toDense } from "../../packages/numerics/src/index.js";
 import { ReservoirComputer } from "../../src/index.js";
 import { decodeReservoir, encodeReservoir } from "../../src/model/index.js";
-import { Matrix, matrixSpectralRadius, RandomStream, type SparseMatrix, seedKeys, toDense } from "../../src/numerics/index.js";
 import { intrinsicPlasticity, oja, RateHebbianPlasticity } from "../../src/spikes/index.js";
 
 const draws = new RandomStream(seedKeys("rate plasticity").weights, 0);

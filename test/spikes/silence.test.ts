@@ -2,7 +2,7 @@
 // what is said of those that stay silent.
 import { describe, expect, it, vi } from "vitest";
 import "../../src/index.js";
-import { RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { type LiquidOptions, LiquidStateMachine, SpikePattern } from "../../src/spikes/index.js";
 
 const durationMs = 2000;

@@ -4,8 +4,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ArgumentError } from "../../src/core/errors.js";
-import type { Matrix } from "../../src/numerics/index.js";
+import { ArgumentError } from "../../packages/core/src/errors.js";
+import type { Matrix } from "../../packages/numerics/src/index.js";
 import * as room from "../../src/tasks/index.js";
 import { generateTask, tasks } from "../../src/tasks/index.js";
 

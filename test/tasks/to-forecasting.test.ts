@@ -1,7 +1,7 @@
 // Splitting a series into inputs and targets.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { toForecasting } from "../../src/tasks/index.js";
 
 describe("toForecasting", () => {

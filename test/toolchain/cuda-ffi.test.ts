@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type koffi from "koffi";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Context, driverCalls, loadDriver, type ModuleLoadError, openDevice } from "../../src/gpu/index.js";
+import { type Context, driverCalls, loadDriver, type ModuleLoadError, openDevice } from "../../packages/gpu/src/index.js";
 import { buildMock } from "../gpu/mock/build.js";
 
 interface MockReport {

@@ -3,9 +3,9 @@
 import { createRequire } from "node:module";
 import type koffi from "koffi";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Context, openDevice } from "../../packages/gpu/src/index.js";
+import { Matrix } from "../../packages/numerics/src/index.js";
 import { DeviceBlas } from "../../src/engine/cuda/training/device-blas.js";
-import { type Context, openDevice } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
 import { IllConditionedError, type RidgeOptions, ridge } from "../../src/readout/index.js";
 import { buildBlasMock, buildMock } from "../gpu/mock/build.js";
 import { randomMatrix } from "../numerics/linear-algebra-reference.js";

@@ -7,7 +7,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { shippedManifest, shippedPtx } from "../../src/gpu/index.js";
+import { shippedManifest, shippedPtx } from "../../packages/gpu/src/index.js";
 import { sampled } from "../exhaustive.js";
 
 it.each(["neuromorphic_gemv", "spike_encoding", "spike_encoders", "pattern_detection"])(

@@ -14,7 +14,7 @@ import {
   openCommunicators,
   openDevices,
   probeNccl,
-} from "../../src/gpu/index.js";
+} from "../../packages/gpu/src/index.js";
 import { buildMock, buildNcclMock } from "../gpu/mock/build.js";
 
 let contexts: readonly Context[];

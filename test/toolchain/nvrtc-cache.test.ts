@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type CompileOptions, loadNvrtc, type Nvrtc } from "../../src/gpu/index.js";
-import { loadNvrtcLibrary } from "../../src/gpu/nvrtc-library.js";
+import { type CompileOptions, loadNvrtc, type Nvrtc } from "../../packages/gpu/src/index.js";
+import { loadNvrtcLibrary } from "../../packages/gpu/src/nvrtc-library.js";
 
 /** .ci/run says "none" if no NVRTC can be installed. */
 const isThere = process.env["SPILLWAY_NVRTC_LIBRARY"] !== "none";

@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { journalFile, randomSampler, redisJournal, Study, StudyLog, type StudyStorage, tpe } from "../../src/search/index.js";
+import { journalFile, randomSampler, redisJournal, Study, StudyLog, type StudyStorage, tpe } from "../../packages/search/src/index.js";
 
 const python = process.env.PYTHON ?? "/usr/bin/python3";
 const script = join("test", "toolchain", "foreign", "optuna_study.py");

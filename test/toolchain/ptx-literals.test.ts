@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { PtxMachine } from "../../src/ptx/interpreter/index.js";
+import { PtxMachine } from "../../packages/ptx/src/interpreter/index.js";
 import { sampled } from "../exhaustive.js";
 import { type LiteralForm, type LiteralTable, literalColumns, literalKernel, literals, resultBytes } from "../ptx/literal-kernels.js";
 

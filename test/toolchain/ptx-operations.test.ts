@@ -12,7 +12,7 @@ import {
   type PtxKernel,
   PtxModule,
   type RegisterType,
-} from "../../src/ptx/builder/index.js";
+} from "../../packages/ptx/src/builder/index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-ptx-operations-"));
 

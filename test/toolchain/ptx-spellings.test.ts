@@ -5,7 +5,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { PtxMachine } from "../../src/ptx/interpreter/index.js";
+import { PtxMachine } from "../../packages/ptx/src/interpreter/index.js";
 import { sampled } from "../exhaustive.js";
 
 /** Taken here alone: what they say is computed, and ptxas for sm_90 has no form for it. */

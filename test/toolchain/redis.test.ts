@@ -5,8 +5,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { randomSampler, redisJournal, Study } from "../../src/search/index.js";
-import { patientStorage } from "../../src/search/patience.js";
+import { randomSampler, redisJournal, Study } from "../../packages/search/src/index.js";
+import { patientStorage } from "../../packages/search/src/patience.js";
 import { spillway } from "../cli/spillway.js";
 import { FaultyProxy, RedisServer } from "./redis-server.js";
 

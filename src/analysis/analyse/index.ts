@@ -1,6 +1,6 @@
 // All measures of one reservoir, one after the other. What each is stands in its own file.
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
 import type { AnyReservoirComputer, ReservoirComputer } from "../../reservoir/index.js";
 import { anySeries } from "../../reservoir/inputs.js";
 import { informationCapacity } from "../capacity/index.js";

@@ -1,6 +1,6 @@
 // The measures that `analyse` knows, its options, and what it gives.
-import { callback, choice, list, option, optional, type TableOf } from "../../core/options.js";
-import type { MatrixLike } from "../../numerics/index.js";
+import { callback, choice, list, option, optional, type TableOf } from "@spillway/core/options.js";
+import type { MatrixLike } from "@spillway/numerics";
 import { seriesOf } from "../../reservoir/options.js";
 import type { InformationCapacity } from "../capacity/options.js";
 import type { EchoStateIndex } from "../echo-state-index.js";

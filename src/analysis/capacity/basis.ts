@@ -1,6 +1,6 @@
 // What the columns of a matrix span, from the triangular factor of its rows: singular values and
 // right singular vectors, by Jacobi rotations.
-import { Matrix } from "../../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 
 /**
  * The directions that count: row k of `vectors` has length 1 and the singular value `values[k]`.

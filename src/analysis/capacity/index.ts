@@ -1,17 +1,8 @@
 // Information processing capacity: what functions of its past input a reservoir holds, by degree
 // and delay. Memory capacity, held out, is in memory-capacity.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { type Resolved, resolve } from "../../core/options.js";
-import {
-  gramBlockRows,
-  inPrecision,
-  Matrix,
-  type PhiloxKey,
-  type Precision,
-  RandomStream,
-  type Seed,
-  seedKeys,
-} from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { type Resolved, resolve } from "@spillway/core/options.js";
+import { gramBlockRows, inPrecision, Matrix, type PhiloxKey, type Precision, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import type { MeasuresAsked, MeasuresFound, TargetProducts } from "../../reservoir/engine.js";
 import type { AnyModel } from "../../reservoir/index.js";
 import { series } from "../../reservoir/inputs.js";

@@ -1,6 +1,6 @@
 // The options of information processing capacity, and what it gives.
-import { choice, either, list, number, option, optional, type TableOf, tuple, whole } from "../../core/options.js";
-import type { MatrixLike, Precision } from "../../numerics/index.js";
+import { choice, either, list, number, option, optional, type TableOf, tuple, whole } from "@spillway/core/options.js";
+import type { MatrixLike, Precision } from "@spillway/numerics";
 import { seriesOf } from "../../reservoir/options.js";
 import { type WorkOptions, workTable } from "../../reservoir/work.js";
 import { type AnalysisOptions, analysisTable, inputTable } from "../source.js";

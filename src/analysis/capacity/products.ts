@@ -1,6 +1,6 @@
 // The sums that information processing capacity is made of, in one pass over the states: X^T z and
 // z^T z for every target z, and the triangular factor of X.
-import { BlockProduct, gramBlockRows, Matrix, TriangularFactor } from "../../numerics/index.js";
+import { BlockProduct, gramBlockRows, Matrix, TriangularFactor } from "@spillway/numerics";
 import type { Targets } from "./targets.js";
 
 /** Targets of one input: those of the reservoir's own, or of one that it never heard. */

@@ -1,6 +1,6 @@
 // The targets of information processing capacity: products of polynomials of the input at different
 // delays. What a reservoir knows of them is measured elsewhere.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 
 /**
  * The targets of one measurement. Terms of target j are those from `first[j]` to `first[j + 1]`.

@@ -1,6 +1,6 @@
 // How two trajectories of states differ: where first, by how many units in the last place, and how
 // that grows. Rows come in order, in chunks.
-import type { FloatArray, Matrix, Precision } from "../../numerics/index.js";
+import type { FloatArray, Matrix, Precision } from "@spillway/numerics";
 
 /** One state where two engines first differ. */
 export interface FirstDifference {

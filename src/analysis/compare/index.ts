@@ -1,8 +1,8 @@
 // The same reservoir on several engines, step for step: are the states the same bits, and how fast
 // is each?
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { describe, type Matrix, type MatrixLike } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { describe, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { isModel } from "../../reservoir/composite/model.js";
 import { type AnyModel, type AnyReservoirOptions, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
 import { anySeries } from "../../reservoir/inputs.js";

@@ -1,5 +1,5 @@
 // What a comparison of engines takes: apart from the comparison, which loads much more.
-import { optional, type TableOf, whole } from "../../core/options.js";
+import { optional, type TableOf, whole } from "@spillway/core/options.js";
 import { workTable } from "../../reservoir/work.js";
 import { inputTable } from "../../spikes/liquid/input-options.js";
 

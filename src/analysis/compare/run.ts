@@ -1,7 +1,7 @@
 // One engine of a comparison: its name and arithmetic, and how long its pieces of work take. It
 // compares nothing.
-import { ArgumentError } from "../../core/errors.js";
-import type { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
 import type { Arithmetic } from "../../reservoir/config.js";
 import {
   type AnyModel,

@@ -1,5 +1,5 @@
 // What counts in bins tell, without the bias of counting, and what surrogates say of it.
-import { RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
+import { RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import { streams } from "../source.js";
 import { type Significance, significance } from "./significance.js";
 import { cutAndTurned } from "./surrogates.js";

@@ -1,6 +1,6 @@
 // Series as columns: checked, standardised, and taken some steps ago.
-import { ArgumentError } from "../../core/errors.js";
-import { asMatrix, firstNonFinite, type MatrixLike } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { asMatrix, firstNonFinite, type MatrixLike } from "@spillway/numerics";
 
 /** Columns of n numbers. */
 export type Columns = readonly Float64Array[];

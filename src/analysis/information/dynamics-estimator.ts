@@ -1,6 +1,6 @@
 // How storage and transfer in a reservoir are estimated: apart from the estimators, which load
 // more.
-import { choice, option } from "../../core/options.js";
+import { choice, option } from "@spillway/core/options.js";
 
 /** By covariances, or by distances to nearest neighbours. */
 export type DynamicsEstimator = "gaussian" | "nearestNeighbours";

@@ -1,7 +1,7 @@
 // Information dynamics of a reservoir: what each neuron stores, and what each connection transfers.
-import { ArgumentError } from "../../core/errors.js";
-import { option, optional, resolve, type TableOf, whole } from "../../core/options.js";
-import { isSparse, Matrix, type MatrixLike, PortableGram } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { isSparse, Matrix, type MatrixLike, PortableGram } from "@spillway/numerics";
 import type { Engine } from "../../reservoir/engine.js";
 import { chooseEngine, type ReservoirModel } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";

@@ -1,8 +1,8 @@
 // Information of Gaussian variables from their covariances: the estimator that costs least, blind
 // to what is not linear.
-import { ArgumentError } from "../../core/errors.js";
-import { option, optional, resolve, type TableOf } from "../../core/options.js";
-import { type MatrixLike, portableLog } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { type MatrixLike, portableLog } from "@spillway/numerics";
 import { seriesOf } from "../../reservoir/options.js";
 import { chiSquaredProbability } from "../chi-squared.js";
 import { count } from "../source.js";

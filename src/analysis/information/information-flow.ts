@@ -1,7 +1,7 @@
 // Who drives whom among several series: the transfer entropies that are significant among all that
 // were asked for.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, number, option, resolve, type TableOf } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, number, option, resolve, type TableOf } from "@spillway/core/options.js";
 import { sortedBy } from "./partition.js";
 import type { AnyTransferEntropy, TransferMatrix } from "./transfer-matrix.js";
 

@@ -1,6 +1,6 @@
 // Mutual information by counting in bins: what two series tell of each other at the same moment.
-import { option, optional, resolve, seed, type TableOf, whole } from "../../core/options.js";
-import type { Seed } from "../../numerics/index.js";
+import { option, optional, resolve, seed, type TableOf, whole } from "@spillway/core/options.js";
+import type { Seed } from "@spillway/numerics";
 import { type BinnedInformation, binnedInformation } from "./binned-information.js";
 import { rankBins } from "./partition.js";
 import { checkedPair, type Series } from "./series.js";

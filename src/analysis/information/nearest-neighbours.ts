@@ -1,8 +1,8 @@
 // Mutual information, transfer entropy and active storage of continuous series by distances to
 // nearest neighbours, without bins. Those with bins are in transfer-entropy.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { checked, flag, option, optional, type Resolved, resolve, seed, type TableOf, text, whole } from "../../core/options.js";
-import { type MatrixLike, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, flag, option, optional, type Resolved, resolve, seed, type TableOf, text, whole } from "@spillway/core/options.js";
+import { type MatrixLike, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import { chooseEngine } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";

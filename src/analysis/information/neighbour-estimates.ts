@@ -1,6 +1,6 @@
 // The sums behind the estimators by nearest neighbours: counts in the spaces of some columns, and
 // means of the digamma function over them. What the columns are is not known here.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import type { Engine, NeighbourCounts, NeighbourSpace, WorkOptions } from "../../reservoir/engine.js";
 import type { Columns } from "./columns.js";
 import { countsOfColumn, KdTree } from "./kd-tree.js";

@@ -1,7 +1,7 @@
 // What every information measure starts from: two series of the same length, and the digamma
 // function.
-import { ArgumentError } from "../../core/errors.js";
-import { type FloatArray, firstNonFinite, isList } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { type FloatArray, firstNonFinite, isList } from "@spillway/numerics";
 
 /** A series of single numbers. */
 export type Series = FloatArray | readonly number[];

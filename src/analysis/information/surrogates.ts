@@ -1,5 +1,5 @@
 // A series without its tie to another: what tests of influence compare with.
-import type { RandomStream } from "../../numerics/index.js";
+import type { RandomStream } from "@spillway/numerics";
 
 /** Pieces that a ring is cut into. */
 const pieces = 4;

@@ -1,6 +1,6 @@
 // Values that come again and again, as rounded ones do: rows that are equal, and columns whose equal
 // values are told apart.
-import { RandomStream, seedKeys } from "../../numerics/index.js";
+import { RandomStream, seedKeys } from "@spillway/numerics";
 import type { NeighbourSpace } from "../../reservoir/engine.js";
 import { streams } from "../source.js";
 import type { Columns } from "./columns.js";

@@ -1,6 +1,6 @@
 // Counts of a target's present values and a source's words in the cells of the target's past, and
 // what they tell. No surrogates here.
-import { portableLog } from "../../numerics/index.js";
+import { portableLog } from "@spillway/numerics";
 import { forEachRun, sortedBy } from "./partition.js";
 
 /** Information in bits: as counted, and as expected from chance. */

@@ -1,7 +1,7 @@
 // Transfer entropy by counting in bins: how much the past of one series says of the next value of
 // another, beyond its own past.
-import { option, optional, resolve, seed, type TableOf, whole } from "../../core/options.js";
-import type { Seed } from "../../numerics/index.js";
+import { option, optional, resolve, seed, type TableOf, whole } from "@spillway/core/options.js";
+import type { Seed } from "@spillway/numerics";
 import { count } from "../source.js";
 import { type BinnedInformation, binnedInformation } from "./binned-information.js";
 import { rankBins, wordIds } from "./partition.js";

@@ -1,6 +1,6 @@
 // Transfer entropies between all columns of a series, by any of the estimators of a pair.
-import { choice, option, optional, resolve, type TableOf, whole } from "../../core/options.js";
-import { asMatrix, Matrix, type MatrixLike } from "../../numerics/index.js";
+import { choice, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { asMatrix, Matrix, type MatrixLike } from "@spillway/numerics";
 import { type GaussianInformation, type GaussianTransferOptions, gaussianTransferEntropy, gaussianTransferTable } from "./gaussian.js";
 import {
   type NearestNeighbourInformation,

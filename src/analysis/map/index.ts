@@ -1,7 +1,7 @@
 // Maps of quality: measures of a reservoir over two numbers of its description. Drawn by plot.
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { Matrix } from "@spillway/numerics";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import type { ReservoirOptions } from "../../reservoir/index.js";
 import { checkSource } from "../source.js";

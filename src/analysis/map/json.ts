@@ -1,6 +1,6 @@
 // Maps as JSON: what `spillway analyse` writes beside its page, and the lab opens.
-import { ArgumentError } from "../../core/errors.js";
-import { describe, Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { describe, Matrix } from "@spillway/numerics";
 import type { ReservoirOptions } from "../../reservoir/index.js";
 import { type MapAxis, type MapMeasure, mapMeasures, type QualityMap } from "./options.js";
 

@@ -1,6 +1,6 @@
 // The options of maps of quality, and what a map is.
-import { choice, list, number, object, option, type TableOf, text } from "../../core/options.js";
-import type { Matrix } from "../../numerics/index.js";
+import { choice, list, number, object, option, type TableOf, text } from "@spillway/core/options.js";
+import type { Matrix } from "@spillway/numerics";
 import type { ReservoirOptions } from "../../reservoir/index.js";
 import { type WorkOptions, workTable } from "../../reservoir/work.js";
 import { type DynamicsEstimator, estimatorOption } from "../information/dynamics-estimator.js";

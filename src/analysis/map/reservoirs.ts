@@ -1,6 +1,6 @@
 // Measures of many reservoirs: together if an engine can, else one after the other.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, list, option, resolve, type TableOf } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, list, option, resolve, type TableOf } from "@spillway/core/options.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import { resolveConfig } from "../../reservoir/config-schema.js";
 import { chooseEngine, type ReservoirOptions } from "../../reservoir/index.js";

@@ -1,6 +1,6 @@
 // The measures of many reservoirs on an engine that takes them at once, with the bits of points.ts.
 // What that engine does not measure is left to points.ts.
-import { inPrecision, type Precision } from "../../numerics/index.js";
+import { inPrecision, type Precision } from "@spillway/numerics";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import type { Engine, MeasuresAsked, MeasuresFound, MeasureWork, SweepMember } from "../../reservoir/engine.js";
 import { type Base, baseOf, leakRatesOf, memberOf } from "../../reservoir/swept.js";

@@ -2,6 +2,8 @@
 // of its description.
 import "../../index.js";
 import { join } from "node:path";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { ensureFolder, writeFileAtomic } from "@spillway/io";
 import {
   analyse,
   type MapAxis,
@@ -15,13 +17,11 @@ import {
   type ReservoirAnalysis,
 } from "../../analysis/index.js";
 import { axisValues, usualAxes } from "../../analysis/map/options.js";
-import { ArgumentError } from "../../core/errors.js";
 import { loadData } from "../../experiment/data/data.js";
+import { inputsOf } from "../../experiment/data/inputs.js";
 import type { MapAxisDescription, OpenExperiment } from "../../experiment/description/description.js";
 import { loadExperiment } from "../../experiment/description/file.js";
-import { inputsOf } from "../../experiment/data/inputs.js";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
-import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { formatNumber } from "../../plot/format.js";
 import { type Figure, plotCapacity, plotMemoryCapacity, plotQualityMap, plotSeries, reportHtml, toSvg } from "../../plot/index.js";
 import type { ReservoirOptions } from "../../reservoir/index.js";

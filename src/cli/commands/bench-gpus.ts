@@ -1,13 +1,13 @@
 // `spillway bench --gpus`: what several GPUs gain over one, for one reservoir that they share and
 // for an ensemble whose members are distributed over them. Each row has the first device alone beside it.
 import "../../index.js";
-import "../../sim/index.js";
+import "@spillway/sim";
 import { join } from "node:path";
-import { SpillwayError } from "../../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { openDevices } from "@spillway/gpu";
+import { ensureFolder, writeFileAtomic } from "@spillway/io";
 import { describeMachine, type Machine, versions } from "../../experiment/runs/machine.js";
 import { median } from "../../experiment/tasks/scores.js";
-import { openDevices } from "../../gpu/index.js";
-import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { Matrix, ReservoirComputer, ReservoirEnsemble } from "../../reservoir/index.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";

@@ -2,9 +2,9 @@
 // comparisons with other packages are elsewhere.
 import "../../index.js";
 import { join } from "node:path";
+import { ensureFolder, writeFileAtomic } from "@spillway/io";
 import { describeMachine, type Machine, versions } from "../../experiment/runs/machine.js";
 import { median } from "../../experiment/tasks/scores.js";
-import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { reportHtml } from "../../plot/index.js";
 import { Matrix, ReservoirComputer } from "../../reservoir/index.js";
 import type { Progress } from "../progress.js";

@@ -2,10 +2,10 @@
 import "../../index.js";
 import { stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
-import { modelFileOf } from "../../experiment/runs/ahead.js";
+import { readBytes, writeFileAtomic } from "@spillway/io";
+import { csvCell } from "@spillway/io/csv-writer.js";
 import { readNewCases } from "../../experiment/data/new-cases.js";
-import { csvCell } from "../../io/csv-writer.js";
-import { readBytes, writeFileAtomic } from "../../io/index.js";
+import { modelFileOf } from "../../experiment/runs/ahead.js";
 import { Classifier, ModelFileError } from "../../model/index.js";
 import { decodeModelFile } from "../../model/model-file.js";
 import { Pipeline } from "../../pipeline/index.js";

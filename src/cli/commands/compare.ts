@@ -2,14 +2,14 @@
 // those of the first.
 import "../../index.js";
 import { join } from "node:path";
+import { ensureFolder, writeFileAtomic } from "@spillway/io";
 import { type ComparedRun, type Comparison, compare } from "../../analysis/index.js";
 import { loadData } from "../../experiment/data/data.js";
+import { inputsOf } from "../../experiment/data/inputs.js";
 import type { OpenExperiment } from "../../experiment/description/description.js";
 import { loadExperiment } from "../../experiment/description/file.js";
-import { inputsOf } from "../../experiment/data/inputs.js";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { clockOf } from "../../experiment/runs/profile.js";
-import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { growthWords } from "../../plot/comparison.js";
 import { formatNumber } from "../../plot/format.js";
 import { plotComparison, type ReportSection, reportHtml } from "../../plot/index.js";

@@ -3,7 +3,7 @@
 import { ShellCompDirective, script } from "@bomb.sh/tab";
 import type { Command, Option } from "commander";
 import "../../index.js";
-import { kernelKinds } from "../../ptx/index.js";
+import { kernelKinds } from "@spillway/ptx";
 import { engineNames } from "../../reservoir/engines.js";
 import { tasks } from "../../tasks/index.js";
 import { TableFlag } from "../flag.js";

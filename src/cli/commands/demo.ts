@@ -1,16 +1,16 @@
 // `spillway demo`: three experiments that ship with the package, and one page about all of them.
-import { SpillwayError } from "../../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
 import "../../index.js";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ensureFolder, writeFileAtomic } from "@spillway/io";
 import { ExperimentError } from "../../experiment/description/errors.js";
 import { loadExperiment } from "../../experiment/description/file.js";
 import { resolveDataPath } from "../../experiment/description/paths.js";
 import { verdictOf } from "../../experiment/report/report-section.js";
 import { formatResult } from "../../experiment/runs/result.js";
 import { type FinishedRun, footerOf } from "../../experiment/runs/run.js";
-import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { reportHtml } from "../../plot/index.js";
 import { headline, scoreTable } from "../present.js";
 import { type CommandOutcome, type RunCommandOptions, runReporting } from "./run.js";

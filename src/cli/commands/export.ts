@@ -1,9 +1,9 @@
 // `spillway export`: a saved model as C, as an ONNX graph, or as a WebAssembly module.
 import "../../index.js";
 import { join, normalize } from "node:path";
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { ensureFolder, readBytes } from "@spillway/io";
 import { modelFileOf } from "../../experiment/runs/ahead.js";
-import { ensureFolder, readBytes } from "../../io/index.js";
 import {
   type Classifier,
   type COptions,

@@ -1,5 +1,5 @@
 // `spillway info`: which engines there are and why, and what they run on, CUDA among it.
-import { type Context, type GpuProbe, openDevices, probe, shippedPtxVersion } from "../../gpu/index.js";
+import { type Context, type GpuProbe, openDevices, probe, shippedPtxVersion } from "@spillway/gpu";
 import "../../index.js";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { packageVersion } from "../../model/version.js";

@@ -2,8 +2,8 @@
 // are drawn, without a radius; nothing is run.
 import "../../index.js";
 import { loadData } from "../../experiment/data/data.js";
-import { loadExperiment } from "../../experiment/description/file.js";
 import { inputsOf } from "../../experiment/data/inputs.js";
+import { loadExperiment } from "../../experiment/description/file.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
 import { checkPlanOptions } from "../../reservoir/engines.js";
 import { chooseEngine, formatBytes, modelOf } from "../../reservoir/index.js";

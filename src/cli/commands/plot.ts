@@ -1,10 +1,10 @@
 // `spillway plot`: the figures of a run as images and as a page, from the files that the run kept.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { ensureFolder, FileError, writeFileAtomic } from "@spillway/io";
 import { runFigures } from "../../experiment/index.js";
 import type { RunFiguresOptions } from "../../experiment/report/plot-options.js";
-import { ensureFolder, FileError, writeFileAtomic } from "../../io/index.js";
 import { type Figure, type SvgOptions, toHtml, toSvg } from "../../plot/index.js";
 
 /** What figures are written as. */

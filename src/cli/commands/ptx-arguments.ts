@@ -1,7 +1,7 @@
 // Arguments of `spillway ptx run` as they are typed: numbers, buffers, bytes and structs. It
 // launches nothing.
-import { ArgumentError } from "../../core/errors.js";
-import { quoted } from "../../core/text.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { quoted } from "@spillway/core/text.js";
 import {
   arrayOf,
   type Context,
@@ -12,7 +12,7 @@ import {
   type Parameter,
   type StructType,
   struct,
-} from "../../gpu/index.js";
+} from "@spillway/gpu";
 import { UsageError } from "../exit.js";
 
 /**

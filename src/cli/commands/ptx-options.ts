@@ -1,6 +1,6 @@
 // The options that give a generated kernel its sizes. Apart from the command: --help loads no
 // kernels.
-import type { presets } from "../../ptx/index.js";
+import type { presets } from "@spillway/ptx";
 
 /** Sizes and choices as options of the command line: "--tile-size 64" is tileSize. */
 export const kernelNumbers = {

@@ -1,8 +1,8 @@
 // `spillway ptx run FILE.ptx`: launches one kernel of a PTX file on the simulated device or a GPU
 // and prints what is in its buffers afterwards.
-import { bytesOf, openDevice, ptxEntries } from "../../gpu/index.js";
-import { readText } from "../../io/index.js";
-import "../../sim/index.js";
+import { bytesOf, openDevice, ptxEntries } from "@spillway/gpu";
+import { readText } from "@spillway/io";
+import "@spillway/sim";
 import { UsageError } from "../exit.js";
 import { type ArgumentBuffer, argumentHelp, argumentValue, declareParameter, parseArgument } from "./ptx-arguments.js";
 

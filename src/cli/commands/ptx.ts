@@ -1,9 +1,9 @@
 // `spillway ptx KERNEL`: the PTX of a generated kernel for given sizes. Running PTX is ptx-run.ts.
 
-import { ArgumentError } from "../../core/errors.js";
-import { nearest } from "../../core/near-names.js";
-import { quoted } from "../../core/text.js";
-import { generateKernel, type KernelType, kernelKinds, PtxBuildError, presets, type Target } from "../../ptx/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { nearest } from "@spillway/core/near-names.js";
+import { quoted } from "@spillway/core/text.js";
+import { generateKernel, type KernelType, kernelKinds, PtxBuildError, presets, type Target } from "@spillway/ptx";
 import { UsageError } from "../exit.js";
 import { kernelNumbers, kernelSwitches, kernelWords, presetSizes } from "./ptx-options.js";
 

@@ -2,16 +2,16 @@
 // journals that are merged or repaired.
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { visible, visibleLines } from "../../core/text.js";
+import { visible, visibleLines } from "@spillway/core/text.js";
+import { FileError } from "@spillway/io";
+import { csvCell } from "@spillway/io/csv-writer.js";
+import { mergeStudies, repairJournal, type StoredStudy, type StoredTrial } from "@spillway/search";
 import { comparisonFigures, studyFigures } from "../../experiment/report/compared-runs.js";
 import { runFigures } from "../../experiment/report/run-figures.js";
 import type { SearchResult } from "../../experiment/search/search-result.js";
 import { openStorage } from "../../experiment/search/search-storage.js";
 import { storedStudies, storedStudy } from "../../experiment/search/stored-study.js";
-import { csvCell } from "../../io/csv-writer.js";
-import { FileError } from "../../io/index.js";
 import type { Figure } from "../../plot/index.js";
-import { mergeStudies, repairJournal, type StoredStudy, type StoredTrial } from "../../search/index.js";
 import { exitCodes, UsageError } from "../exit.js";
 import { formatTable } from "../table.js";
 import { type DrawFlags, writeFigures } from "./plot.js";

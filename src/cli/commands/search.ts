@@ -1,8 +1,8 @@
 // `spillway search`: the best settings of an experiment.
 import "../../index.js";
 import { join } from "node:path";
-import { formatBytes } from "../../core/bytes.js";
-import { visible } from "../../core/text.js";
+import { formatBytes } from "@spillway/core/bytes.js";
+import { visible } from "@spillway/core/text.js";
 import { verdictOf } from "../../experiment/report/report-section.js";
 import { searchExperiment } from "../../experiment/search/search.js";
 import { type ExperimentSearchOptions, experimentSearchTable, secondsOf } from "../../experiment/search/search-options.js";

@@ -1,6 +1,6 @@
 // The CPU engine: WebAssembly SIMD, in Node and in browsers, one thread or several.
-import { formatBytes } from "../../core/bytes.js";
-import { loadWasm, wasmInstance, wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
+import { formatBytes } from "@spillway/core/bytes.js";
+import { loadWasm, wasmInstance, wasmMemoryLimit, wasmReserved } from "@spillway/numerics/wasm/index.js";
 import { isOwnActivation } from "../../reservoir/activations.js";
 import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
 import type { Engine, EngineOptions, EnginePlan } from "../../reservoir/engine.js";

@@ -1,8 +1,8 @@
 // Where a reservoir in integers stands in the memory of its WebAssembly instance: the table of
 // fields of assembly/integer.ts, and W in pairs of columns.
-import { isSparse } from "../../numerics/index.js";
-import type { WasmInstance } from "../../numerics/wasm/index.js";
-import { type SliceLayout, sliceLayout, sliceRowsOf } from "../../numerics/wasm/layout.js";
+import { isSparse } from "@spillway/numerics";
+import type { WasmInstance } from "@spillway/numerics/wasm/index.js";
+import { type SliceLayout, sliceLayout, sliceRowsOf } from "@spillway/numerics/wasm/layout.js";
 import { tanhTable } from "../../reservoir/integer/tanh.js";
 import type { IntegerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";

@@ -1,6 +1,6 @@
 // One reservoir in integers in a WebAssembly instance: docs/numerics.md, rule 18.
-import { formatBytes } from "../../core/bytes.js";
-import { releaseInstance, type WasmInstance } from "../../numerics/wasm/index.js";
+import { formatBytes } from "@spillway/core/bytes.js";
+import { releaseInstance, type WasmInstance } from "@spillway/numerics/wasm/index.js";
 import type { EnginePlan } from "../../reservoir/engine.js";
 import { unit } from "../../reservoir/integer/step.js";
 import { integerRows } from "../../reservoir/integer/weights.js";

@@ -1,8 +1,15 @@
 // Where everything of one reservoir stands in the memory of its WebAssembly instance, decided
 // before anything is allocated.
-import { isSparse, storedValues } from "../../numerics/index.js";
-import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
-import { columnBytesOf, type PanelLayout, panelLayout, type SliceLayout, sliceLayout, sliceRowsOf } from "../../numerics/wasm/layout.js";
+import { isSparse, storedValues } from "@spillway/numerics";
+import { wasmMemoryLimit, wasmReserved } from "@spillway/numerics/wasm/index.js";
+import {
+  columnBytesOf,
+  type PanelLayout,
+  panelLayout,
+  type SliceLayout,
+  sliceLayout,
+  sliceRowsOf,
+} from "@spillway/numerics/wasm/layout.js";
 import { orFloat32 } from "../../reservoir/engine/errors.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";

@@ -1,6 +1,6 @@
 // The layout of a network in the memory of its WebAssembly instances, and the records
 // that assembly/network.ts reads: lists that all parts read, and lists of each part.
-import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
+import { wasmMemoryLimit, wasmReserved } from "@spillway/numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { NetworkModel, NetworkPlan } from "../../spikes/network/plan.js";
 import { upswingNumbers } from "../../spikes/network/planned-neurons.js";

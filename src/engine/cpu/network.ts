@@ -1,9 +1,9 @@
 // A network of populations in WebAssembly: fills memory from the model and runs steps, on one
 // thread or several. The arithmetic is docs/numerics.md, rule 13; the kernel is
 // assembly/network.ts.
-import { DisposedError } from "../../core/errors.js";
-import type { FloatArray } from "../../numerics/index.js";
-import { loadWasm, type WasmInstance, wasmInstance } from "../../numerics/wasm/index.js";
+import { DisposedError } from "@spillway/core/errors.js";
+import type { FloatArray } from "@spillway/numerics";
+import { loadWasm, type WasmInstance, wasmInstance } from "@spillway/numerics/wasm/index.js";
 import { drawNetwork } from "../../spikes/network/draw.js";
 import type { NetworkEngine, NetworkEngineOptions } from "../../spikes/network/engines.js";
 import type { NetworkModel, NetworkPlan, PlasticTable } from "../../spikes/network/plan.js";

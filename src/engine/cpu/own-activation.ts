@@ -1,6 +1,6 @@
 // A reservoir whose activation function is the user's own: a WebAssembly instance, with any number
 // of threads, makes the pre-activations, step by step; f and the leak are done here.
-import { allocate, type FloatArray, rowDot } from "../../numerics/index.js";
+import { allocate, type FloatArray, rowDot } from "@spillway/numerics";
 import { activationOf } from "../../reservoir/activations.js";
 import { keepOf } from "../../reservoir/cell.js";
 import type { ReservoirModel } from "../../reservoir/model.js";

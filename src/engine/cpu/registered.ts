@@ -1,10 +1,17 @@
 // Reservoirs of registered kinds on the CPU engine: by the kind's own functions of WebAssembly, a
 // chunk of steps in a call. Steps that they do not take, and those up to a state that is not
 // finite, are the stepper's.
-import { formatBytes } from "../../core/bytes.js";
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
-import { type FloatArray, firstNonFinite } from "../../numerics/index.js";
-import { loadWasm, releaseInstance, type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
+import { formatBytes } from "@spillway/core/bytes.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { type FloatArray, firstNonFinite } from "@spillway/numerics";
+import {
+  loadWasm,
+  releaseInstance,
+  type WasmInstance,
+  wasmInstance,
+  wasmMemoryLimit,
+  wasmReserved,
+} from "@spillway/numerics/wasm/index.js";
 import type { EngineOptions, EnginePlan, EngineSession } from "../../reservoir/engine.js";
 import { reservoirKinds } from "../../reservoir/registered/kind.js";
 import type { RegisteredModel } from "../../reservoir/registered/model.js";

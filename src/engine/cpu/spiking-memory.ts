@@ -1,6 +1,6 @@
 // The layout of one spiking network in the memory of its WebAssembly instance, decided
 // before anything is allocated.
-import { wasmMemoryLimit } from "../../numerics/wasm/index.js";
+import { wasmMemoryLimit } from "@spillway/numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { placeRegions, type Region, stepsPerChunk } from "./memory.js";

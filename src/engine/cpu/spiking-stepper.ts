@@ -1,8 +1,8 @@
 // One spiking network in a WebAssembly instance: fills its memory from the model and runs chunks of
 // steps.
-import type { FloatArray } from "../../numerics/index.js";
-import type { WasmExports, WasmInstance } from "../../numerics/wasm/index.js";
-import { packColumns } from "../../numerics/wasm/layout.js";
+import type { FloatArray } from "@spillway/numerics";
+import type { WasmExports, WasmInstance } from "@spillway/numerics/wasm/index.js";
+import { packColumns } from "@spillway/numerics/wasm/layout.js";
 import type { NetworkState, NeuronConstants, SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { checkAmplitudes } from "../../spikes/liquid/amplitudes.js";
 import type { Stepper } from "../chunked-session.js";

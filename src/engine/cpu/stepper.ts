@@ -1,8 +1,8 @@
 // One reservoir in a WebAssembly instance: fills its memory from the model and runs chunks of
 // steps, alone or with worker threads.
-import { type FloatArray, isSparse } from "../../numerics/index.js";
-import { releaseInstance, type WasmExports, type WasmInstance } from "../../numerics/wasm/index.js";
-import { asColumn, packColumns, packPanels, packSlices } from "../../numerics/wasm/layout.js";
+import { type FloatArray, isSparse } from "@spillway/numerics";
+import { releaseInstance, type WasmExports, type WasmInstance } from "@spillway/numerics/wasm/index.js";
+import { asColumn, packColumns, packPanels, packSlices } from "@spillway/numerics/wasm/layout.js";
 import { keepOf } from "../../reservoir/cell.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { Stepper } from "../chunked-session.js";

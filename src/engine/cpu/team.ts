@@ -1,6 +1,6 @@
 // The threads that run one reservoir: the one that owns it, and workers of the pool. Opt-in: on a
 // busy machine they can be slower than one thread.
-import { loadThreadsModule, type WasmInstance } from "../../numerics/wasm/index.js";
+import { loadThreadsModule, type WasmInstance } from "@spillway/numerics/wasm/index.js";
 import type { Globals } from "./stepper.js";
 import { WorkerPool } from "./worker-pool.js";
 

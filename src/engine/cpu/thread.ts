@@ -1,7 +1,7 @@
 // A worker thread as the pool sees it. Node and a page differ in how one is started and in whether
 // one can ask if it lives, and in nothing else.
-import { SpillwayError } from "../../core/errors.js";
-import { startWorker } from "../../core/node-worker.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { startWorker } from "@spillway/core/node-worker.js";
 
 /** A thread that runs spillway-worker.js. */
 export interface Thread {

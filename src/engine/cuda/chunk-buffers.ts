@@ -1,7 +1,7 @@
 // The buffers of two chunks under way: while the device makes the states of one, those of the other
 // come over. They grow with the longest chunk yet.
-import { Held } from "../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, PinnedBuffer } from "../../gpu/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, PinnedBuffer } from "@spillway/gpu";
 import { type AnyBuffer, allocAny, realType } from "./kernels.js";
 import type { ModelShape } from "./shape.js";
 import type { RealSlice } from "./time-loop.js";

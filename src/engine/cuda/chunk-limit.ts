@@ -1,6 +1,6 @@
 // The most steps that work on a context may take before it looks around: for devices that are slow,
 // such as a simulated one.
-import type { Context } from "../../gpu/index.js";
+import type { Context } from "@spillway/gpu";
 
 /** Weights that a slow device multiplies before signals are looked at: some tens of milliseconds. */
 const slowWeights = 2 ** 22;

@@ -1,7 +1,7 @@
 // Runs a sequence in chunks, two under way at a time: while one is computed, the states of the one
 // before come over and are handed on.
-import type { Context, Stream } from "../../gpu/index.js";
-import { type FloatArray, Matrix } from "../../numerics/index.js";
+import type { Context, Stream } from "@spillway/gpu";
+import { type FloatArray, Matrix } from "@spillway/numerics";
 import { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import type { SequenceInput } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";

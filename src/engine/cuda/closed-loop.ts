@@ -1,9 +1,9 @@
 // A closed loop in chunks: the readout and the feedback stay on the device, only y comes to the
 // host. docs/numerics.md, rule 10.
 
-import { Held } from "../../core/disposal.js";
-import type { DeviceSlice } from "../../gpu/index.js";
-import { allocate, type FloatArray, firstNonFinite, Matrix } from "../../numerics/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import type { DeviceSlice } from "@spillway/gpu";
+import { allocate, type FloatArray, firstNonFinite, Matrix } from "@spillway/numerics";
 import { featureCount, type LinearReadout } from "../../reservoir/features.js";
 import type { ChunkBuffers } from "./chunk-buffers.js";
 import type { PipelineParts } from "./chunk-pipeline.js";

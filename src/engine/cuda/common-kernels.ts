@@ -1,7 +1,7 @@
 // The kernels beside the time loop that every plan uses: input drive, feedback sums, readout, and
 // the look for states that are not finite.
-import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
-import type { Precision } from "../../numerics/index.js";
+import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
+import type { Precision } from "@spillway/numerics";
 import { type AnyKernel, type CompiledSource, loadEntries, realKernel, realType } from "./kernels.js";
 import { NamedKernels } from "./named-kernels.js";
 import type { DeviceReadout, RealSlice } from "./time-loop.js";

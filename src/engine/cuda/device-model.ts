@@ -1,8 +1,8 @@
 // A model's small matrices and its state on the device: all but W, which is the time loop's. In
 // integer arithmetic the matrices are words of 32 bits; the state is binary32 in any.
-import { disposeAll, disposeQuietly } from "../../core/disposal.js";
-import type { Context } from "../../gpu/index.js";
-import { allocate, type FloatArray, type Matrix } from "../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context } from "@spillway/gpu";
+import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
 import { integerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { inWords } from "./integer-words.js";

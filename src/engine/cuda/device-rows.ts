@@ -1,9 +1,9 @@
 // Rows of matrices that lie on the device, copied there to where a launch wants them: matrices at
 // equal distances in one copy.
-import { ArgumentError, DisposedError } from "../../core/errors.js";
-import type { Context, Stream } from "../../gpu/index.js";
-import { usable } from "../../gpu/slice.js";
-import type { Matrix } from "../../numerics/index.js";
+import { ArgumentError, DisposedError } from "@spillway/core/errors.js";
+import type { Context, Stream } from "@spillway/gpu";
+import { usable } from "@spillway/gpu/slice.js";
+import type { Matrix } from "@spillway/numerics";
 import { DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device-matrix.js";
 import type { DeviceSide, SequenceInput } from "../../reservoir/engine.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";

@@ -1,7 +1,7 @@
 // What the session asks of the folders for batches and training. Each may decline a piece of work,
 // which is then done one reservoir or one chunk at a time.
-import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
-import type { Matrix } from "../../numerics/index.js";
+import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
+import type { Matrix } from "@spillway/numerics";
 import type { BatchOptions, SequenceInput, TrainingSink } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { KeptLocked } from "./kept-locked.js";

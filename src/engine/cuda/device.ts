@@ -1,7 +1,7 @@
 // The device of an engine: opened when it is first needed, kept for what comes after, and opened
 // anew if it was lost; or one that is somebody else's.
-import { DisposedError } from "../../core/errors.js";
-import { type Context, ContextLostError } from "../../gpu/index.js";
+import { DisposedError } from "@spillway/core/errors.js";
+import { type Context, ContextLostError } from "@spillway/gpu";
 
 export interface EngineDevice {
   /** The open device. @throws what opening it throws */

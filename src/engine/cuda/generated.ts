@@ -1,6 +1,6 @@
 // Kernels that are generated for a model's sizes, loaded once a context. They live as long as it.
-import type { Context, Module, Parameter } from "../../gpu/index.js";
-import { type GeneratedKernel, generateKernel, type KernelType } from "../../ptx/kernels/index.js";
+import type { Context, Module, Parameter } from "@spillway/gpu";
+import { type GeneratedKernel, generateKernel, type KernelType } from "@spillway/ptx/kernels/index.js";
 import type { AnyKernel } from "./kernels.js";
 
 /** A kernel that can be launched, and what its generator says of it. */

@@ -1,6 +1,6 @@
 // Calls of the driver by the one thread that serves all devices: what they cost, and how they do not
 // wait for a device.
-import type { ArrayOf, DeviceSlice, Dtype, Stream } from "../../gpu/index.js";
+import type { ArrayOf, DeviceSlice, Dtype, Stream } from "@spillway/gpu";
 
 /**
  * Microseconds that the host takes for a launch or another call of the driver from JavaScript.

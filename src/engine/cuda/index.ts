@@ -1,7 +1,7 @@
 // The CUDA engine: one device, real or simulated, that runs reservoirs by the plan that suits their
 // shape. The package's index names the devices.
-import { disposeQuietly } from "../../core/disposal.js";
-import { type Context, LibraryError, openDevice } from "../../gpu/index.js";
+import { disposeQuietly } from "@spillway/core/disposal.js";
+import { type Context, LibraryError, openDevice } from "@spillway/gpu";
 import {
   type DeviceAbilities,
   type Engine,

@@ -1,6 +1,6 @@
 // What kernels take of a model in integers: words of 32 bits, in arrays of binary32 that stand for
 // memory and are never read as numbers.
-import { type FloatArray, Matrix } from "../../numerics/index.js";
+import { type FloatArray, Matrix } from "@spillway/numerics";
 import type { IntegerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SlicedPattern } from "./ensemble/slices.js";

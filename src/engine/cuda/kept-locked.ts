@@ -1,6 +1,6 @@
 // Page-locked memory that serves one batch after another: to lock a MiB takes half a millisecond.
-import { type Disposes, disposeAll, disposeQuietly } from "../../core/disposal.js";
-import type { Context, PinnedBuffer } from "../../gpu/index.js";
+import { type Disposes, disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, PinnedBuffer } from "@spillway/gpu";
 
 /**
  * What comes back beyond so many bytes is unlocked: enough for the states of one chunk of a batch,

@@ -1,7 +1,7 @@
 // Shipped kernels, loaded once a context: only the entries that are asked for, since the driver
 // compiles what is loaded.
-import type { Context, DeviceBuffer, Dtype, Kernel, Module, Parameter } from "../../gpu/index.js";
-import type { Precision } from "../../numerics/index.js";
+import type { Context, DeviceBuffer, Dtype, Kernel, Module, Parameter } from "@spillway/gpu";
+import type { Precision } from "@spillway/numerics";
 
 const loaded = new WeakMap<Context, Map<string, Module>>();
 

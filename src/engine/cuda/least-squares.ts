@@ -1,10 +1,10 @@
 // Least squares in double-double on a device (kernels/least_squares.cu). The last step, against the
 // triangle, is the host's: it is small.
-import { disposeAll, disposeQuietly, Held } from "../../core/disposal.js";
-import { ArgumentError } from "../../core/errors.js";
-import type { Context, DeviceBuffer, Stream } from "../../gpu/index.js";
-import { type DoubleDoubles, ddBackSubstitute, ddDotOf, ddIsPivot, doubleDoubles } from "../../numerics/double-double-rows.js";
-import type { DoubleDoubleReflections } from "../../numerics/index.js";
+import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import type { DoubleDoubleReflections } from "@spillway/numerics";
+import { type DoubleDoubles, ddBackSubstitute, ddDotOf, ddIsPivot, doubleDoubles } from "@spillway/numerics/double-double-rows.js";
 import { EngineCapacityError, type WorkOptions } from "../../reservoir/engine.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { type AnyKernel, loadEntries } from "./kernels.js";

@@ -1,6 +1,6 @@
 // How much device memory a model and its chunks take, decided before any is allocated. The loop's
 // own memory is its plan's business.
-import type { Context, DeviceInfo } from "../../gpu/index.js";
+import type { Context, DeviceInfo } from "@spillway/gpu";
 import { orFloat32 } from "../../reservoir/engine/errors.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import { slowSteps } from "./chunk-limit.js";

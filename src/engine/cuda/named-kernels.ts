@@ -1,7 +1,7 @@
 // The kernels of kernels/neuromorphic_gemv.cu with their parameters and the shapes of their
 // launches. Who owns what they read is not known here, and shapes are not checked.
-import type { Context, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
-import type { Precision } from "../../numerics/index.js";
+import type { Context, DeviceSlice, ReadonlyDeviceSlice, Stream } from "@spillway/gpu";
+import type { Precision } from "@spillway/numerics";
 import { type AnyKernel, type CompiledSource, namedKernel, type RealParameter } from "./kernels.js";
 import type { NeuronArguments } from "./streamed/weights.js";
 import type { RealSlice } from "./time-loop.js";

@@ -1,7 +1,7 @@
 // Nearest neighbours by all pairs on a device (kernels/nearest_neighbours.cu), for several x in one
 // launch.
-import { disposeAll, Held } from "../../core/disposal.js";
-import type { Context, DeviceBuffer, Dtype } from "../../gpu/index.js";
+import { disposeAll, Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, Dtype } from "@spillway/gpu";
 import { EngineCapacityError, type NeighbourCounts, type NeighbourSpace, type WorkOptions } from "../../reservoir/engine.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { type AnyKernel, loadEntries } from "./kernels.js";

@@ -1,7 +1,7 @@
 // Which way of running the time loop a model gets: of the plans that fit its shape and the device,
 // the one that its model of cost says is fastest.
-import { ArgumentError } from "../../core/errors.js";
-import type { Context, DeviceInfo } from "../../gpu/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Context, DeviceInfo } from "@spillway/gpu";
 import { EngineCapacityError, type EngineOptions, type EnginePlan, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import { type MemoryPlan, planMemory, tooLarge } from "./memory.js";
 import { persistentLoops } from "./persistent/index.js";

@@ -1,7 +1,7 @@
 // Times phases on streams of a device by pairs of events, which are recorded where the work is and
 // read once it is done: nothing waits for them.
-import { disposeAll } from "../../core/disposal.js";
-import { type Context, type CopyMarks, type DeviceEvent, type Stream, StreamMeter } from "../../gpu/index.js";
+import { disposeAll } from "@spillway/core/disposal.js";
+import { type Context, type CopyMarks, type DeviceEvent, type Stream, StreamMeter } from "@spillway/gpu";
 import type { EngineProfile, PhaseName } from "../../reservoir/profile.js";
 import { PhaseClock } from "../phase-clock.js";
 

@@ -1,9 +1,9 @@
 // Reservoirs of registered kinds on a device: the kind's own kernel, a chunk of steps in a launch.
 // Steps that it does not take, and those up to a state that is not finite, are the host's.
-import { Held } from "../../core/disposal.js";
-import { ArgumentError } from "../../core/errors.js";
-import type { Context, DeviceBuffer, Parameter, Stream } from "../../gpu/index.js";
-import { type FloatArray, firstNonFinite } from "../../numerics/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Context, DeviceBuffer, Parameter, Stream } from "@spillway/gpu";
+import { type FloatArray, firstNonFinite } from "@spillway/numerics";
 import {
   EngineCapacityError,
   type EngineOptions,

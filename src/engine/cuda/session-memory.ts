@@ -1,8 +1,8 @@
 // What a session has open on its device: the model, buffers of chunks, two streams, the time loop.
 // It computes nothing by itself.
-import { disposeAll, Held } from "../../core/disposal.js";
-import type { Context, Stream } from "../../gpu/index.js";
-import type { FloatArray } from "../../numerics/index.js";
+import { disposeAll, Held } from "@spillway/core/disposal.js";
+import type { Context, Stream } from "@spillway/gpu";
+import type { FloatArray } from "@spillway/numerics";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { StatePlace } from "../session-record.js";
 import { ChunkBuffers } from "./chunk-buffers.js";

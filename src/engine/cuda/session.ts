@@ -1,7 +1,7 @@
 // One reservoir on a device: the session that the engine contract asks for. W and the arithmetic of
 // a step are the time loop's; what every session keeps is the record's.
-import { disposeAll } from "../../core/disposal.js";
-import { type FloatArray, Matrix } from "../../numerics/index.js";
+import { disposeAll } from "@spillway/core/disposal.js";
+import { type FloatArray, Matrix } from "@spillway/numerics";
 import { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import { addRows } from "../../reservoir/engine/training.js";
 import {

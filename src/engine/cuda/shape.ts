@@ -1,5 +1,5 @@
 // The sizes that plans on a device depend on.
-import type { Precision } from "../../numerics/index.js";
+import type { Precision } from "@spillway/numerics";
 
 export { type ModelShape, shapeOf } from "../../reservoir/shape.js";
 

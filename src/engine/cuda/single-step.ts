@@ -1,5 +1,5 @@
 // One step at once, for callers that cannot wait: no chunk is under way meanwhile.
-import type { FloatArray } from "../../numerics/index.js";
+import type { FloatArray } from "@spillway/numerics";
 import { NonFiniteStateError } from "../../reservoir/engine/errors.js";
 import type { SessionRecord } from "../session-record.js";
 import { runSize } from "./chunk-pipeline.js";

@@ -1,7 +1,7 @@
 // How long a block waits for the others, for every kernel whose blocks do: the one place that reads
 // it. It is not the wait, which is in the kernels.
 
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 
 const variable = "SPILLWAY_SPIN_LIMIT";
 

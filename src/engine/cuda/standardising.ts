@@ -1,6 +1,6 @@
 // z-scores of series that lie on the device, which stay there, with the bits of the host's.
-import { disposeQuietly, Held } from "../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../gpu/index.js";
+import { disposeQuietly, Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
 import { type DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device-matrix.js";
 import type { ColumnScale, ScaledThere } from "../../reservoir/engine.js";
 import { type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "./kernels.js";

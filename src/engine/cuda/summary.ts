@@ -1,8 +1,8 @@
 // Statistics of sequences' states on the device, and what a readout of classes makes of them: only
 // these come to the host. It runs no reservoir.
-import { Held } from "../../core/disposal.js";
-import type { Context, DeviceBuffer, Stream } from "../../gpu/index.js";
-import { Matrix } from "../../numerics/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import { Matrix } from "@spillway/numerics";
 import { type DeviceMatrix, stretchOf } from "../../reservoir/device-matrix.js";
 import type { ClassScores, SummaryWork } from "../../reservoir/engine/summaries.js";
 import type { SequenceInput } from "../../reservoir/engine.js";

@@ -1,8 +1,8 @@
 // What every way of running the time loop on a device offers to the session: what it would take and
 // cost, known before anything is allocated, and chunks of steps, enqueued on a stream. It is not
 // where the input drive is computed, states are copied to the host or memory is planned.
-import { SpillwayError } from "../../core/errors.js";
-import type { Context, DeviceInfo, DeviceSlice, Stream } from "../../gpu/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import type { Context, DeviceInfo, DeviceSlice, Stream } from "@spillway/gpu";
 import type { EngineOptions } from "../../reservoir/engine.js";
 import type { FeatureSpec } from "../../reservoir/features.js";
 import type { ReservoirModel } from "../../reservoir/model.js";

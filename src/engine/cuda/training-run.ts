@@ -1,8 +1,8 @@
 // Hands the chunks of a run to a trainer on the device, with the targets that go with them. It sums
 // nothing itself.
-import { type Disposes, disposeAll, Held } from "../../core/disposal.js";
-import type { Context, DeviceBuffer, PinnedBuffer, Stream } from "../../gpu/index.js";
-import type { Matrix } from "../../numerics/index.js";
+import { type Disposes, disposeAll, Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, PinnedBuffer, Stream } from "@spillway/gpu";
+import type { Matrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { FinishedChunk } from "./chunk-pipeline.js";
 import type { DeviceTrainer } from "./device-work.js";

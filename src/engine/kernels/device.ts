@@ -1,9 +1,9 @@
 // The named kernels for own programs, over slices of device memory. It checks shapes and enqueues;
 // it waits for nothing.
-import { SpillwayError } from "../../core/errors.js";
-import { checked, optional, resolve, type TableOf } from "../../core/options.js";
-import { type Context, DeviceSlice, type ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
-import type { Precision } from "../../numerics/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { checked, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { type Context, DeviceSlice, type ReadonlyDeviceSlice, Stream } from "@spillway/gpu";
+import type { Precision } from "@spillway/numerics";
 import type { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import { binSpikesOnDevice, type DeviceBinOptions, type DeviceSpikePattern } from "../../spikes/gpu/index.js";
 import { enqueueDetection } from "../../spikes/gpu/templates.js";

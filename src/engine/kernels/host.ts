@@ -1,8 +1,8 @@
 // The named kernels in plain TypeScript, over typed arrays: slow, and what those of a device are
 // held against.
-import { resolve } from "../../core/options.js";
-import { type FloatArray, Matrix, type Precision, philox4x32, rowDot, type SparseMatrix, uniformFromWords } from "../../numerics/index.js";
-import { divideByLength } from "../../numerics/spectrum/power-iteration.js";
+import { resolve } from "@spillway/core/options.js";
+import { type FloatArray, Matrix, type Precision, philox4x32, rowDot, type SparseMatrix, uniformFromWords } from "@spillway/numerics";
+import { divideByLength } from "@spillway/numerics/spectrum/power-iteration.js";
 import { activationOf } from "../../reservoir/index.js";
 import { cosine32, dot32, norm32 } from "../../spikes/detection/cosine.js";
 import { type BinOptions, binSpikes, type SpikePattern } from "../../spikes/index.js";

@@ -1,8 +1,8 @@
 // The operations of the named kernels with the shapes that they take, for any holder of the
 // numbers. The classes on top of this one compute them.
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import type { Precision } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import type { Precision } from "@spillway/numerics";
 import type { Activation } from "../../reservoir/model.js";
 import { detectionTable, inputTable, leakyTable, powerTable, productTable } from "./options.js";
 

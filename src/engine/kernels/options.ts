@@ -1,7 +1,19 @@
 // What the operations of the named kernels take, as tables. Arrays are checked by the operations,
 // which know their types and lengths.
-import { anything, choice, given, type Kind, number, object, option, optional, type TableOf, tuple, whole } from "../../core/options.js";
-import type { Precision } from "../../numerics/index.js";
+import {
+  anything,
+  choice,
+  given,
+  type Kind,
+  number,
+  object,
+  option,
+  optional,
+  type TableOf,
+  tuple,
+  whole,
+} from "@spillway/core/options.js";
+import type { Precision } from "@spillway/numerics";
 import type { Activation } from "../../reservoir/model.js";
 import { activationNumber } from "../cuda/activation.js";
 import type { ArrayKinds, DetectionWork, InputWork, LeakyWork, NoiseWork, PowerWork, ProductWork, SparseArrays } from "./operations.js";

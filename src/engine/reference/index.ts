@@ -1,6 +1,6 @@
 // The plainest engine: the domain's step function, one step at a time. Slow, and what every other
 // engine is held against.
-import { allocate, type FloatArray } from "../../numerics/index.js";
+import { allocate, type FloatArray } from "@spillway/numerics";
 import type { Engine, EnginePlan } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { reservoirStep } from "../../reservoir/step.js";

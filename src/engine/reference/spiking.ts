@@ -1,5 +1,5 @@
 // Spiking networks in plain TypeScript: the domain's step, one step at a time.
-import { allocate, type FloatArray } from "../../numerics/index.js";
+import { allocate, type FloatArray } from "@spillway/numerics";
 import type { NetworkState, SpikingModel } from "../../reservoir/spiking-model.js";
 import { checkAmplitudes } from "../../spikes/liquid/amplitudes.js";
 import { LiquidNetwork } from "../../spikes/liquid/network.js";

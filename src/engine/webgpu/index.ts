@@ -1,8 +1,8 @@
 // The WebGPU engine: reservoirs in integers in a compute shader, in a browser. WGSL has no binary64
 // and promises no rounding of binary32: no other arithmetic would have the same bits there.
-import { formatBytes } from "../../core/bytes.js";
-import { isSparse, storedValues } from "../../numerics/index.js";
-import { loadWasm } from "../../numerics/wasm/index.js";
+import { formatBytes } from "@spillway/core/bytes.js";
+import { isSparse, storedValues } from "@spillway/numerics";
+import { loadWasm } from "@spillway/numerics/wasm/index.js";
 import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
 import type { Engine, EngineOptions, EnginePlan } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";

@@ -1,6 +1,6 @@
 // A reservoir in integers on a WebGPU device: buffers, and chunks of steps, one dispatch each.
-import { SpillwayError } from "../../core/errors.js";
-import { isSparse } from "../../numerics/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { isSparse } from "@spillway/numerics";
 import { EngineCapacityError, EngineUnavailableError } from "../../reservoir/engine/errors.js";
 import { inputSteps, unit } from "../../reservoir/integer/step.js";
 import { tanhTable } from "../../reservoir/integer/tanh.js";

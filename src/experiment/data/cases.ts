@@ -2,8 +2,8 @@
 // names tell their classes, or patterns that are generated.
 
 import { basename } from "node:path";
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, type SoundFolderOptions } from "../../pipeline/index.js";
 import type { AnyReservoirOptions } from "../../reservoir/index.js";
 import { binWidth, drivingRows } from "../../spikes/drive.js";

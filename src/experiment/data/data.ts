@@ -2,9 +2,9 @@
 // elsewhere.
 
 import { stat } from "node:fs/promises";
-import { ArgumentError } from "../../core/errors.js";
-import { FileError } from "../../io/index.js";
-import { Matrix, type Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { FileError } from "@spillway/io";
+import { Matrix, type Seed } from "@spillway/numerics";
 import { rowsLost } from "../../series/index.js";
 import { generateTask, knownLyapunovExponent, tasks } from "../../tasks/index.js";
 import type { FileData, GeneratedData, OpenExperiment } from "../description/description.js";
@@ -200,7 +200,7 @@ function checkRead(data: FileData, format: NonNullable<FileData["format"]>): voi
 }
 
 async function loadCases(data: FileData, path: string, testPath: string | undefined): Promise<CaseData> {
-  const { readUea } = await import("../../io/index.js");
+  const { readUea } = await import("@spillway/io");
   const { missing } = data;
   if (missing === "mask") throw maskOfForecasts();
   const options = { missing };

@@ -1,7 +1,7 @@
 // Turns the cases of an experiment into what drives its reservoir: spikes counted in bins, or a
 // sound's levels by frequency.
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import { binWidth, type DriveOptions, drivingRows, rangeOf } from "../../spikes/drive.js";
 import { type EncoderConfig, encoders } from "../../spikes/index.js";
 import type { OpenExperiment } from "../description/description.js";

@@ -1,6 +1,7 @@
 // What the data of an experiment are once they are loaded. How they are loaded is in data.ts.
+
+import type { Matrix } from "@spillway/numerics";
 import type { TableNames } from "../../model/index.js";
-import type { Matrix } from "../../numerics/index.js";
 import type { TimeAxis } from "../../series/index.js";
 import type { SeriesPart } from "./table.js";
 

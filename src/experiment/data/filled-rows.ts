@@ -1,5 +1,5 @@
 // Which values of a table were filled, once its gaps in time are closed.
-import { Matrix } from "../../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 import type { TimeAxis } from "../../series/index.js";
 
 /**

@@ -1,7 +1,7 @@
 // All rows that an experiment drives its reservoir with, to run them without training.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
-import type { Matrix } from "../../numerics/index.js";
 import type { OpenExperiment } from "../description/description.js";
 import { modelTypeOf } from "../description/model-options.js";
 import { encoded } from "./encode.js";

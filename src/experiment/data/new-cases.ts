@@ -2,9 +2,9 @@
 // were.
 import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { ArgumentError } from "../../core/errors.js";
-import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav } from "../../io/index.js";
-import type { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav } from "@spillway/io";
+import type { Matrix } from "@spillway/numerics";
 import { encoders } from "../../spikes/index.js";
 import type { OpenExperiment } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";

@@ -1,8 +1,8 @@
 // Cuts a series into what trains and what tests. It runs nothing.
-import { ArgumentError } from "../../core/errors.js";
-import { quoted } from "../../core/text.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { quoted } from "@spillway/core/text.js";
+import { Matrix } from "@spillway/numerics";
 import type { DescribedSeries } from "../../model/index.js";
-import { Matrix } from "../../numerics/index.js";
 import {
   type FittedTransforms,
   fitTransforms,

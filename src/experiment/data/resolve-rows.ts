@@ -1,6 +1,6 @@
 // What an experiment leaves to its rows: washout and warm-up become numbers once, as soon as the
 // data and their parts are known. Every later reader sees the numbers.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { plannedWashout } from "../../model/forecaster/plan.js";
 import { rowsLost } from "../../series/index.js";
 import type { Experiment, OpenExperiment, OpenForecastTask, TaskDescription } from "../description/description.js";

@@ -1,5 +1,5 @@
 // Rows of matrices put together and taken apart.
-import { Matrix } from "../../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 
 /** Matrices of as many columns on top of each other, in binary64. */
 export function stackRows(matrices: readonly Matrix[]): Matrix<Float64Array> {

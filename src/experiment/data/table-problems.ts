@@ -1,8 +1,8 @@
 // Everything that keeps a CSV table from being read, in one error: each problem with the options of
 // `data` that solve it, which are tried before they are proposed.
-import { SpillwayError } from "../../core/errors.js";
-import { quoted } from "../../core/text.js";
-import { FileError, readCsv } from "../../io/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { quoted } from "@spillway/core/text.js";
+import { FileError, readCsv } from "@spillway/io";
 import { parseStamp } from "../../series/time-form.js";
 import { fittingForms } from "../../series/time-formats.js";
 import type { FileData } from "../description/description.js";

@@ -1,12 +1,12 @@
 // A table of an experiment, from a CSV, NPY or WAV file: its columns, the time stamps of its rows,
 // and the series that it holds.
-import { ArgumentError } from "../../core/errors.js";
-import { quoted } from "../../core/text.js";
-import type { CsvTable, MissingPolicy } from "../../io/index.js";
-import { fillMissing, holdMissing, missingCells } from "../../io/missing.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { quoted } from "@spillway/core/text.js";
+import type { CsvTable, MissingPolicy } from "@spillway/io";
+import { fillMissing, holdMissing, missingCells } from "@spillway/io/missing.js";
+import { firstNonFinite, Matrix } from "@spillway/numerics";
 import type { TableNames } from "../../model/index.js";
 import type { TableReading } from "../../model/table-names.js";
-import { firstNonFinite, Matrix } from "../../numerics/index.js";
 import { closeGaps, describeAxis, type TimeAxis } from "../../series/index.js";
 import { zonesExplaining } from "../../series/local-times.js";
 import { parseStamp } from "../../series/time-form.js";
@@ -200,7 +200,7 @@ async function readRows(data: FileData, path: string, format: "csv" | "npy" | "w
   const own = data.columns ?? (data.inputs && data.targets ? [...data.inputs, ...data.targets] : undefined);
   const wanted = own && [...own, ...(data.known ?? [])];
   if (format === "csv") {
-    const { readCsv } = await import("../../io/index.js");
+    const { readCsv } = await import("@spillway/io");
     const { header, delimiter, decimal, thousands, comment, encoding, missing, missingMarkers, time, group } = data;
     const text = [...new Set([time, group, ...(data.text ?? [])].filter((each) => each !== undefined))];
     // A fill must not reach from one series into another.
@@ -226,7 +226,7 @@ async function readRows(data: FileData, path: string, format: "csv" | "npy" | "w
       aside: read.header.filter((name) => !read.columns.includes(name) && name !== nameOf(time)),
     };
   }
-  const { npyToMatrix, readNpy, readWav } = await import("../../io/index.js");
+  const { npyToMatrix, readNpy, readWav } = await import("@spillway/io");
   const whole = format === "npy" ? npyToMatrix(await readNpy(path), { source: path }) : (await readWav(path)).matrix;
   const indices = wanted?.map((column) => indexOf(column, whole.cols, path)) ?? Array.from({ length: whole.cols }, (_, c) => c);
   return {

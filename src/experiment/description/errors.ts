@@ -1,7 +1,7 @@
 // What is wrong with an experiment, its file or its data. Errors about a single field are
 // ArgumentError until the file they stand in is known.
-import { SpillwayError } from "../../core/errors.js";
-import { visible } from "../../core/text.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { visible } from "@spillway/core/text.js";
 
 /** Where an {@link ExperimentError} stands. */
 export interface ExperimentErrorPlace {

@@ -1,7 +1,7 @@
 // Reads an experiment file, YAML or JSON, and says where in it something is wrong. What the fields
 // take is checked in parse.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { readText } from "../../io/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { readText } from "@spillway/io";
 import type { ExperimentInput } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { applyOverrides } from "./overrides.js";

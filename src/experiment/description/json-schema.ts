@@ -1,6 +1,6 @@
 // The JSON Schema of experiment files, for editors. The checks themselves say more than JSON Schema
 // can.
-import { type JsonSchema, object } from "../../core/options.js";
+import { type JsonSchema, object } from "@spillway/core/options.js";
 import { experimentTable } from "./schema.js";
 
 /**

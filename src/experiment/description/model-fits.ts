@@ -1,5 +1,5 @@
 // What goes with the `model` of an experiment, and what it would ignore silently.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { isComposite } from "../../reservoir/composite/config.js";
 import { isSpiking } from "../../reservoir/index.js";
 import { isRegistered } from "../../reservoir/registered/model.js";

@@ -1,7 +1,7 @@
 // `model` of an experiment: what forecasts in place of one reservoir, and with which options. How
 // each is trained stands in forecast-nvar.ts and forecast-field.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, given, type Kind, number, object, optional, type TableOf } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, given, type Kind, number, object, optional, type TableOf } from "@spillway/core/options.js";
 import { fieldTable } from "../../model/field/options.js";
 import type { FieldSettings, NvarSettings } from "../../model/index.js";
 import { nvarTable } from "../../model/nvar/options.js";

@@ -1,6 +1,6 @@
 // An experiment that runs a network of populations: its file has `network` in place of data,
 // reservoir and task. It is checked here; network-run.ts runs it.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import {
   seed as anySeed,
   anything,
@@ -17,9 +17,9 @@ import {
   record,
   resolve,
   text,
-} from "../../core/options.js";
-import { readText } from "../../io/index.js";
-import type { Seed } from "../../numerics/index.js";
+} from "@spillway/core/options.js";
+import { readText } from "@spillway/io";
+import type { Seed } from "@spillway/numerics";
 import {
   type HpcBenchmarkOptions,
   hpcBenchmark,

@@ -1,7 +1,7 @@
 // `--set field=value`: changes to an experiment before it is checked. Whether the field exists and
 // takes the value is checked after.
-import { ArgumentError } from "../../core/errors.js";
-import { describe, quoted } from "../../core/text.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { describe, quoted } from "@spillway/core/text.js";
 import { readYaml } from "./yaml.js";
 
 /** Pairs of fields that exclude each other: setting one removes the other. */

@@ -1,9 +1,9 @@
 // Turns what stands in an experiment file into an experiment: every field checked, every default
 // filled in. It reads no file.
 
-import { ArgumentError } from "../../core/errors.js";
-import { nearest } from "../../core/near-names.js";
-import { anything, choiceOf, given, type Kind, type OptionTable, object, resolve, withoutDefaults } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { nearest } from "@spillway/core/near-names.js";
+import { anything, choiceOf, given, type Kind, type OptionTable, object, resolve, withoutDefaults } from "@spillway/core/options.js";
 import { metrics as metricParts } from "../../metrics/index.js";
 import { classTrainer } from "../../model/classifier/class-readout.js";
 import {

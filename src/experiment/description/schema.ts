@@ -21,7 +21,7 @@ import {
   record,
   seed,
   whole,
-} from "../../core/options.js";
+} from "@spillway/core/options.js";
 import { metrics } from "../../metrics/index.js";
 import { classifierTable, forecasterTable } from "../../model/schemas.js";
 import { readouts } from "../../readout/index.js";

@@ -1,9 +1,9 @@
 // YAML as plain data, and the line of each field. Reading takes time and memory in proportion to
 // the text: what an alias stands for counts every time, and nesting has a bound.
 
+import { SpillwayError } from "@spillway/core/errors.js";
+import { quoted, visible } from "@spillway/core/text.js";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
-import { SpillwayError } from "../../core/errors.js";
-import { quoted, visible } from "../../core/text.js";
 
 /** More than any experiment holds: the numbers of matrices stand in files of their own. */
 const mostValues = 1_000_000;

@@ -1,10 +1,10 @@
 // Runs and searches of several folders side by side, as figures.
 import { stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { FileError } from "../../io/index.js";
+import { FileError } from "@spillway/io";
+import { viewStored } from "@spillway/search/stored-view.js";
 import type { Figure } from "../../plot/index.js";
 import { type PlottedForecasts, type PlottedScore, plotRunErrors, plotScores } from "../../plot/runs.js";
-import { viewStored } from "../../search/stored-view.js";
 import type { WrittenForecast } from "../runs/forecasts-file.js";
 import { readForecasts } from "../runs/read-forecasts.js";
 import { readRun } from "../runs/read-run.js";

@@ -1,5 +1,5 @@
 // What is drawn again of a run: apart from the work, which loads much more.
-import { optional, type TableOf, text, whole } from "../../core/options.js";
+import { optional, type TableOf, text, whole } from "@spillway/core/options.js";
 
 /** What is drawn again of a run. The first four are for runs that keep `forecasts.csv`. */
 export interface RunFiguresOptions {

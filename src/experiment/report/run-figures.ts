@@ -2,10 +2,10 @@
 // are those of its report.
 import { stat } from "node:fs/promises";
 import { resolve as absolute, basename, dirname, join } from "node:path";
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { quoted } from "../../core/text.js";
-import { FileError, readText } from "../../io/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { quoted } from "@spillway/core/text.js";
+import { FileError, readText } from "@spillway/io";
 import { type Figure, plotConfusion } from "../../plot/index.js";
 import { figuresOfReport } from "../../plot/report-figures.js";
 import type { WrittenForecast } from "../runs/forecasts-file.js";

@@ -1,5 +1,5 @@
 // How a saved model forecasts from a table: apart from the work, which loads much more.
-import { callback, choice, count, list, number, option, optional, type TableOf, text } from "../../core/options.js";
+import { callback, choice, count, list, number, option, optional, type TableOf, text } from "@spillway/core/options.js";
 import { engineTable, threadsTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import type { EngineChoiceOptions } from "../tasks/trial.js";

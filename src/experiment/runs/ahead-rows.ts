@@ -1,14 +1,14 @@
 // The rows that a saved model goes on from, and what is known of those to come, from a table: by
 // the names of its columns, whatever their order.
 
-import { count } from "../../core/checks.js";
-import { ArgumentError } from "../../core/errors.js";
-import { nearNames } from "../../core/near-names.js";
-import { quoted } from "../../core/text.js";
-import { type CsvTable, csvColumns, parseCsv, readText } from "../../io/index.js";
-import { fillMissing, holdMissing, missingCells } from "../../io/missing.js";
+import { count } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { nearNames } from "@spillway/core/near-names.js";
+import { quoted } from "@spillway/core/text.js";
+import { type CsvTable, csvColumns, parseCsv, readText } from "@spillway/io";
+import { fillMissing, holdMissing, missingCells } from "@spillway/io/missing.js";
 import type { TableNames } from "../../model/table-names.js";
-import { Matrix } from "../../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 import { closeGaps, type TimeAxis, type TimeGrid } from "../../series/index.js";
 import { axisOnGrid, readingOf } from "../../series/on-grid.js";
 import { axisRows, timeAxis } from "../../series/time-grid.js";

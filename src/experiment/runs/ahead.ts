@@ -1,8 +1,8 @@
 // A saved model forecasts from a table: rows that it goes on from, and rows that follow.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError } from "../../core/errors.js";
-import { type Resolved, resolve } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { type Resolved, resolve } from "@spillway/core/options.js";
 import {
   type FieldForecaster,
   type Forecast,

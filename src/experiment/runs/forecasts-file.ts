@@ -1,8 +1,8 @@
 // forecasts.csv: every forecast of a run, one line a step and column.
 
-import { csvCell } from "../../io/csv-writer.js";
-import { writeFileAtomic } from "../../io/index.js";
-import type { Matrix } from "../../numerics/index.js";
+import { csvCell } from "@spillway/io/csv-writer.js";
+import { writeFileAtomic } from "@spillway/io";
+import type { Matrix } from "@spillway/numerics";
 import type { Band } from "../../series/index.js";
 
 /** What a baseline says. */

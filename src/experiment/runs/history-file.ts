@@ -1,6 +1,6 @@
 // history.csv: the rows before the forecasts of forecasts.csv that a figure shows and that are not
 // in that file as targets of an earlier start.
-import { csvCell } from "../../io/csv-writer.js";
+import { csvCell } from "@spillway/io/csv-writer.js";
 import { figure, type WrittenForecast } from "./forecasts-file.js";
 
 /** The columns of the file; `group` may stand before them. */

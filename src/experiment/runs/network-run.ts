@@ -2,9 +2,9 @@
 // report with raster and rates, spikes.
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { resolve } from "../../core/options.js";
-import { type NpySource, writeFileAtomic, writeNpz } from "../../io/index.js";
-import type { Seed } from "../../numerics/index.js";
+import { resolve } from "@spillway/core/options.js";
+import { type NpySource, writeFileAtomic, writeNpz } from "@spillway/io";
+import type { Seed } from "@spillway/numerics";
 import { formatNumber } from "../../plot/format.js";
 import {
   type Figure,

@@ -3,10 +3,10 @@
 // what the next one needs to put it in its place.
 import { mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { removeAbandonedFiles } from "../../io/atomic.js";
-import { writeError } from "../../io/files.js";
-import { ensureFolder, FileError } from "../../io/index.js";
-import { abandonedIn, type TemporaryKind, temporaryName } from "../../io/temporary-names.js";
+import { removeAbandonedFiles } from "@spillway/io/atomic.js";
+import { writeError } from "@spillway/io/files.js";
+import { ensureFolder, FileError } from "@spillway/io";
+import { abandonedIn, type TemporaryKind, temporaryName } from "@spillway/io/temporary-names.js";
 
 /**
  * The files a run writes. Others in its folder are the user's, and are kept when a run is replaced.

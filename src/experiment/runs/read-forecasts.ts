@@ -1,11 +1,11 @@
 // Reads forecasts.csv again, with the history.csv beside it: the forecasts that a run wrote, in the
 // shape that figures are drawn from.
-import { suggestion } from "../../core/near-names.js";
-import { quoted } from "../../core/text.js";
-import { eachRecord } from "../../io/csv-records.js";
-import { FileError, FormatError, readText } from "../../io/index.js";
-import { parseNumber } from "../../io/missing.js";
-import { Matrix } from "../../numerics/index.js";
+import { suggestion } from "@spillway/core/near-names.js";
+import { quoted } from "@spillway/core/text.js";
+import { eachRecord } from "@spillway/io/csv-records.js";
+import { FileError, FormatError, readText } from "@spillway/io";
+import { parseNumber } from "@spillway/io/missing.js";
+import { Matrix } from "@spillway/numerics";
 import { baselinePrefix, forecastColumns, type WrittenForecast } from "./forecasts-file.js";
 import { historyColumns, seriesKey } from "./history-file.js";
 

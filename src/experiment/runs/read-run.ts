@@ -1,6 +1,6 @@
 // Reads the folder of a run again: its result.json, checked field by field.
 import { join } from "node:path";
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import {
   text as anyText,
   anything,
@@ -19,8 +19,8 @@ import {
   seed,
   tuple,
   whole,
-} from "../../core/options.js";
-import { FileError, readText } from "../../io/index.js";
+} from "@spillway/core/options.js";
+import { FileError, readText } from "@spillway/io";
 import type { ExperimentResult } from "./result.js";
 
 /** A number, or NaN for the null that stands for one that is not finite. */

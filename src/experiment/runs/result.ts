@@ -1,6 +1,6 @@
 // What a run found, as result.json has it. It measures nothing.
 import { metrics } from "../../metrics/index.js";
-import type { Seed } from "../../numerics/index.js";
+import type { Seed } from "@spillway/numerics";
 import type { AnyModel, EnginePlan, Profile } from "../../reservoir/index.js";
 import { baselineName } from "../../series/index.js";
 import type { Bands } from "../tasks/bands.js";

@@ -1,5 +1,5 @@
 // How an experiment runs: apart from the run, which loads much more.
-import { callback, optional, type TableOf, text } from "../../core/options.js";
+import { callback, optional, type TableOf, text } from "@spillway/core/options.js";
 import { engineTable, profileTable, threadsTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import type { EngineChoiceOptions } from "../tasks/trial.js";

@@ -3,11 +3,11 @@
 
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { writeFileAtomic } from "@spillway/io";
 import type { ConfusionMatrix } from "../../metrics/index.js";
-import { noteFinite } from "../../numerics/known-finite.js";
+import { noteFinite } from "@spillway/numerics/known-finite.js";
 import { type Figure, type ReportSection, reportHtml } from "../../plot/index.js";
 import type { Trainer } from "../../readout/index.js";
 import { addProfiles } from "../../reservoir/index.js";

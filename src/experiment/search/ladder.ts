@@ -1,8 +1,8 @@
 // One training for many readouts: the rows are summed up once, and each trainer of a ladder solves
 // from the same sums.
-import { SpillwayError } from "../../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import type { ReadoutVariants } from "../../model/forecaster/member.js";
-import { Matrix } from "../../numerics/index.js";
 import { type ReadoutShape, RidgeTrainer, TrainedReadout, type Trainer, type TrainingStream } from "../../readout/index.js";
 import type { Scores } from "../runs/result.js";
 

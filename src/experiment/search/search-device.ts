@@ -1,8 +1,9 @@
 // Trials of a search on a device: all seeds and penalties of a batch side by side, with the scores
 // that the CPU gives, to the bit. Some of them are evaluated there as well, and compared.
-import { SpillwayError } from "../../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
+import { DifferentResultsError } from "@spillway/search/different-results.js";
 import { CandidateSweep, type SweepCandidate } from "../../model/sweep/candidates.js";
-import type { Matrix } from "../../numerics/index.js";
 import type { RidgeOptions, RidgeTrainer } from "../../readout/index.js";
 import { isComposite } from "../../reservoir/composite/config.js";
 import { resolveConfig } from "../../reservoir/config-schema.js";
@@ -10,7 +11,6 @@ import type { Engine } from "../../reservoir/engine.js";
 import { isSpiking, type ReservoirOptions } from "../../reservoir/index.js";
 import { isRegistered } from "../../reservoir/registered/model.js";
 import { engineFor } from "../../reservoir/swept.js";
-import { DifferentResultsError } from "../../search/different-results.js";
 import { standardises } from "../data/prepare.js";
 import type { Experiment } from "../description/description.js";
 import { modelTypeOf } from "../description/model-options.js";

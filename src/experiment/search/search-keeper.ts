@@ -3,10 +3,10 @@
 import { randomUUID } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { writeFileAtomic } from "../../io/index.js";
-import { type AskedTrial, journalFile, mergeStudies, type Study, type StudyStorage, type TrialOutcome } from "../../search/index.js";
-import { encodeRecord } from "../../search/journal/records.js";
-import { StorageAwayError } from "../../search/patience.js";
+import { writeFileAtomic } from "@spillway/io";
+import { type AskedTrial, journalFile, mergeStudies, type Study, type StudyStorage, type TrialOutcome } from "@spillway/search";
+import { encodeRecord } from "@spillway/search/journal/records.js";
+import { StorageAwayError } from "@spillway/search/patience.js";
 
 const ending = ".spool";
 

@@ -1,8 +1,8 @@
 // The value of one setting: an experiment on the training part alone, whose last rows or folds
 // score. The test part is cut off before a trial begins.
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import type { Seed } from "@spillway/numerics";
 import { metrics } from "../../metrics/index.js";
-import type { Seed } from "../../numerics/index.js";
 import { stratifiedKFold } from "../../pipeline/index.js";
 import type { Trainer } from "../../readout/index.js";
 import { NonFiniteStateError } from "../../reservoir/index.js";

@@ -21,14 +21,14 @@ import {
   type TableOf,
   text,
   whole,
-} from "../../core/options.js";
+} from "@spillway/core/options.js";
+import type { SpaceDescription } from "@spillway/search";
+import { cmaesTable } from "@spillway/search/cmaes.js";
+import { samplerTable } from "@spillway/search/sampler-options.js";
+import { tpeTable } from "@spillway/search/tpe.js";
 import { metrics } from "../../metrics/index.js";
 import { engineTable, threadsTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
-import { cmaesTable } from "../../search/cmaes.js";
-import type { SpaceDescription } from "../../search/index.js";
-import { samplerTable } from "../../search/sampler-options.js";
-import { tpeTable } from "../../search/tpe.js";
 import type { EngineChoiceOptions } from "../tasks/trial.js";
 
 /** The most trials of a search. */

@@ -1,9 +1,9 @@
 // The search of an experiment, read and checked: what is varied, by which sampler, measured how.
-import { ArgumentError } from "../../core/errors.js";
-import { object } from "../../core/options.js";
-import { readText } from "../../io/index.js";
-import type { Seed } from "../../numerics/index.js";
-import { cmaes, grid, gridSize, randomSampler, type Sampler, SearchSpace, sobol, tpe } from "../../search/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { object } from "@spillway/core/options.js";
+import { readText } from "@spillway/io";
+import type { Seed } from "@spillway/numerics";
+import { cmaes, grid, gridSize, randomSampler, type Sampler, SearchSpace, sobol, tpe } from "@spillway/search";
 import type { ExperimentInput, OpenExperiment } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { applyOverrides, withFields } from "../description/overrides.js";

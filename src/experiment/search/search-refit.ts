@@ -1,8 +1,8 @@
 // The end of a search: its best setting with seeds that no trial had, on the rows that chose it and
 // on the test part.
-import { SpillwayError } from "../../core/errors.js";
-import type { Seed } from "../../numerics/index.js";
-import type { StudyTrial } from "../../search/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import type { Seed } from "@spillway/numerics";
+import type { StudyTrial } from "@spillway/search";
 import type { ExperimentInput } from "../description/description.js";
 import { withFields } from "../description/overrides.js";
 import { resolveDataPath } from "../description/paths.js";

@@ -1,7 +1,7 @@
 // What a search found: search.json, and what a program gets.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { FileError } from "../../io/index.js";
+import { FileError } from "@spillway/io";
 import type { ExperimentInput } from "../description/description.js";
 import type { Machine } from "../runs/machine.js";
 import type { ExperimentResult } from "../runs/result.js";

@@ -1,7 +1,7 @@
 // How a search gets from one trial to the next: so many at once, halved at rungs; or one trial as
 // soon as the oldest in work is told. Either way what is told when depends on nothing that takes
 // time, so that a search over threads gives the same trials each time.
-import type { AskedTrial, Study } from "../../search/index.js";
+import type { AskedTrial, Study } from "@spillway/search";
 import type { ResultKeeper } from "./search-keeper.js";
 import type { SearchPlan } from "./search-plan.js";
 import { type Climber, type Outcome, outcomeOf, RungLadder } from "./search-rungs.js";

@@ -1,6 +1,6 @@
 // Rungs of a search: what a trial is evaluated with at each, and which trials go on.
-import type { Seed } from "../../numerics/index.js";
-import { type AskedTrial, type Attributes, type StudyTrial, survivors, type TrialOutcome } from "../../search/index.js";
+import type { Seed } from "@spillway/numerics";
+import { type AskedTrial, type Attributes, type StudyTrial, survivors, type TrialOutcome } from "@spillway/search";
 import { isLowerBetter } from "./search-objective.js";
 import type { SearchPlan } from "./search-plan.js";
 import type { TrialOutcomeScores, TrialScores, TrialTask } from "./search-trials.js";

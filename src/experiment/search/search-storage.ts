@@ -1,9 +1,9 @@
 // Where a search keeps its trials, from the words of a command.
 import { dirname } from "node:path";
-import { ArgumentError } from "../../core/errors.js";
-import { ensureFolder } from "../../io/index.js";
-import { journalFile, redisJournal, type StudyStorage } from "../../search/index.js";
-import { shownUrl } from "../../search/journal/redis.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { ensureFolder } from "@spillway/io";
+import { journalFile, redisJournal, type StudyStorage } from "@spillway/search";
+import { shownUrl } from "@spillway/search/journal/redis.js";
 
 /**
  * The storage that a text names: the path of a journal, or redis://host:6379/0?prefix=name, also

@@ -1,8 +1,8 @@
 // A trial of a search: a setting, with every value of its ladders and all its seeds. It knows
 // nothing of studies.
-import { SpillwayError } from "../../core/errors.js";
-import type { Seed } from "../../numerics/index.js";
-import type { SearchSpace } from "../../search/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import type { Seed } from "@spillway/numerics";
+import type { SearchSpace } from "@spillway/search";
 import type { EngineChoiceOptions } from "../tasks/trial.js";
 import {
   isLowerBetter,

@@ -1,7 +1,7 @@
 // The first trial of a search, or on a device the first batch, evaluated and written nowhere: what
 // it gives, and what the search will take.
 import { availableParallelism } from "node:os";
-import { Study, type TrialParameters } from "../../search/index.js";
+import { Study, type TrialParameters } from "@spillway/search";
 import type { EngineChoiceOptions } from "../tasks/trial.js";
 import { DeviceTrials, deviceBatch } from "./search-device.js";
 import type { SearchPlan } from "./search-plan.js";

@@ -2,7 +2,7 @@
 // and evaluates a trial with all its seeds; who asks for trials and writes them is their parent.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { SpillwayError } from "../../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
 import type { TrialPlaces, TrialScores, TrialSetup, TrialTask } from "./search-trials.js";
 import type { TrialAnswer, TrialWorkerData } from "./trial-worker.js";
 

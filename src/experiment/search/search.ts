@@ -1,15 +1,15 @@
 // Searches over the settings of an experiment: asks, evaluates, tells, and in the end trains the
 // best one and tests it once.
 import { join } from "node:path";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { warnOnce } from "@spillway/core/warning.js";
+import { ensureFolder, writeFileAtomic } from "@spillway/io";
+import { DifferentResultsError, type DifferentTrial, MemoryStorage, type Sampler, Study, type StudyStorage } from "@spillway/search";
+import { patientStorage, StorageAwayError } from "@spillway/search/patience.js";
+import { type Shard, sharded, shardOf, shareOf } from "@spillway/search/shard.js";
 import { stringify } from "yaml";
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { warnOnce } from "../../core/warning.js";
-import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { reportHtml } from "../../plot/index.js";
-import { DifferentResultsError, type DifferentTrial, MemoryStorage, type Sampler, Study, type StudyStorage } from "../../search/index.js";
-import { patientStorage, StorageAwayError } from "../../search/patience.js";
-import { type Shard, sharded, shardOf, shareOf } from "../../search/shard.js";
 import { searchSection } from "../report/search-report.js";
 import { describeMachine, versions } from "../runs/machine.js";
 import { runExperiment } from "../runs/run.js";

@@ -1,6 +1,6 @@
 // A study read out of a journal, or from a server, by those who only look.
-import { FileError } from "../../io/index.js";
-import { type StoredStudy, StudyLog } from "../../search/index.js";
+import { FileError } from "@spillway/io";
+import { type StoredStudy, StudyLog } from "@spillway/search";
 import { openStorage } from "./search-storage.js";
 
 /**

@@ -1,7 +1,7 @@
 // A thread that evaluates trials of a search, one after the other. It is built into a file of its
 // own; search-workers.ts starts it.
 import { parentPort, workerData } from "node:worker_threads";
-import { SpillwayError } from "../../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
 import { TrialEvaluator, type TrialScores, type TrialSetup, type TrialTask } from "./search-trials.js";
 
 /** What the thread is started with. */

@@ -1,8 +1,8 @@
 // How wide the bands of forecasts are: the same forecaster, trained on the first part of the
 // training rows, forecasts the rest of them; or its choice has measured errors already.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import type { MeasuredErrors } from "../../model/forecaster/bands.js";
-import { Matrix } from "../../numerics/index.js";
 import { formatShare } from "../../plot/format.js";
 import { type Band, coverage, fewestScores, validationStarts, winklerScore } from "../../series/index.js";
 import { measuredRows, type PreparedSeries } from "../data/prepare.js";

@@ -1,11 +1,11 @@
 // Task "classify": one seed trained on labelled sequences, then asked for the class of others.
 import { join } from "node:path";
-import { NpyWriter, writeNpy } from "../../io/index.js";
+import { NpyWriter, writeNpy } from "@spillway/io";
+import { type Matrix, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import { type ConfusionMatrix, confusionMatrix, type Reliability, reliability } from "../../metrics/index.js";
 import { largest } from "../../model/classifier/class-readout.js";
 import { Classifier } from "../../model/index.js";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
-import { type Matrix, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
 import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
 import { type AnyReservoirComputer, addProfiles, type WorkOptions } from "../../reservoir/index.js";
 import { encoded } from "../data/encode.js";

@@ -1,10 +1,10 @@
 // Task "detect": one seed whose templates are the mean states of labelled sequences, and what other
 // sequences are most like. Nothing is trained but the means.
 import { dirname, join } from "node:path";
+import { Matrix } from "@spillway/numerics";
 import { confusionMatrix } from "../../metrics/index.js";
 import { noLabel } from "../../metrics/metric.js";
 import { saveReservoir } from "../../model/index.js";
-import { Matrix } from "../../numerics/index.js";
 import { plotConfusion, plotStateHeatmap } from "../../plot/index.js";
 import { type AnyReservoirComputer, ReservoirComputer, type SpikingModel } from "../../reservoir/index.js";
 import { PatternTemplates } from "../../spikes/index.js";

@@ -1,7 +1,8 @@
 // What forecasts are held against: the baselines that the experiment asks for, and those of every
 // series, on the starts of its forecasts.
+
+import type { Matrix } from "@spillway/numerics";
 import { beside } from "../../model/forecaster/data.js";
-import type { Matrix } from "../../numerics/index.js";
 import { type CalendarFeature, calendarInputs } from "../../series/calendar.js";
 import {
   type FittedBaseline,

@@ -1,11 +1,11 @@
 // What an experiment leaves open of its forecaster, which the forecaster then chooses by
 // closed-loop forecasts of the task's horizon, and how the choice is said in words.
 
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
 import { chooseDefaults, opensCalendar, plannedMembers } from "../../model/forecaster/plan.js";
 import { fewestRows } from "../../model/forecaster/validation.js";
 import type { Forecaster, ForecasterOptions, TriedSetting } from "../../model/index.js";
-import type { Matrix } from "../../numerics/index.js";
 import { formatNumber } from "../../plot/format.js";
 import type { RidgeOptions } from "../../readout/index.js";
 import { type CalendarFeature, shownCycles } from "../../series/calendar.js";

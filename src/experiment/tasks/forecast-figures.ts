@@ -1,6 +1,6 @@
 // The figures of forecasts: the first and the last with their bands, errors by step, residuals, and
 // how well the bands are calibrated. What is drawn is what forecasts.csv and result.json hold.
-import type { Matrix } from "../../numerics/index.js";
+import type { Matrix } from "@spillway/numerics";
 import { type BaselinePredictions, type Figure, plotCalibration, plotError, plotForecast, plotResiduals } from "../../plot/index.js";
 import type { ForecastTask } from "../description/description.js";
 import type { WrittenForecast } from "../runs/forecasts-file.js";

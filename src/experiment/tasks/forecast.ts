@@ -1,11 +1,11 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
-import { SpillwayError } from "../../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import { columnVariances } from "../../metrics/check.js";
 import { metrics as metricParts } from "../../metrics/index.js";
 import { bandsAround, boundedBands, type MeasuredErrors } from "../../model/forecaster/bands.js";
 import { boundsOf } from "../../model/forecaster/bounds.js";
-import { Matrix } from "../../numerics/index.js";
 import { NonFiniteStateError } from "../../reservoir/index.js";
 import { shownCycles } from "../../series/calendar.js";
 import { fewestScores, timesAfter, transformSeries } from "../../series/index.js";

@@ -1,7 +1,8 @@
 // A forecast task that leaves nothing open: one reservoir, no lags, no calendar, one series. It is
 // the same work for many reservoirs, so that a device can do it for all of them at once.
+
+import type { Matrix, Seed } from "@spillway/numerics";
 import type { CandidateSeries } from "../../model/sweep/candidates.js";
-import type { Matrix, Seed } from "../../numerics/index.js";
 import type { SeriesData } from "../data/experiment-data.js";
 import { asKnown, measuredRows, ownTransforms, prepareSeries } from "../data/prepare.js";
 import type { Experiment, ForecastTask } from "../description/description.js";

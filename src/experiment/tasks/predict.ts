@@ -1,11 +1,11 @@
 // Task "predict": one seed trained on the first rows, then asked for one output a row: the next
 // value of a series, or the target of an input.
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
-import { warnOnce } from "../../core/warning.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { warnOnce } from "@spillway/core/warning.js";
+import type { Matrix } from "@spillway/numerics";
 import { noInputs } from "../../model/forecaster/data.js";
 import { oneReadout } from "../../model/forecaster/member.js";
 import { Forecaster } from "../../model/index.js";
-import type { Matrix } from "../../numerics/index.js";
 import { plotError, plotForecast } from "../../plot/index.js";
 import { baselineName, predictBaseline, rowsLost } from "../../series/index.js";
 import type { DrivenData, SeriesData } from "../data/experiment-data.js";

@@ -1,5 +1,5 @@
 // The tasks of experiments by their types: what runs one seed over data that are loaded.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import type { ExperimentData } from "../data/experiment-data.js";
 import type { Experiment, TaskDescription } from "../description/description.js";
 import { runClassification } from "./classify.js";

@@ -1,11 +1,11 @@
 // Scores of predictions in the units of the data. The metrics themselves are in metrics; here they
 // meet starts, divergence and baselines.
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { firstNonFinite, Matrix } from "@spillway/numerics";
+import { noteFinite } from "@spillway/numerics/known-finite.js";
 import { type Metric, type MetricContext, metrics } from "../../metrics/index.js";
 import { hasNaN, measuredAlone } from "../../metrics/measured.js";
-import { firstNonFinite, Matrix } from "../../numerics/index.js";
-import { noteFinite } from "../../numerics/known-finite.js";
 import { stackRows } from "../data/rows.js";
 import type { ScoringDescription, TaskDescription } from "../description/description.js";
 

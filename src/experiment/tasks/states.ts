@@ -1,9 +1,9 @@
 // The states of a trained model over a series: for figures, and streamed into a file.
 import { join } from "node:path";
-import { NpyWriter } from "../../io/index.js";
+import { NpyWriter } from "@spillway/io";
+import type { Matrix } from "@spillway/numerics";
 import { fitKnown, type MaskColumns } from "../../model/forecaster/road.js";
 import { fitStandardisation, type Standardisation, standardised } from "../../model/standardisation.js";
-import type { Matrix } from "../../numerics/index.js";
 import { type Figure, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
 import { type AnyReservoirComputer, NonFiniteStateError } from "../../reservoir/index.js";
 import type { RunFile } from "../runs/output-folder.js";

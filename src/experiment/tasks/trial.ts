@@ -1,10 +1,10 @@
 // What one seed of an experiment gives back, for all tasks, and what it gets. The tasks are
 // predict.ts, forecast.ts and classify.ts.
 
-import { SpillwayError } from "../../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import type { Seed } from "@spillway/numerics";
 import type { ConfusionMatrix, Reliability } from "../../metrics/index.js";
 import type { ForecasterOptions } from "../../model/index.js";
-import type { Seed } from "../../numerics/index.js";
 import type { Figure } from "../../plot/index.js";
 import type { Trainer } from "../../readout/index.js";
 import { type AnyModel, type EnginePlan, NonFiniteStateError, type Profile, type WorkOptions } from "../../reservoir/index.js";

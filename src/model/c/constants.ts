@@ -1,6 +1,6 @@
 // What an exported program is made of: the runtime in C, and the constants of a model as arrays
 // and tables.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { type ArrayType, constantArray } from "./text.js";
 
 const arrays = {

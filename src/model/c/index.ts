@@ -1,8 +1,8 @@
 // Trained forecasters and classifiers as C99, to run where there is no JavaScript: one source and
 // one header, which allocate nothing and take no library. Portable arithmetic, so the bits are
 // Spillway's.
-import { resolve } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/atomic.js";
+import { resolve } from "@spillway/core/options.js";
+import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { Classifier } from "../classifier/classifier.js";
 import { decodeClassifier } from "../classifier/file.js";
 import { decodeForecaster } from "../forecaster/file.js";

@@ -1,7 +1,7 @@
 // A forecaster of one reservoir in integers as a program: no number in it is floating-point.
 // docs/numerics.md, rule 18.
-import { ArgumentError } from "../../core/errors.js";
-import { isSparse } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { isSparse } from "@spillway/numerics";
 import type { ReservoirModel } from "../../reservoir/index.js";
 import { inputSteps, inputUnit, unit } from "../../reservoir/integer/step.js";
 import { tanhTable } from "../../reservoir/integer/tanh.js";

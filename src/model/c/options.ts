@@ -1,5 +1,5 @@
 // The options of an export to C. The command line reads them before it loads any model.
-import { option, type TableOf, text } from "../../core/options.js";
+import { option, type TableOf, text } from "@spillway/core/options.js";
 
 /** How a model is written as C. */
 export interface COptions {

@@ -1,5 +1,5 @@
 // What an exported program does not hold, said before anything is written.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import type { AnyModel, ReservoirModel } from "../../reservoir/index.js";
 import { Classifier } from "../classifier/classifier.js";
 import type { ForecasterParts, MemberFile } from "../forecaster/file.js";

@@ -1,5 +1,5 @@
 // The reservoirs of a program: their tables, and what of the runtime they need.
-import { isSparse } from "../../numerics/index.js";
+import { isSparse } from "@spillway/numerics";
 import type { ReservoirModel } from "../../reservoir/index.js";
 import { unit } from "../../reservoir/integer/step.js";
 import { tanhTable } from "../../reservoir/integer/tanh.js";

@@ -1,5 +1,5 @@
 // What the text of an exported forecaster depends on.
-import type { Precision } from "../../numerics/index.js";
+import type { Precision } from "@spillway/numerics";
 import type { CalendarFeature } from "../../series/calendar.js";
 import { type CTransforms, pastLength } from "./transforms.js";
 

@@ -1,7 +1,7 @@
 // Numbers and names as C99 writes them. A number is written in hexadecimal, so that a compiler
 // reads back the very bits.
-import { ArgumentError } from "../../core/errors.js";
-import type { Precision } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Precision } from "@spillway/numerics";
 
 const double = new DataView(new ArrayBuffer(8));
 

@@ -1,7 +1,7 @@
 // Transforms of a series as tables of a program. Differences keep a window of the rows that they
 // take; a window's first row is its oldest.
-import { ArgumentError } from "../../core/errors.js";
-import type { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
 import { differenceOf, forwardStep, isDifference } from "../../series/transform-step.js";
 import { type FittedTransforms, transformed } from "../../series/transforms.js";
 import { type Constants, type Field, nowhere } from "./constants.js";

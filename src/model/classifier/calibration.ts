@@ -1,6 +1,6 @@
 // From outputs of a ridge readout to probabilities of classes: one factor, fitted on outputs of
 // cases that the fit had left out.
-import { Matrix } from "../../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 import { softmax } from "../../readout/softmax-regression.js";
 
 /** Factors that are looked at. */

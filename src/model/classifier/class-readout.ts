@@ -1,7 +1,7 @@
 // From features of cases to scores of classes: trains the readout of a Classifier's member and
 // turns its outputs into shares.
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import {
   asTrained,
   type ReadoutDescription,

@@ -1,12 +1,12 @@
 // Classifier: reservoirs that see whole sequences, and readouts that name their class. What a
 // sequence becomes stands in representation.ts, the readouts in class-readout.ts, the file in
 // classifier-file.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/atomic.js";
-import { readBytes } from "../../io/files.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { writeFileAtomic } from "@spillway/io/atomic.js";
+import { readBytes } from "@spillway/io/files.js";
+import { Matrix } from "@spillway/numerics";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../../metrics/index.js";
-import { Matrix } from "../../numerics/index.js";
 import { isTrainer, type ReadoutDescription, type TrainedReadout, type Trainer, trainerOf } from "../../readout/index.js";
 import {
   type AnyReservoirComputer,

@@ -1,5 +1,5 @@
 // A Classifier as a model file and back: which tensors and notes it is made of.
-import { Matrix } from "../../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
 import { restoreReadout } from "../../readout/trainer.js";
 import type { AnyModel } from "../../reservoir/index.js";

@@ -1,6 +1,6 @@
 // A Classifier's options, sequences and labels, and their checks. It runs nothing.
-import { ArgumentError } from "../../core/errors.js";
-import { describe, Matrix, type Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { describe, Matrix, type Seed } from "@spillway/numerics";
 import type { ReadoutDescription, Trainer } from "../../readout/index.js";
 import {
   type AnyReservoirOptions,

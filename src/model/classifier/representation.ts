@@ -1,6 +1,6 @@
 // How a reservoir sees a sequence of any length as one vector of features, and what a readout of
 // classes makes of it: where the states are, or on the host. It trains no readout of classes.
-import { columnMeans, Matrix } from "../../numerics/index.js";
+import { columnMeans, Matrix } from "@spillway/numerics";
 import { ridge, SoftmaxReadout, type TrainedReadout } from "../../readout/index.js";
 import { type AnyReservoirComputer, DeviceMatrix, type SummaryWork, type WorkOptions } from "../../reservoir/index.js";
 import { onlyHost } from "../../reservoir/inputs.js";

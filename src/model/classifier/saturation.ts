@@ -1,7 +1,7 @@
 // Notices reservoirs whose neurons sit at the ends of tanh, where one input looks like another. It
 // changes nothing and stops nothing.
-import { warnOnce } from "../../core/warning.js";
-import { Matrix } from "../../numerics/index.js";
+import { warnOnce } from "@spillway/core/warning.js";
+import { Matrix } from "@spillway/numerics";
 import { GramAccumulator, type RidgeAccumulator } from "../../readout/index.js";
 import type { AnyModel } from "../../reservoir/index.js";
 

@@ -1,7 +1,7 @@
 // Sequences as the reservoirs of a classifier see them: z-scores, where the sequences lie, and
 // z-scores
 // of their differences.
-import type { Matrix } from "../../numerics/index.js";
+import type { Matrix } from "@spillway/numerics";
 import { type AnyReservoirComputer, DeviceMatrix } from "../../reservoir/index.js";
 import { fitStandardisation, type Standardisation, standardised } from "../standardisation.js";
 import { differencesOf, type MemberComputers } from "../views.js";

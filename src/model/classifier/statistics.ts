@@ -1,7 +1,7 @@
 // What each neuron did over a sequence, in a few numbers: the features of a classifier's
 // "statistics". docs/numerics.md, rule 10, has the order of sums. It runs no reservoir.
-import { Matrix } from "../../numerics/index.js";
-import { allocateRegions, float64View, type Regions } from "../../numerics/linear-algebra/memory.js";
+import { Matrix } from "@spillway/numerics";
+import { allocateRegions, float64View, type Regions } from "@spillway/numerics/linear-algebra/memory.js";
 
 /** Statistics of a neuron that need no level. */
 const plain = 6;

@@ -1,8 +1,8 @@
 // Conceptors: a reservoir's states of one pattern as a soft projection, and the logic of these. How
 // patterns are loaded into a reservoir stands in memory.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { number, option, resolve, type TableOf } from "../../core/options.js";
-import { Matrix, type MatrixLike, mirrorLowerTriangle, PortableGram, symmetricEigen } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike, mirrorLowerTriangle, PortableGram, symmetricEigen } from "@spillway/numerics";
 import { checkedSeries } from "../forecaster/data.js";
 import { product, symmetrised, transposed } from "./products.js";
 

@@ -1,10 +1,10 @@
 // ConceptorMemory: several patterns in one reservoir, each recalled under its conceptor.
 
-import { checkWhole } from "../../core/checks.js";
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { firstNonFinite, Matrix, type MatrixLike, RandomStream, seedKeys, toDense } from "../../numerics/index.js";
-import { isSparse } from "../../numerics/matrix.js";
+import { checkWhole } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { firstNonFinite, Matrix, type MatrixLike, RandomStream, seedKeys, toDense } from "@spillway/numerics";
+import { isSparse } from "@spillway/numerics/matrix.js";
 import { ridge, type TrainedReadout } from "../../readout/index.js";
 import {
   NonFiniteStateError,

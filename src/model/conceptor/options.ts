@@ -14,8 +14,8 @@ import {
   seed,
   type TableOf,
   whole,
-} from "../../core/options.js";
-import type { MatrixLike, Seed } from "../../numerics/index.js";
+} from "@spillway/core/options.js";
+import type { MatrixLike, Seed } from "@spillway/numerics";
 import type { EngineSelection, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
 import { selectionTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";

@@ -1,5 +1,5 @@
 // Products of small matrices, in one order of sums.
-import { Matrix } from "../../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 
 /** The mean of a matrix and its transpose, in place. */
 export function symmetrised(matrix: Matrix<Float64Array>): Matrix<Float64Array> {

@@ -1,6 +1,6 @@
 // The reservoirs of a field: for each member one a group, the same one if weights are shared.
-import { ArgumentError } from "../../core/errors.js";
-import type { Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Seed } from "@spillway/numerics";
 import { type EngineSelection, ReservoirComputer, type ReservoirModel, type ReservoirOptions } from "../../reservoir/index.js";
 import { seedsOf } from "../forecaster/plan.js";
 import type { FieldGeometry } from "./geometry.js";

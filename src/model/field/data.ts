@@ -1,5 +1,5 @@
 // The data of a FieldForecaster, checked. It runs nothing.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { checkSequences } from "../../reservoir/inputs.js";
 import { type CheckedSeries, checkedData, checkedPrefix } from "../forecaster/data.js";
 import { checkFilled, fillFollowing, type LastRows } from "../forecaster/missing.js";

@@ -1,11 +1,11 @@
 // FieldForecaster: reservoirs side by side along a line or over a grid, each with its own sites and
 // those next to them. How they work together stands in groups.ts, how it is kept in file.ts.
 
-import { checkWhole } from "../../core/checks.js";
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { readBytes } from "../../io/files.js";
-import type { Matrix, MatrixLike } from "../../numerics/index.js";
+import { checkWhole } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { readBytes } from "@spillway/io/files.js";
+import type { Matrix, MatrixLike } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
 import type { ReservoirComputer, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
 import { workTable } from "../../reservoir/work.js";

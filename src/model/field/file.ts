@@ -1,6 +1,6 @@
 // A FieldForecaster as a model file and back: which tensors and notes it is made of.
-import { resolve } from "../../core/options.js";
-import { Matrix } from "../../numerics/index.js";
+import { resolve } from "@spillway/core/options.js";
+import { Matrix } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
 import type { ReservoirModel, SessionState } from "../../reservoir/index.js";
 import { keptTransforms, openTransforms } from "../../series/transform-file.js";

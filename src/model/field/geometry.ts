@@ -1,9 +1,9 @@
 // Where the groups of a field lie: the columns that each predicts, those that it sees, and the
 // readout that it has. It runs nothing.
 
-import { count } from "../../core/checks.js";
-import { ArgumentError } from "../../core/errors.js";
-import { type FloatArray, Matrix } from "../../numerics/index.js";
+import { count } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { type FloatArray, Matrix } from "@spillway/numerics";
 import { calendarColumns } from "../../series/calendar.js";
 import type { FieldEdges, FieldSettings } from "./options.js";
 

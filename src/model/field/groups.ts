@@ -1,7 +1,7 @@
 // The reservoirs of a field at work: training, one-step predictions, the closed loop in which they
 // see each other's forecasts, and where they stand. Data comes checked.
-import { ArgumentError } from "../../core/errors.js";
-import { allocate, type FloatArray, firstNonFinite, Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { allocate, type FloatArray, firstNonFinite, Matrix } from "@spillway/numerics";
 import { IllConditionedError, type RidgeTrainer, type TrainedReadout } from "../../readout/index.js";
 import {
   evaluateReadout,

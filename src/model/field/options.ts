@@ -16,8 +16,8 @@ import {
   type TableOf,
   tuple,
   whole,
-} from "../../core/options.js";
-import type { Matrix, MatrixLike, Seed } from "../../numerics/index.js";
+} from "@spillway/core/options.js";
+import type { Matrix, MatrixLike, Seed } from "@spillway/numerics";
 import type { RidgeOptions } from "../../readout/index.js";
 import type { EngineSelection, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
 import { selectionTable, seriesOf } from "../../reservoir/options.js";

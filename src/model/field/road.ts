@@ -1,7 +1,7 @@
 // The road of a field through its forecaster: transforms, z-scores and the range that forecasts are
 // held in. If weights are shared, all sites take the same way.
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import type { FittedTransform } from "../../series/transform-kinds.js";
 import { fitTransforms, rowsLost, transformed } from "../../series/transforms.js";
 import { boundsOf, endsWithin } from "../forecaster/bounds.js";

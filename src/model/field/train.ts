@@ -1,7 +1,7 @@
 // How a field is trained: lambda by forecasts if there is a horizon, and then the readouts on all
 // rows.
-import { ArgumentError } from "../../core/errors.js";
-import type { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
 import { type IllConditionedError, type RidgeOptions, type RidgeTrainer, ridge } from "../../readout/index.js";
 import { NonFiniteStateError, type ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
 import { forecasterTrainer } from "../defaults.js";

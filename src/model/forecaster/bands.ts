@@ -1,7 +1,7 @@
 // The bands around a forecast: split conformal by step, from the errors that chose the model. After
 // a logarithm or a power they are measured on its scale.
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import { type BandOffsets, conformalOffsets, ensembleBand, fewestScores } from "../../series/conformal.js";
 import { scaleOf, type ValueScale } from "../../series/pointwise.js";
 import type { FittedTransforms } from "../../series/transforms.js";

@@ -1,7 +1,7 @@
 // Between what forecasts and the ends of their bands lie: given, or found from the training rows.
-import { ArgumentError } from "../../core/errors.js";
-import { either, type Kind, list, nothing, number, optional, tuple } from "../../core/options.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { either, type Kind, list, nothing, number, optional, tuple } from "@spillway/core/options.js";
+import { Matrix } from "@spillway/numerics";
 
 /** The least and the largest value that a column can have; null if it has no such end. */
 export type Bound = readonly [low: number | null, high: number | null];

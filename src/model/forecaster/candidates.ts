@@ -1,8 +1,8 @@
 // Candidates of a Forecaster's choice: each is trained on the first part of the rows with every
 // lambda, and forecasts from validation starts. No row from the validation part touches the
 // training of what is scored on it.
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import {
   type GramAccumulator,
   IllConditionedError,

@@ -1,7 +1,7 @@
 // What a model's settings and lambda are chosen by: closed-loop forecasts of the asked horizon,
 // from validation starts inside the training part. What is tried stands in candidates.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix, portableExp, portableLog } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix, portableExp, portableLog } from "@spillway/numerics";
 import { type WorkOptions, WorkPacer } from "../../reservoir/index.js";
 import { fitStandardisation } from "../standardisation.js";
 import type { CheckedSeries } from "./data.js";

@@ -1,9 +1,9 @@
 // The time stamps of a Forecaster's rows: on which grid they stand, where its state stands on it,
 // and what the calendar says of rows to come.
 
-import { count } from "../../core/checks.js";
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix, type MatrixLike } from "../../numerics/index.js";
+import { count } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { type CalendarFeature, calendarColumns, calendarInputs, checkCalendar, shownCycles } from "../../series/calendar.js";
 import { axisOnGrid, onClockOf, readingOf } from "../../series/on-grid.js";
 import {

@@ -1,10 +1,10 @@
 // The data of a Forecaster, checked, and cut into the inputs and targets of a reservoir. It runs
 // nothing.
 
-import { count } from "../../core/checks.js";
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix, type MatrixLike } from "../../numerics/index.js";
-import { filledSeries } from "../../numerics/known-finite.js";
+import { count } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix, type MatrixLike } from "@spillway/numerics";
+import { filledSeries } from "@spillway/numerics/known-finite.js";
 import { checkFinite } from "../../reservoir/index.js";
 import type { TimeAxis, TimeColumn, TimeLike } from "../../series/index.js";
 import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";

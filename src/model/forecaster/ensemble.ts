@@ -1,5 +1,5 @@
 // What the members of a Forecaster give, and what they agree on.
-import type { Matrix } from "../../numerics/index.js";
+import type { Matrix } from "@spillway/numerics";
 import type { WorkOptions } from "../../reservoir/index.js";
 import type { TrainedMembers } from "./fit.js";
 import { medianOf } from "./loss.js";

@@ -1,7 +1,7 @@
 // Lyapunov exponents of a trained closed loop: how small changes grow where forecasts drive the
 // reservoir.
-import { ArgumentError } from "../../core/errors.js";
-import { allocate, firstNonFinite, Matrix, RandomStream, seedKeys } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { allocate, firstNonFinite, Matrix, RandomStream, seedKeys } from "@spillway/numerics";
 import {
   type AnyReservoirComputer,
   evaluateReadout,

@@ -1,7 +1,7 @@
 // A Forecaster as a model file and back: which tensors and notes it is made of.
 
-import { missingCells } from "../../io/missing.js";
-import { Matrix } from "../../numerics/index.js";
+import { missingCells } from "@spillway/io/missing.js";
+import { Matrix } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
 import { restoreReadout } from "../../readout/trainer.js";
 import type { AnyModel } from "../../reservoir/index.js";

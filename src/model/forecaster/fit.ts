@@ -1,6 +1,6 @@
 // How a Forecaster is trained: what is chosen, and then each member on all rows.
-import { ArgumentError } from "../../core/errors.js";
-import type { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
 import { IllConditionedError, type Trainer } from "../../readout/index.js";
 import type { AnyReservoirComputer, AnyReservoirOptions, CreateOptions, WorkOptions } from "../../reservoir/index.js";
 import { forecasterTrainer } from "../defaults.js";

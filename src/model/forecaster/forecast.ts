@@ -1,5 +1,5 @@
 // What a Forecaster says of rows to come.
-import { Matrix } from "../../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 
 /** A band around a forecast that a share of the values to come lies in. */
 export interface ForecastBand {

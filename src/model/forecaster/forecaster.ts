@@ -1,11 +1,11 @@
 // Forecaster: a reservoir and a readout that predict a series, or outputs from inputs. What its
 // options mean stands in settings.ts, how it is trained in fit.ts, how it is kept in file.ts.
 
-import { checkWhole } from "../../core/checks.js";
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { readBytes } from "../../io/files.js";
-import { Matrix, type MatrixLike } from "../../numerics/index.js";
+import { checkWhole } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { readBytes } from "@spillway/io/files.js";
+import { Matrix, type MatrixLike } from "@spillway/numerics";
 import type { TrainedReadout, Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
 import { describedBy } from "../../reservoir/kinds.js";

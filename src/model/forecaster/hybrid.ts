@@ -1,6 +1,6 @@
 // A model of the user's beside the reservoir of a Forecaster: what it says of rows.
-import { ArgumentError } from "../../core/errors.js";
-import { allocate, type FloatArray, firstNonFinite, Matrix, type Precision } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { allocate, type FloatArray, firstNonFinite, Matrix, type Precision } from "@spillway/numerics";
 import { restored, type Standardisation, standardised } from "../standardisation.js";
 import { beside, type CheckedData } from "./data.js";
 

@@ -1,7 +1,7 @@
 // How a model with one setting chooses lambda by its closed-loop forecasts: a field, or
 // polynomials.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, list, number, option, optional, type TableOf, whole } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, list, number, option, optional, type TableOf, whole } from "@spillway/core/options.js";
 import type { WorkOptions } from "../../reservoir/index.js";
 import { type ChoiceOptions, choosePairs, type ForecasterChoice, type ForecastingCandidate } from "./choice.js";
 import type { CheckedSeries } from "./data.js";

@@ -1,6 +1,6 @@
 // A closed loop step by step on the host, for what an engine's own loop does not know: outputs that
 // are held in a range, a readout that sees lags, and a model of the user's.
-import { allocate, type FloatArray, firstNonFinite, Matrix } from "../../numerics/index.js";
+import { allocate, type FloatArray, firstNonFinite, Matrix } from "@spillway/numerics";
 import {
   type AnyReservoirComputer,
   evaluateReadout,

@@ -1,5 +1,5 @@
 // How closed-loop forecasts are scored, compared and combined.
-import { Matrix, portableLog } from "../../numerics/index.js";
+import { Matrix, portableLog } from "@spillway/numerics";
 
 /** How validation forecasts are scored. */
 export type ForecastLoss = "rmse" | "mae" | "smape" | "validTime";

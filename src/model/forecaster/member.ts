@@ -1,7 +1,7 @@
 // One trained reservoir of a Forecaster: its readout, its road, and where it stands in its series.
 // Data comes checked. How a readout is trained stands in training.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix, type Precision } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix, type Precision } from "@spillway/numerics";
 import type { TrainedReadout, Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, NonFiniteStateError, type SessionState, type WorkOptions } from "../../reservoir/index.js";
 import { restoredForecast, restoredPredictions, transformed } from "../../series/transforms.js";

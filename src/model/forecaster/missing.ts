@@ -1,9 +1,9 @@
 // Missing values (NaN) of a forecaster's series: filled, with a mask beside them if that is asked.
-import { ArgumentError } from "../../core/errors.js";
-import { choice } from "../../core/options.js";
-import { fillMissing, holdAfter, holdMissing, missingCells, withLines } from "../../io/missing.js";
-import { Matrix, type MatrixLike } from "../../numerics/index.js";
-import { filledSeries } from "../../numerics/known-finite.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice } from "@spillway/core/options.js";
+import { fillMissing, holdAfter, holdMissing, missingCells, withLines } from "@spillway/io/missing.js";
+import { Matrix, type MatrixLike } from "@spillway/numerics";
+import { filledSeries } from "@spillway/numerics/known-finite.js";
 import type { TimedRows } from "./clock.js";
 import { beside, checkColumns, type DescribedSeries, type ForecasterData, type ForecasterPrefix } from "./data.js";
 import type { PredictOptions } from "./options.js";

@@ -12,8 +12,8 @@ import {
   seed,
   type TableOf,
   whole,
-} from "../../core/options.js";
-import type { Matrix, MatrixLike, Precision, Seed } from "../../numerics/index.js";
+} from "@spillway/core/options.js";
+import type { Matrix, MatrixLike, Precision, Seed } from "@spillway/numerics";
 import type { ReadoutDescription, Trainer } from "../../readout/index.js";
 import type {
   AnyReservoirOptions,

@@ -1,6 +1,6 @@
 // What comes from outside in a closed loop: inputs, or what is known beforehand.
-import { ArgumentError } from "../../core/errors.js";
-import type { Matrix, MatrixLike } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix, MatrixLike } from "@spillway/numerics";
 import type { Clock } from "./clock.js";
 import { checkColumns, checkedSeries } from "./data.js";
 import type { ForecasterMember } from "./member.js";

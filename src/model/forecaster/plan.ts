@@ -1,7 +1,7 @@
 // Which reservoirs a Forecaster tries and trains: its settings written out as candidates, each with
 // one description a member.
-import { ArgumentError } from "../../core/errors.js";
-import type { Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Seed } from "@spillway/numerics";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, type CreateOptions, ReservoirComputer } from "../../reservoir/index.js";
 import type { Transform } from "../../series/transform-kinds.js";

@@ -1,7 +1,7 @@
 // The road of a series through a Forecaster: what is fitted on its training rows, the numbers that
 // drive the reservoir and train its readout, and the way back to the units of the data.
-import { ArgumentError } from "../../core/errors.js";
-import type { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
 import type { Transform } from "../../series/transform-kinds.js";
 import { type FittedTransforms, fitTransforms, rowsLost, transformed } from "../../series/transforms.js";
 import { columnsOf, fitStandardisation, noStandardisation, type Standardisation, standardised } from "../standardisation.js";

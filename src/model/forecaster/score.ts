@@ -1,9 +1,9 @@
 // How one-step predictions are scored: rows of the washout, and rows of which a value was filled
 // and not measured, count for nothing.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import { nrmse } from "../../metrics/index.js";
 import { measuredAlone } from "../../metrics/measured.js";
-import { Matrix } from "../../numerics/index.js";
 import { type CheckedData, cutRows } from "./data.js";
 
 /** What is scored, and by what. */

@@ -1,7 +1,7 @@
 // What a readout sees beside the state, if that is not what drives the reservoir: lags of the
 // series, what is known, and what a model of the user's says.
-import { ArgumentError } from "../../core/errors.js";
-import { allocate, type FloatArray, Matrix, type Precision } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { allocate, type FloatArray, Matrix, type Precision } from "@spillway/numerics";
 import { beside } from "./data.js";
 import { drives, type HybridUse, isSeen } from "./hybrid.js";
 

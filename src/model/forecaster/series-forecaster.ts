@@ -1,8 +1,8 @@
 // What every forecaster of a series keeps beside its model: turns, time, the last rows, what was
 // chosen; and the parts of a forecast that do not depend on the model. It runs no model.
-import { resolve } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/atomic.js";
-import type { Matrix } from "../../numerics/index.js";
+import { resolve } from "@spillway/core/options.js";
+import { writeFileAtomic } from "@spillway/io/atomic.js";
+import type { Matrix } from "@spillway/numerics";
 import { Turns, type WorkOptions, workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";

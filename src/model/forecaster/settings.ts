@@ -1,6 +1,6 @@
 // What the options of a Forecaster mean: its settings, written out, and what it is made from. It
 // runs nothing.
-import { resolve } from "../../core/options.js";
+import { resolve } from "@spillway/core/options.js";
 import type { Trainer } from "../../readout/index.js";
 import type { AnyReservoirOptions, EngineSelection } from "../../reservoir/index.js";
 import { descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "../defaults.js";

@@ -1,6 +1,6 @@
 // The rows that a Forecaster is trained on: checked, with missing values filled.
-import { ArgumentError } from "../../core/errors.js";
-import type { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
 import { checkSequences } from "../../reservoir/inputs.js";
 import { checkTableNames } from "../table-names.js";
 import {

@@ -1,7 +1,7 @@
 // How a Forecaster's readout is trained: rows stream from the reservoir into the trainer, or are
 // kept if the trainer needs all of them at once.
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import {
   asTrained,
   GramAccumulator,

@@ -1,7 +1,7 @@
 // Where validation forecasts start, and the forecasts from there: the last part of the rows, which
 // no row that trains is in.
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import { NonFiniteStateError, type WorkOptions } from "../../reservoir/index.js";
 import { startsBetween } from "../../series/validation-starts.js";
 import type { ChoiceOptions } from "./choice.js";

@@ -1,8 +1,8 @@
 // A small discrete active-inference agent: beliefs about hidden states, and actions of least
 // expected free energy. It has no reservoir.
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
-import { checkedLater, given, number, option, resolve, type TableOf, whole } from "../../core/options.js";
-import { type Matrix, type MatrixLike, portableExp, portableLog } from "../../numerics/index.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { checkedLater, given, number, option, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { type Matrix, type MatrixLike, portableExp, portableLog } from "@spillway/numerics";
 import { anySeries } from "../../reservoir/inputs.js";
 
 /** What an agent knows of its world: S states, O outcomes, one transition for each action. */

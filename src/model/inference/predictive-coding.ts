@@ -1,8 +1,8 @@
 // A predictive-coding filter: what is behind observations of a linear Gaussian process, found by
 // descent on two prediction errors. Its fixed point is the Kalman filter's mean.
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
-import { checkedLater, given, number, option, optional, resolve, type TableOf, whole } from "../../core/options.js";
-import { Matrix, type MatrixLike, solveSquare, symmetricEigen } from "../../numerics/index.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { checkedLater, given, number, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike, solveSquare, symmetricEigen } from "@spillway/numerics";
 import { anySeries } from "../../reservoir/inputs.js";
 import { product, symmetrised, transposed } from "../conceptor/products.js";
 

@@ -1,8 +1,8 @@
 // The data of an NvarForecaster, checked. It computes nothing.
-import { ArgumentError } from "../../core/errors.js";
-import { fillMissing, holdAfter, holdMissing, withLines } from "../../io/missing.js";
-import { Matrix } from "../../numerics/index.js";
-import { filledSeries } from "../../numerics/known-finite.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { fillMissing, holdAfter, holdMissing, withLines } from "@spillway/io/missing.js";
+import { Matrix } from "@spillway/numerics";
+import { filledSeries } from "@spillway/numerics/known-finite.js";
 import { checkSequences } from "../../reservoir/inputs.js";
 import { type CheckedSeries, checkAlike, checkedKnown, checkedSeries, type DescribedSeries } from "../forecaster/data.js";
 import { type FilledData, fillFollowing, fillTraining, type LastRows } from "../forecaster/missing.js";

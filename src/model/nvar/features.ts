@@ -1,7 +1,7 @@
 // The features of NVAR: delays of a series and their monomials. It trains nothing.
-import { ArgumentError } from "../../core/errors.js";
-import { type DoubleDoubles, ddAt, ddSet, doubleDoubles } from "../../numerics/double-double-rows.js";
-import { ddMultiply, type Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { ddMultiply, type Matrix } from "@spillway/numerics";
+import { type DoubleDoubles, ddAt, ddSet, doubleDoubles } from "@spillway/numerics/double-double-rows.js";
 
 /** Features beyond which a model is refused: nobody means so many. */
 const mostFeatures = 100_000;

@@ -1,6 +1,6 @@
 // An NvarForecaster as a model file and back: which tensors and notes it is made of.
-import { resolve } from "../../core/options.js";
-import { Matrix } from "../../numerics/index.js";
+import { resolve } from "@spillway/core/options.js";
+import { Matrix } from "@spillway/numerics";
 import { calendarColumns } from "../../series/calendar.js";
 import { getReadout, putReadout } from "../content.js";
 import type { ClockNote } from "../forecaster/clock.js";

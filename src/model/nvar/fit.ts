@@ -1,7 +1,7 @@
 // How an NvarForecaster is trained: lambda by forecasts if there is a horizon, and then the weights
 // on all rows. And what it predicts: its closed loop, and single steps.
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import { chooseEngine, type WorkOptions } from "../../reservoir/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { endsWithin } from "../forecaster/bounds.js";

@@ -1,11 +1,11 @@
 // NvarForecaster: polynomials of delays behind the same fit and forecast as a Forecaster. Its
 // training stands in training.ts, its features in features.ts.
 
-import { checkWhole } from "../../core/checks.js";
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { readBytes } from "../../io/files.js";
-import type { Matrix } from "../../numerics/index.js";
+import { checkWhole } from "@spillway/core/checks.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { readBytes } from "@spillway/io/files.js";
+import type { Matrix } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
 import type { TimeGrid } from "../../series/index.js";
 import { NotFittedError } from "../errors.js";

@@ -15,8 +15,8 @@ import {
   type TableOf,
   text,
   whole,
-} from "../../core/options.js";
-import type { Matrix, MatrixLike } from "../../numerics/index.js";
+} from "@spillway/core/options.js";
+import type { Matrix, MatrixLike } from "@spillway/numerics";
 import type { WorkOptions } from "../../reservoir/index.js";
 import { workTable } from "../../reservoir/work.js";
 import { type CalendarFeature, calendarKind } from "../../series/calendar.js";

@@ -1,6 +1,7 @@
 // One step of NVAR in either arithmetic, and the scores and the range of its outputs.
-import { type DoubleDoubles, ddAt, ddDotOf, ddSet } from "../../numerics/double-double-rows.js";
-import { type DoubleDouble, ddAdd, ddDivide, ddMultiply, ddSubtract, Matrix } from "../../numerics/index.js";
+
+import { type DoubleDouble, ddAdd, ddDivide, ddMultiply, ddSubtract, Matrix } from "@spillway/numerics";
+import { type DoubleDoubles, ddAt, ddDotOf, ddSet } from "@spillway/numerics/double-double-rows.js";
 import { evaluateReadout } from "../../reservoir/features.js";
 import { type Bound, boundsOf } from "../forecaster/bounds.js";
 import { type Range, rangeOf } from "../forecaster/road.js";

@@ -1,8 +1,8 @@
 // Fits the weights of NVAR by Householder reflections: in binary64 with the rows streaming by, in
 // double-double with all of them kept.
-import { ArgumentError } from "../../core/errors.js";
-import { type DoubleDoubles, ddAt, ddLeastSquares, ddSet, doubleDoubles } from "../../numerics/double-double-rows.js";
-import { ddSqrt, ddSubtract, Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { ddSqrt, ddSubtract, Matrix } from "@spillway/numerics";
+import { type DoubleDoubles, ddAt, ddLeastSquares, ddSet, doubleDoubles } from "@spillway/numerics/double-double-rows.js";
 import { SingularFitError } from "../../readout/errors.js";
 import { ridge, TrainedReadout } from "../../readout/index.js";
 import type { DeviceAbilities } from "../../reservoir/engine.js";

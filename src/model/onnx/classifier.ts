@@ -1,5 +1,5 @@
 // A trained Classifier as an ONNX graph: one sequence in, its class out.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { SoftmaxReadout, type TrainedReadout } from "../../readout/index.js";
 import type { ClassifierParts } from "../classifier/file.js";
 import { layerNormEpsilon } from "../layer-norm.js";

@@ -1,7 +1,8 @@
 // An ONNX graph as the bytes of a ModelProto. Field numbers are those of onnx.proto3 (ONNX 1.14, IR
 // version 8).
+
+import { toLittleEndian } from "@spillway/io/typed-bytes.js";
 import type { Writer } from "protobufjs";
-import { toLittleEndian } from "../../io/typed-bytes.js";
 import { type Attribute, type ConstantTensor, type ElementType, elementType, type Graph, type Node, type ValueInfo } from "./graph.js";
 
 /** ONNX 1.14's intermediate representation and operator set: read by every runtime since 2022. */

@@ -1,6 +1,6 @@
 // A trained Forecaster as an ONNX graph: predictions for inputs, or a closed loop for a number of
 // steps.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import type { ForecasterParts } from "../forecaster/file.js";
 import { columnsOf, inScoresOf, type Standardisation, sameStandardisation } from "../standardisation.js";
 import { type Graph, GraphBuilder } from "./graph.js";

@@ -1,8 +1,8 @@
 // Trained models as ONNX files, to run without Spillway. Training, noise and portable bits stay
 // behind.
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/atomic.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { Classifier } from "../classifier/classifier.js";
 import { decodeClassifier } from "../classifier/file.js";
 import { decodeForecaster } from "../forecaster/file.js";

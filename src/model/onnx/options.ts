@@ -1,5 +1,5 @@
 // The options of an export to ONNX. The command line reads them before it loads any model.
-import { choice, flag, option, type TableOf } from "../../core/options.js";
+import { choice, flag, option, type TableOf } from "@spillway/core/options.js";
 import type { ForecasterUse } from "./forecaster.js";
 
 /** What the graph of a forecaster does and takes; a classifier's graph has no options. */

@@ -1,7 +1,7 @@
 // A reservoir's step and readout as ONNX nodes, in binary32. Loops around them are made by the
 // graphs of the models.
-import { ArgumentError } from "../../core/errors.js";
-import { isSparse, type Matrix, toDense } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { isSparse, type Matrix, toDense } from "@spillway/numerics";
 import type { Activation, AnyModel, LinearReadout, ReservoirModel } from "../../reservoir/index.js";
 import type { GraphBuilder } from "./graph.js";
 

@@ -1,5 +1,5 @@
 // The representation "statistics" as ONNX nodes: what each neuron did over a sequence.
-import type { Matrix } from "../../numerics/index.js";
+import type { Matrix } from "@spillway/numerics";
 import type { GraphBuilder } from "./graph.js";
 
 /**

@@ -1,7 +1,7 @@
 // What the seeds of a sweep draw, ahead of the work that takes it, by threads if that is worth
 // their start.
-import { SpillwayError } from "../../core/errors.js";
-import type { Seed } from "../../numerics/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import type { Seed } from "@spillway/numerics";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import type { Engine, WorkOptions } from "../../reservoir/engine.js";
 import { drawnConfig } from "../../reservoir/known-radii.js";

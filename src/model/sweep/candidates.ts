@@ -1,8 +1,8 @@
 // Reservoirs that a search proposes, over the same rows: each its own description, seed and
 // penalties, trained and asked together if an engine can. What a seed draws is kept for the next
 // ones.
-import { ArgumentError } from "../../core/errors.js";
-import { isSparse, Matrix, type Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { isSparse, Matrix, type Seed } from "@spillway/numerics";
 import { isOwnActivation } from "../../reservoir/activations.js";
 import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.js";
 import type { Engine, SweepMember } from "../../reservoir/engine.js";

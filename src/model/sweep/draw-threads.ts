@@ -1,6 +1,6 @@
 // Threads that draw recurrent weights and measure their radii, beside each other and beside the
 // thread that owns them. In Node; elsewhere the owner draws.
-import { startWorker } from "../../core/node-worker.js";
+import { startWorker } from "@spillway/core/node-worker.js";
 import type { DrawnConfig } from "../../reservoir/known-radii.js";
 import type { DrawnParts } from "../../reservoir/weights.js";
 

@@ -1,7 +1,7 @@
 // A thread that draws recurrent weights, one description after the other. It is built into a file
 // of its own; draw-threads.ts starts it.
 import { parentPort } from "node:worker_threads";
-import { isSparse } from "../../numerics/index.js";
+import { isSparse } from "@spillway/numerics";
 import { drawWeights } from "../../reservoir/weights.js";
 import type { DrawAnswer, DrawTask } from "./draw-threads.js";
 

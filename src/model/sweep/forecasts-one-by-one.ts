@@ -1,6 +1,6 @@
 // Closed loops of the members of a sweep one after the other, for engines that have no better way.
 // Bits are those of `DeviceAbilities.sweepForecasts`.
-import { type FloatArray, Matrix } from "../../numerics/index.js";
+import { type FloatArray, Matrix } from "@spillway/numerics";
 import type { ridge, TrainedReadout } from "../../readout/index.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import { NonFiniteStateError } from "../../reservoir/engine/errors.js";

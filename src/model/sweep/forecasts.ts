@@ -1,9 +1,9 @@
 // A search by closed loops: many reservoirs over some series, each with a ridge readout, that
 // forecast from several rows of each series and are scored. If an engine can, all of it happens on
 // the device.
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { Matrix, type MatrixLike, type Seed } from "../../numerics/index.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike, type Seed } from "@spillway/numerics";
 import { type FeatureOptions, ridge } from "../../readout/index.js";
 import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.js";
 import type { ForecastSeries, ForecastSweepWork, SweptForecasts, WorkOptions } from "../../reservoir/engine.js";

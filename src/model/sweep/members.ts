@@ -1,6 +1,6 @@
 // What the sweeps share: which members there are, and the parts that they are made in.
-import { ArgumentError } from "../../core/errors.js";
-import type { Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Seed } from "@spillway/numerics";
 import type { FeatureOptions } from "../../readout/index.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import type { EnginePlan, SweepMember } from "../../reservoir/engine.js";

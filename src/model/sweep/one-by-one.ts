@@ -1,6 +1,6 @@
 // The members of a sweep one after the other, for engines that have no better way; those that
 // differ in lambda alone share their states and sums. Bits and errors are those of `DeviceAbilities.sweep`.
-import { Matrix, type Precision } from "../../numerics/index.js";
+import { Matrix, type Precision } from "@spillway/numerics";
 import { IllConditionedError, type RidgeAccumulator, type ridge, SingularFitError, type TrainedReadout } from "../../readout/index.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import { NonFiniteStateError } from "../../reservoir/engine/errors.js";

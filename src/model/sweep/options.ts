@@ -14,7 +14,7 @@ import {
   type TableOf,
   whole,
   withoutDefaults,
-} from "../../core/options.js";
+} from "@spillway/core/options.js";
 import { featureTable } from "../../readout/features-option.js";
 import { ridgeTable } from "../../readout/ridge.js";
 import type { ReservoirOptions } from "../../reservoir/config.js";

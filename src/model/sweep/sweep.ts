@@ -1,8 +1,8 @@
 // A search over settings: many reservoirs over one series, each with a ridge readout and a score on
 // rows that it did not train on. If an engine can, all of it happens on the device.
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { Matrix, type MatrixLike, type Seed } from "../../numerics/index.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike, type Seed } from "@spillway/numerics";
 import { type FeatureOptions, ridge, type TrainedReadout } from "../../readout/index.js";
 import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.js";
 import type { SweepErrors, SweepWork, WorkOptions } from "../../reservoir/engine.js";

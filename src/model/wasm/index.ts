@@ -1,8 +1,8 @@
 // Trained forecasters and classifiers as one WebAssembly module each, to run where a page or a
 // program has nothing else of this package: the exported C, compiled here, whose arrays are data
 // of the module, and a host of some sixty lines of JavaScript that calls it.
-import { option, resolve, type TableOf, text } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/atomic.js";
+import { option, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { checkKind } from "../c/refuse.js";
 import { Classifier } from "../classifier/classifier.js";
 import { decodeClassifier } from "../classifier/file.js";

@@ -1,9 +1,10 @@
 // The compiled runtime with the constants of a model in its memory, without the functions that the
 // model does not call.
+
+import { ArgumentError } from "@spillway/core/errors.js";
+import { toLittleEndian } from "@spillway/io/typed-bytes.js";
+import { wasmMemoryLimit } from "@spillway/numerics/wasm/index.js";
 import { unzlibSync } from "fflate";
-import { ArgumentError } from "../../core/errors.js";
-import { toLittleEndian } from "../../io/typed-bytes.js";
-import { wasmMemoryLimit } from "../../numerics/wasm/index.js";
 import type { Constants, Field } from "../c/constants.js";
 import { modules, packedModules } from "../c/runtime.js";
 import { constant, joined, Reader, section, sectionIds, sectionsOf, unsigned } from "./binary.js";

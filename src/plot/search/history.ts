@@ -1,5 +1,5 @@
 // A search over time: values by trial with the best so far, values on the way, who was busy when.
-import { resolve } from "../../core/options.js";
+import { resolve } from "@spillway/core/options.js";
 import type { Figure } from "../figure.js";
 import { formatNumber } from "../format.js";
 import { titleTable } from "../options.js";

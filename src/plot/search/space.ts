@@ -1,6 +1,6 @@
 // Where a search found what: trials across all parameters, one parameter, two, and which matter.
-import { ArgumentError } from "../../core/errors.js";
-import { number, optional, record, resolve, type TableOf } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { number, optional, record, resolve, type TableOf } from "@spillway/core/options.js";
 import { encodeArray, type Figure } from "../figure.js";
 import { formatNumber, formatShare } from "../format.js";
 import { titleTable } from "../options.js";

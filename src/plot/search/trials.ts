@@ -1,8 +1,8 @@
 // What figures of searches share: trials as data, axes of parameters and of values, ranks, images
 // of many trials. The shapes are those of a study of spillway/search, which this module does not
 // import.
-import { ArgumentError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import { encodeArray } from "../figure.js";
 import { formatNumber } from "../format.js";
 import { isArrayLike } from "../options.js";

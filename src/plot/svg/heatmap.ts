@@ -1,6 +1,7 @@
 // A heat map as a PNG inside an SVG: one pixel a cell keeps a matrix of a million cells small.
+
+import { crc32 } from "@spillway/io/crc32.js";
 import { zlibSync } from "fflate";
-import { crc32 } from "../../io/crc32.js";
 import { base64 } from "../figure.js";
 
 type Colour = readonly [number, number, number];

@@ -1,6 +1,6 @@
 // A figure as a static SVG without a browser: axes, traces, shapes, annotations and a legend. What
 // plotly does beyond these figures is not here.
-import { resolve } from "../../core/options.js";
+import { resolve } from "@spillway/core/options.js";
 import { checkFigure, type Figure } from "../figure.js";
 import { escapeHtml, formatNumber } from "../format.js";
 import { type ColourScale, colourAt } from "./heatmap.js";

@@ -1,6 +1,6 @@
 // Size and theme of a drawing, apart from what draws it: the command line reads them for its help.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, option, optional, type TableOf } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, option, optional, type TableOf } from "@spillway/core/options.js";
 import { sizeKind } from "../options.js";
 
 /** Size and theme of a drawing. */

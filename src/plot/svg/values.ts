@@ -1,7 +1,7 @@
 // The numbers and labels of a trace in any form: lists, typed arrays in base64, or a start and a
 // step.
-import { ArgumentError } from "../../core/errors.js";
-import { describe } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { describe } from "@spillway/numerics";
 import type { EncodedArray } from "../figure.js";
 
 const types = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array };

@@ -1,6 +1,6 @@
 // Reservoirs composed by a short list: layers on top of one another, or groups side by side. What
 // the fields mean stands here; what they take is checked in schema.ts.
-import type { Precision, Seed } from "../../numerics/index.js";
+import type { Precision, Seed } from "@spillway/numerics";
 import type { ReservoirConfig, ReservoirOptions } from "../config.js";
 
 /** What a composed reservoir's states are. */

@@ -1,5 +1,5 @@
 // A composed reservoir as it is run: models of ordinary reservoirs, and what each of them sees.
-import { allocate, type FloatArray, type Precision } from "../../numerics/index.js";
+import { allocate, type FloatArray, type Precision } from "@spillway/numerics";
 import type { ReservoirModel } from "../model.js";
 import type { EngineModel } from "../spiking-model.js";
 import type { CompositeConfig, GroupConfig, PartConfig } from "./config.js";

@@ -1,6 +1,6 @@
 // What the fields of a composed reservoir's description are and take.
-import { ArgumentError } from "../../core/errors.js";
-import { checked, choice, given, list, object, option, optional, resolve, whole, withoutDefaults } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, choice, given, list, object, option, optional, resolve, whole, withoutDefaults } from "@spillway/core/options.js";
 import type { ReservoirOptions } from "../config.js";
 import { reservoirTable, resolveConfig } from "../config-schema.js";
 import { type CompositeConfig, type CompositeOptions, type GroupConfig, type PartConfig, partsOf } from "./config.js";

@@ -1,7 +1,7 @@
 // A composed reservoir in sessions of an engine, one for each part: whole chunks of a series go
 // through part after part, a closed loop goes step by step. It computes no step itself.
-import { DisposedError } from "../../core/errors.js";
-import { allocate, type FloatArray, firstNonFinite, Matrix } from "../../numerics/index.js";
+import { DisposedError } from "@spillway/core/errors.js";
+import { allocate, type FloatArray, firstNonFinite, Matrix } from "@spillway/numerics";
 import { NonFiniteStateError } from "../engine/errors.js";
 import type {
   BatchOptions,

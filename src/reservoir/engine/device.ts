@@ -1,8 +1,8 @@
 // What devices do besides running reservoirs: the object `device` of an engine, and that of a
 // session. An engine without one leaves the work to the host, with the same bits.
-import type { Context } from "../../gpu/index.js";
-import type { DoubleDoubles } from "../../numerics/double-double-rows.js";
-import type { Matrix, SparseMatrix, SpectralRadius, SpectralRadiusOptions } from "../../numerics/index.js";
+import type { Context } from "@spillway/gpu";
+import type { Matrix, SparseMatrix, SpectralRadius, SpectralRadiusOptions } from "@spillway/numerics";
+import type { DoubleDoubles } from "@spillway/numerics/double-double-rows.js";
 import type { DeviceMatrix, DeviceSequences } from "../device-matrix.js";
 import type { Engine, EngineOptions, EnginePlan, SequenceInput } from "../engine.js";
 import type { EngineProfile } from "../profile.js";

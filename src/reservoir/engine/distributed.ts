@@ -2,8 +2,8 @@
 // distributed over them, and results come in order, with the bits of one device. A single
 // reservoir's sequence runs on the first device, or on all of them if that is modelled to be
 // faster.
-import { SpillwayError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import type {
   BatchOptions,
   Engine,

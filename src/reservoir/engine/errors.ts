@@ -1,6 +1,6 @@
 // The errors that engines may raise.
-import { formatBytes } from "../../core/bytes.js";
-import { SpillwayError } from "../../core/errors.js";
+import { formatBytes } from "@spillway/core/bytes.js";
+import { SpillwayError } from "@spillway/core/errors.js";
 
 /** An engine that was asked for cannot run here. */
 export class EngineUnavailableError extends SpillwayError {

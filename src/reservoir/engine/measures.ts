@@ -1,6 +1,6 @@
 // Measures of many reservoirs. Devices take them at once, others one reservoir after the other, with
 // the same bits.
-import type { Matrix } from "../../numerics/index.js";
+import type { Matrix } from "@spillway/numerics";
 import type { WorkOptions } from "../work.js";
 import type { TargetWork } from "./products.js";
 import type { SweepBase, SweepMember } from "./sweeps.js";

@@ -1,6 +1,6 @@
 // Ensembles on any engine: beside one another if the engine can, else one after the other.
-import { DisposedError } from "../../core/errors.js";
-import { Matrix } from "../../numerics/index.js";
+import { DisposedError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
 import type { Engine, EngineOptions, EnginePlan, SequenceInput } from "../engine.js";
 import { hostInputs } from "../inputs.js";
 import { addMeasurements, type EngineProfile } from "../profile.js";

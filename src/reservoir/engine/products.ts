@@ -1,6 +1,6 @@
 // Products of states with targets made of past inputs. Devices make them without copying the states
 // to the host; others hand the states out, with the same bits.
-import type { Matrix, PhiloxKey } from "../../numerics/index.js";
+import type { Matrix, PhiloxKey } from "@spillway/numerics";
 import type { WorkOptions } from "../work.js";
 
 /** Targets whose terms are those from `first[j]` to `first[j + 1]`, at least one each. */

@@ -1,6 +1,6 @@
 // Work that is cut into consecutive shares, one for each of several devices, and put together again
 // in order. It knows no engine.
-import { SpillwayError } from "../../core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
 import { WorkInterruptedError, type WorkOptions } from "../work.js";
 
 /** The pieces of work that one device does: from `from` up to `to`, which is not among them. */

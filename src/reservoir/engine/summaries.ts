@@ -1,7 +1,7 @@
 // Statistics of states, or class scores made from them. Devices give them without copying the states
 // to the host.
-import { ArgumentError } from "../../core/errors.js";
-import type { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
 import type { BatchOptions } from "../engine.js";
 import type { LinearReadout } from "../features.js";
 import type { WorkOptions } from "../work.js";

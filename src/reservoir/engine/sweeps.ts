@@ -1,6 +1,6 @@
 // Sweeps: many reservoirs that are trained and scored over one series. Devices do that at once,
 // others one reservoir after the other, with the same bits.
-import type { Matrix, SparseMatrix } from "../../numerics/index.js";
+import type { Matrix, SparseMatrix } from "@spillway/numerics";
 import type { EnginePlan } from "../engine.js";
 import type { FeatureSpec } from "../features.js";
 import type { ReservoirModel } from "../model.js";

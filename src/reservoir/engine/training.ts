@@ -1,6 +1,6 @@
 // Training without keeping states: they go to a sink, or are summed on a device. For sessions that
 // do not train the host does the same.
-import { Matrix } from "../../numerics/index.js";
+import { Matrix } from "@spillway/numerics";
 import type { EngineSession, SequenceInput } from "../engine.js";
 import type { FeatureSpec } from "../features.js";
 import { hostInputs } from "../inputs.js";

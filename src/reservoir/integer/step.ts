@@ -1,6 +1,6 @@
 // A step in integers, as its definition says it: docs/numerics.md, rule 18. Sums are exact in
 // binary64, so that they have no order.
-import { type FloatArray, isSparse, type Matrix } from "../../numerics/index.js";
+import { type FloatArray, isSparse, type Matrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../model.js";
 import { integerTanh } from "./tanh.js";
 

@@ -1,5 +1,5 @@
 // tanh in integers: a table with straight lines between its entries (docs/numerics.md, rule 18).
-import { portableTanh } from "../../numerics/index.js";
+import { portableTanh } from "@spillway/numerics";
 
 /** Entries for a change of z by 1. */
 const perUnit = 64;

@@ -1,8 +1,8 @@
 // The weights of a reservoir with integer arithmetic: whole numbers of steps, which each row of W,
 // W_in and W_fb has in common, chosen so that no sum of a step leaves 32 bits.
-import { ArgumentError } from "../../core/errors.js";
-import { warnOnce } from "../../core/warning.js";
-import { type FloatArray, isSparse, Matrix, type SparseMatrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { warnOnce } from "@spillway/core/warning.js";
+import { type FloatArray, isSparse, Matrix, type SparseMatrix } from "@spillway/numerics";
 import type { ReservoirConfig } from "../config.js";
 import type { Engine } from "../engine.js";
 import type { ReservoirModel } from "../model.js";

@@ -1,6 +1,6 @@
 // A registered kind's steps as a kernel of a device: what it is and takes, as data. Engines on
 // devices launch it, and know no kind by its name.
-import type { FloatArray } from "../../numerics/index.js";
+import type { FloatArray } from "@spillway/numerics";
 
 /** What a kernel takes beside what every kind's does: memory of its own, or a number of a type. */
 export type KindArgument = FloatArray | Uint32Array | BigUint64Array | readonly [type: "i32" | "u32" | "f32" | "f64", value: number];

@@ -1,6 +1,6 @@
 // Kinds of reservoir by name: what a kind says of itself, and how a package adds one. Rate
 // reservoirs, spiking and composed ones are not among them; engines know those.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import {
   callback,
   choice,
@@ -13,9 +13,9 @@ import {
   optional,
   seed,
   whole,
-} from "../../core/options.js";
-import { type Part, Registry } from "../../core/registry.js";
-import type { FloatArray, Matrix, SparseMatrix } from "../../numerics/index.js";
+} from "@spillway/core/options.js";
+import { type Part, Registry } from "@spillway/core/registry.js";
+import type { FloatArray, Matrix, SparseMatrix } from "@spillway/numerics";
 import type { KindKernel } from "./kernel.js";
 import type { RegisteredModel } from "./model.js";
 import type { RegisteredReservoirConfig, RegisteredReservoirOptions } from "./options.js";

@@ -1,6 +1,6 @@
 // A reservoir of a registered kind as data: its description, its matrices and where it starts.
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
 import {
   allocate,
   checkSparse,
@@ -11,7 +11,7 @@ import {
   type PhiloxKey,
   type Precision,
   seedKeys,
-} from "../../numerics/index.js";
+} from "@spillway/numerics";
 import type { Engine } from "../engine.js";
 import { type KindDraw, type KindMatrix, kindTable, reservoirKinds } from "./kind.js";
 import type { RegisteredReservoirConfig, RegisteredReservoirOptions } from "./options.js";

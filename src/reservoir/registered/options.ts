@@ -1,6 +1,6 @@
 // The options of registered kinds of reservoir, by name. A user's own package adds its kind to the
 // interface.
-import type { Precision, Seed } from "../../numerics/index.js";
+import type { Precision, Seed } from "@spillway/numerics";
 import type { StateAffineReservoirOptions } from "../state-affine/description.js";
 
 /**

@@ -1,6 +1,6 @@
 // A registered kind's steps as WebAssembly SIMD on the host: what it is and takes, as data. The
 // CPU engine runs it, and knows no kind by its name.
-import type { FloatArray } from "../../numerics/index.js";
+import type { FloatArray } from "@spillway/numerics";
 
 /** Memory of values of the model's precision, zero but for what `fill` writes. */
 export interface KindMemory {

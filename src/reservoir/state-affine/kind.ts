@@ -1,7 +1,7 @@
 // The kind "stateAffine" of reservoirs: its sizes and its matrices. The step is in step.ts, and
 // what makes the matrices of qubits in quantum/.
-import { type FloatArray, isSparse, Matrix, RandomStream, seedKeys, toDense } from "../../numerics/index.js";
-import { matrixPanels, packColumns, packPanels } from "../../numerics/wasm/layout.js";
+import { type FloatArray, isSparse, Matrix, RandomStream, seedKeys, toDense } from "@spillway/numerics";
+import { matrixPanels, packColumns, packPanels } from "@spillway/numerics/wasm/layout.js";
 import type { KindDraw, KindSizes, ReservoirKind } from "../registered/kind.js";
 import type { RegisteredModel } from "../registered/model.js";
 import type { KindWasm, KindWasmArgument } from "../registered/wasm.js";

@@ -1,7 +1,19 @@
 // The options of the kind "stateAffine": what they take, and what follows from others.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, given, list, number, object, option, optional, type Resolved, type TableOf, tuple, whole } from "../../core/options.js";
-import type { Precision } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import {
+  choice,
+  given,
+  list,
+  number,
+  object,
+  option,
+  optional,
+  type Resolved,
+  type TableOf,
+  tuple,
+  whole,
+} from "@spillway/core/options.js";
+import type { Precision } from "@spillway/numerics";
 import type { RegisteredReservoirConfig } from "../registered/options.js";
 import type { InputFunction, QuantumOptions, StateAffineReservoirOptions } from "./description.js";
 

@@ -1,5 +1,5 @@
 // One step of a state-affine system: docs/numerics.md, rule 17.
-import { type FloatArray, Matrix, rowDot } from "../../numerics/index.js";
+import { type FloatArray, Matrix, rowDot } from "@spillway/numerics";
 import type { KindStep, KindTangent } from "../registered/kind.js";
 import type { RegisteredModel } from "../registered/model.js";
 import type { InputFunction } from "./description.js";

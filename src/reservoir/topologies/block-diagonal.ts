@@ -1,6 +1,6 @@
 // Block diagonal: several Erdos-Renyi reservoirs side by side that do not talk to each other.
-import { ArgumentError } from "../../core/errors.js";
-import { given, type TableOf, whole } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { given, type TableOf, whole } from "@spillway/core/options.js";
 import { drawPositions, drawValue, sparseFromRows } from "./random-rows.js";
 import type { Topology, TopologyOptions } from "./topology.js";
 

@@ -1,5 +1,5 @@
 // The topology of a reservoir whose W is the user's own.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import type { Topology } from "./topology.js";
 
 /** Says that W was given: `matrices.weights`. There is nothing to draw. */

@@ -1,6 +1,6 @@
 // Cycle reservoir with jumps: a ring plus bidirectional shortcuts of one length.
-import { ArgumentError } from "../../core/errors.js";
-import { given, number, optional, type TableOf, whole } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { given, number, optional, type TableOf, whole } from "@spillway/core/options.js";
 import { sparseFromRows } from "./random-rows.js";
 import type { Topology, TopologyOptions } from "./topology.js";
 

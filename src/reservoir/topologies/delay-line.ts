@@ -1,6 +1,6 @@
 // The delay line reservoir: a chain of equal weights, with or without backward connections.
-import { number, optional, type TableOf } from "../../core/options.js";
-import { portableCos } from "../../numerics/index.js";
+import { number, optional, type TableOf } from "@spillway/core/options.js";
+import { portableCos } from "@spillway/numerics";
 import { sparseFromRows } from "./random-rows.js";
 import type { Topology, TopologyOptions } from "./topology.js";
 

@@ -1,6 +1,6 @@
 // Fixed in-degree: every neuron listens to the same number of others.
-import { ArgumentError } from "../../core/errors.js";
-import { optional, type TableOf, whole } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { optional, type TableOf, whole } from "@spillway/core/options.js";
 import { drawValue, sparseFromRows } from "./random-rows.js";
 import type { Topology, TopologyOptions } from "./topology.js";
 

@@ -1,8 +1,8 @@
 // The list of topologies. A new one is one file and one line here.
-import { ArgumentError } from "../../core/errors.js";
-import { callback } from "../../core/options.js";
-import { Registry } from "../../core/registry.js";
-import { checkSparse } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { callback } from "@spillway/core/options.js";
+import { Registry } from "@spillway/core/registry.js";
+import { checkSparse } from "@spillway/numerics";
 import { blockDiagonal } from "./block-diagonal.js";
 import { custom } from "./custom.js";
 import { cycleWithJumps } from "./cycle-with-jumps.js";

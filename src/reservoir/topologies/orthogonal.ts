@@ -1,5 +1,5 @@
 // A random orthogonal matrix: every eigenvalue on the unit circle.
-import type { SparseMatrix } from "../../numerics/index.js";
+import type { SparseMatrix } from "@spillway/numerics";
 import type { Topology } from "./topology.js";
 
 /**

@@ -1,6 +1,6 @@
 // Random sparse rows by geometric skipping: the cost grows with the nonzeros, and each row has its
 // own draws.
-import { type FloatArray, portableLog, type RandomStream, type SparseMatrix } from "../../numerics/index.js";
+import { type FloatArray, portableLog, type RandomStream, type SparseMatrix } from "@spillway/numerics";
 import type { WeightDistribution } from "../config.js";
 
 /** One random value: uniform 2U - 1, standard normal, or -1 and 1 with equal chance. */

@@ -1,6 +1,6 @@
 // Watts-Strogatz small world: a ring lattice with some edges rewired.
-import { ArgumentError } from "../../core/errors.js";
-import { number, optional, type TableOf, whole } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { number, optional, type TableOf, whole } from "@spillway/core/options.js";
 import { drawValue, sparseFromRows } from "./random-rows.js";
 import type { Topology, TopologyOptions } from "./topology.js";
 

@@ -1,7 +1,7 @@
 // What a topology is: an object with its options, its expected connections and the rule that turns
 // them and random streams into the unscaled matrix W.
-import type { Part } from "../../core/registry.js";
-import type { RandomStream, SparseMatrix } from "../../numerics/index.js";
+import type { Part } from "@spillway/core/registry.js";
+import type { RandomStream, SparseMatrix } from "@spillway/numerics";
 import type { WeightDistribution } from "../config.js";
 import type { TopologyOptions } from "./options.js";
 

@@ -1,6 +1,6 @@
 // Stops calling what keeps failing, and tries again after a while. It knows nothing of spikes.
-import { SpillwayError } from "../../core/errors.js";
-import { callback, option, resolve, type TableOf } from "../../core/options.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import { callback, option, resolve, type TableOf } from "@spillway/core/options.js";
 import { count, notNegative } from "../options.js";
 
 /**

@@ -1,6 +1,6 @@
 // Looks for the eight types in patterns, one after the other, and keeps count. What a type is
 // stands in types/.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import {
   checked,
   choice,
@@ -15,7 +15,7 @@ import {
   type Resolved,
   resolve,
   type TableOf,
-} from "../../core/options.js";
+} from "@spillway/core/options.js";
 import { notNegative, positive } from "../options.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
 import { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState, circuitBreakerTable } from "./circuit-breaker.js";

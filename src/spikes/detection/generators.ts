@@ -1,6 +1,6 @@
 // Spike trains that generators are made of: Poisson with any rate over time, and patterns put
 // together from events.
-import { portableLog, type RandomStream, type Seed } from "../../numerics/index.js";
+import { portableLog, type RandomStream, type Seed } from "@spillway/numerics";
 import { type Spike, SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import { type GeneratorOptions, generatorOptions } from "./measure.js";

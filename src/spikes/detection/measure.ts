@@ -1,7 +1,7 @@
 // What a type of pattern is to the detector: a score from 0 to 1, the threshold that it fires at,
 // and a generator of its own kind.
-import { given, option, type Resolved, resolve, seed, type TableOf } from "../../core/options.js";
-import type { Seed } from "../../numerics/index.js";
+import { given, option, type Resolved, resolve, seed, type TableOf } from "@spillway/core/options.js";
+import type { Seed } from "@spillway/numerics";
 import { count, positive } from "../options.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 

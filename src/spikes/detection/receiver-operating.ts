@@ -1,6 +1,6 @@
 // How well scores tell two kinds of pattern apart, over all thresholds. It knows nothing of what
 // the scores are.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 
 /** One threshold: a score of at least it counts as detected. */
 export interface OperatingPoint {

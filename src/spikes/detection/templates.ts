@@ -1,12 +1,12 @@
 // Templates: labelled patterns as binned vectors, and what a new pattern is most like. The detector
 // looks for types without an example.
-import { ArgumentError } from "../../core/errors.js";
-import { given, list, number, option, optional, resolve, type TableOf, text } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/atomic.js";
-import { FormatError } from "../../io/errors.js";
-import { readBytes } from "../../io/files.js";
-import { decodeSafetensors, encodeSafetensors } from "../../io/safetensors.js";
-import { asMatrix, firstNonFinite, Matrix, type MatrixLike } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { given, list, number, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { writeFileAtomic } from "@spillway/io/atomic.js";
+import { FormatError } from "@spillway/io/errors.js";
+import { readBytes } from "@spillway/io/files.js";
+import { decodeSafetensors, encodeSafetensors } from "@spillway/io/safetensors.js";
+import { asMatrix, firstNonFinite, Matrix, type MatrixLike } from "@spillway/numerics";
 import { count } from "../options.js";
 import { binSpikes } from "../pattern/binning.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";

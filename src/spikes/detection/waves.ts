@@ -1,6 +1,6 @@
 // How firmly spikes are locked to plane waves across a population. What is called a travelling or a
 // standing wave is in types/.
-import { portableCos, portableSin } from "../../numerics/index.js";
+import { portableCos, portableSin } from "@spillway/numerics";
 import { checkRoom } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 

@@ -1,8 +1,8 @@
 // A cochlea-like front end: sound to the envelopes of a gammatone filter bank, and those to spikes.
 // No model of hair cells or of the nerve.
-import { ArgumentError } from "../../core/errors.js";
-import { seed as anySeed, choice, given, number, option, optional, resolve, type TableOf, whole } from "../../core/options.js";
-import { asMatrix, Matrix, type MatrixLike, portableCos, portableExp, portableLog, portableSin, type Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { seed as anySeed, choice, given, number, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { asMatrix, Matrix, type MatrixLike, portableCos, portableExp, portableLog, portableSin, type Seed } from "@spillway/numerics";
 import { notNegative, positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import type { Encoder } from "./encoder.js";

@@ -1,8 +1,8 @@
 // Delta coding (send on delta, threshold crossing): a channel's two neurons fire when the signal
 // has risen or fallen by a threshold.
-import { ArgumentError } from "../../core/errors.js";
-import { checked, given, number, optional, resolve, type TableOf } from "../../core/options.js";
-import { asMatrix, isList, Matrix, type MatrixLike } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, given, number, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { asMatrix, isList, Matrix, type MatrixLike } from "@spillway/numerics";
 import { positive } from "../options.js";
 import { checkPattern, SpikePattern } from "../pattern/pattern.js";
 import type { Encoder } from "./encoder.js";

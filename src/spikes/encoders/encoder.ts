@@ -1,6 +1,6 @@
 // What an encoder is to those who choose one by name: experiments, pipelines, programs.
-import type { Part } from "../../core/registry.js";
-import type { Matrix } from "../../numerics/index.js";
+import type { Part } from "@spillway/core/registry.js";
+import type { Matrix } from "@spillway/numerics";
 import type { SpikePattern } from "../pattern/pattern.js";
 
 /** Turns a series or a sound into spikes, or into rows that drive a reservoir as they are. */

@@ -1,8 +1,8 @@
 // The encoders by name: for experiments, pipelines and whoever chooses one in a file.
-import { ArgumentError } from "../../core/errors.js";
-import { callback, choice, resolve } from "../../core/options.js";
-import { Registry } from "../../core/registry.js";
-import { asMatrix, type Matrix, type MatrixLike } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { callback, choice, resolve } from "@spillway/core/options.js";
+import { Registry } from "@spillway/core/registry.js";
+import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { SpikePattern } from "../pattern/pattern.js";
 import { type CochleaEncoderOptions, type CochleaOptions, cochleaEncoder, cochleagramEncoder } from "./cochlea.js";
 import { type DeltaEncoderOptions, deltaEncoder } from "./delta.js";

@@ -1,7 +1,7 @@
 // Latency (temporal) coding: the value of a channel is when in its frame a neuron fires, once.
-import { ArgumentError } from "../../core/errors.js";
-import { checked, choice, option, optional, type Resolved, resolve, type TableOf } from "../../core/options.js";
-import { Matrix, type MatrixLike, portableExp, portableLog } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, choice, option, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike, portableExp, portableLog } from "@spillway/numerics";
 import { notNegative, positive, share } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import type { Encoder } from "./encoder.js";

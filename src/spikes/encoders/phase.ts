@@ -1,8 +1,8 @@
 // Phase coding: the neurons of a channel fire once in every cycle of a common oscillation, and the
 // value is where in the cycle.
-import { ArgumentError } from "../../core/errors.js";
-import { seed as anySeed, number, option, optional, resolve, type TableOf } from "../../core/options.js";
-import type { MatrixLike, Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { seed as anySeed, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import type { MatrixLike, Seed } from "@spillway/numerics";
 import { notNegative, positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";

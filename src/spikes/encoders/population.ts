@@ -1,8 +1,8 @@
 // Population coding: the neurons of a channel have Gaussian receptive fields side by side, and
 // those near the value respond most.
-import { ArgumentError } from "../../core/errors.js";
-import { seed as anySeed, choice, option, optional, resolve, type TableOf, whole } from "../../core/options.js";
-import { Matrix, type MatrixLike, portableExp, type Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { seed as anySeed, choice, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike, portableExp, type Seed } from "@spillway/numerics";
 import { positive, share } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";

@@ -1,8 +1,8 @@
 // Rate coding: the value of a channel is how often its neurons fire. Poisson or regular; the rate
 // may change from frame to frame.
-import { ArgumentError } from "../../core/errors.js";
-import { seed as anySeed, choice, option, optional, resolve, type TableOf } from "../../core/options.js";
-import { Matrix, type MatrixLike, portableLog, type Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { seed as anySeed, choice, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike, portableLog, type Seed } from "@spillway/numerics";
 import { notNegative } from "../options.js";
 import { checkPattern, SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";

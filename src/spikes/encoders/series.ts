@@ -1,8 +1,8 @@
 // What every encoder starts from: a T x F series of values from 0 to 1, each row held for one
 // frame, each channel given a group of neurons.
-import { ArgumentError } from "../../core/errors.js";
-import { anything, given, type Kind, option, optional, type Resolved, resolve, type TableOf, whole } from "../../core/options.js";
-import { asMatrix, Matrix, type MatrixLike, portableLog, portableTanh } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { anything, given, type Kind, option, optional, type Resolved, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { asMatrix, Matrix, type MatrixLike, portableLog, portableTanh } from "@spillway/numerics";
 import { checkRoom } from "../errors.js";
 import { positive } from "../options.js";
 import type { SpikeMetadata } from "../pattern/pattern.js";

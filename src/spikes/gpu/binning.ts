@@ -1,9 +1,9 @@
 // Binning on a device: the T x N inputs that binSpikes makes, bit for bit, of spikes that may have
 // been made there.
-import { Held } from "../../core/disposal.js";
-import { ArgumentError } from "../../core/errors.js";
-import { checked, optional, resolve, type TableOf } from "../../core/options.js";
-import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
 import { DeviceMatrix } from "../../reservoir/index.js";
 import { checkWhole } from "../errors.js";
 import { type BinOptions, binsOf, binTable } from "../pattern/binning.js";

@@ -1,6 +1,6 @@
 // PatternDetector on a device: the type of each pattern, with the scores of the host, bit for bit.
-import { Held } from "../../core/disposal.js";
-import type { Context, Stream } from "../../gpu/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import type { Context, Stream } from "@spillway/gpu";
 import { type DetectionResult, type Measured, PatternDetector } from "../detection/detector.js";
 import { type PatternScore, type PatternType, patternTypes } from "../detection/measure.js";
 import { rhythmFrequencyHz } from "../detection/types/rhythmic.js";

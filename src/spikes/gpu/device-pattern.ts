@@ -1,8 +1,8 @@
 // Spike patterns in device memory. It is not checked as it is made: what reads it reports the first
 // spike that does not fit.
-import { Held } from "../../core/disposal.js";
-import { ArgumentError } from "../../core/errors.js";
-import type { Context, ReadonlyDeviceSlice } from "../../gpu/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Context, ReadonlyDeviceSlice } from "@spillway/gpu";
 import { checkNotNegative, checkWhole } from "../errors.js";
 import { checkPatterns, SpikePattern } from "../pattern/pattern.js";
 

@@ -1,10 +1,10 @@
 // Encoders on a device: from series in its memory to spikes in its memory. Each makes the spikes of
 // the encoder of the same name on the host.
-import { Held } from "../../core/disposal.js";
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
-import { asMatrix, Matrix, type MatrixLike, portableExp, type Seed, seedKeys } from "../../numerics/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
+import { asMatrix, Matrix, type MatrixLike, portableExp, type Seed, seedKeys } from "@spillway/numerics";
 import { DeviceMatrix, DeviceSequences, type RealValues } from "../../reservoir/index.js";
 import { type EncoderConfig, encodeSpikes } from "../encoders/index.js";
 import { latencyTable } from "../encoders/latency.js";

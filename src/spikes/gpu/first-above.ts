@@ -1,6 +1,6 @@
 // Looks for inputs in device memory that are stronger than a reservoir takes.
-import { Held } from "../../core/disposal.js";
-import type { Context, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceSlice, ReadonlyDeviceSlice, Stream } from "@spillway/gpu";
 import { gridFor, none, spikeKernels } from "./kernels.js";
 
 /**

@@ -1,6 +1,6 @@
 // The kernels for spikes, loaded once a context. They are described in
 // kernels/spike_encoding.cu and kernels/pattern_detection.cu.
-import type { Context, Kernel, Module, Parameter } from "../../gpu/index.js";
+import type { Context, Kernel, Module, Parameter } from "@spillway/gpu";
 
 const binning = ["const f64*", "const u32*"] as const;
 const shape = ["u64", "u32", "f64", "f64", "u32", "u32", "u32"] as const;

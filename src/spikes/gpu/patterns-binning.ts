@@ -1,7 +1,7 @@
 // Binning of many patterns on a device in one launch, each as binSpikesOnDevice bins it.
-import { Held } from "../../core/disposal.js";
-import { resolve } from "../../core/options.js";
-import type { Context, DeviceSlice } from "../../gpu/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import { resolve } from "@spillway/core/options.js";
+import type { Context, DeviceSlice } from "@spillway/gpu";
 import { DeviceSequences } from "../../reservoir/index.js";
 import { checkWhole } from "../errors.js";
 import { binsOf } from "../pattern/binning.js";

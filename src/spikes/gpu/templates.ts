@@ -1,10 +1,10 @@
 // Templates on a device: the template that a pattern is most like, with the scores of
 // PatternTemplates, bit for bit.
-import { Held } from "../../core/disposal.js";
-import { ArgumentError } from "../../core/errors.js";
-import { choice, number, option, optional, resolve, type TableOf } from "../../core/options.js";
-import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
-import { Matrix } from "../../numerics/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "@spillway/gpu";
+import { Matrix } from "@spillway/numerics";
 import type { DeviceMatrix, DeviceSequences } from "../../reservoir/index.js";
 import { reportedCosine } from "../detection/cosine.js";
 import type { PatternTemplates, TemplateMatch } from "../detection/templates.js";

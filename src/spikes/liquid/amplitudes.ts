@@ -1,6 +1,6 @@
 // Whether input spikes have amplitudes that a network's sums can hold.
-import { ArgumentError } from "../../core/errors.js";
-import type { FloatArray } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { FloatArray } from "@spillway/numerics";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 
 /**

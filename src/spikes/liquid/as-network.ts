@@ -1,5 +1,5 @@
 // A liquid as a network of populations: the same neurons and synapses in the other description.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../network/config.js";
 import { initialPotentials } from "./build.js";

@@ -1,6 +1,6 @@
 // From a description of a spiking reservoir to a model: draws every synapse from the seed. The same
 // description gives the same bits everywhere.
-import { allocate, type FloatArray, RandomStream, seedKeys } from "../../numerics/index.js";
+import { allocate, type FloatArray, RandomStream, seedKeys } from "@spillway/numerics";
 import type { SpikingReservoirConfig } from "../../reservoir/spiking-config.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { neuronConstants } from "../neurons/constants.js";

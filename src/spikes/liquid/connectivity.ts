@@ -1,6 +1,6 @@
 // Which neurons a neuron's synapses reach: at random, or by distance on the grid. Weights and
 // delays are drawn in synapses.ts.
-import { type PhiloxKey, portableExp, portableLog, RandomStream } from "../../numerics/index.js";
+import { type PhiloxKey, portableExp, portableLog, RandomStream } from "@spillway/numerics";
 import type { PairValues, SpikingReservoirConfig } from "../../reservoir/spiking-config.js";
 import { drawPositions } from "../../reservoir/topologies/random-rows.js";
 import { coordinates, gridPoints, gridSides } from "./grid.js";

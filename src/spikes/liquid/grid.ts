@@ -1,5 +1,5 @@
 // The positions of the neurons of a liquid: the points of a grid, in an order drawn from the seed.
-import { type PhiloxKey, RandomStream } from "../../numerics/index.js";
+import { type PhiloxKey, RandomStream } from "@spillway/numerics";
 import { streams } from "./streams.js";
 
 /** Points along x, y and z. */

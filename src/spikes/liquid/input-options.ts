@@ -1,5 +1,5 @@
 // How spike patterns become inputs: apart from the work, which loads much more.
-import { optional, type TableOf } from "../../core/options.js";
+import { optional, type TableOf } from "@spillway/core/options.js";
 import { positive } from "../options.js";
 
 /** How patterns become inputs. */

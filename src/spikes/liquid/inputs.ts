@@ -1,7 +1,7 @@
 // Spike patterns as the inputs of a reservoir: spikes counted in its steps. It runs nothing.
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import type { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import type { Matrix } from "@spillway/numerics";
 import type { AnyReservoirComputer } from "../../reservoir/index.js";
 import { drivingRows } from "../drive.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";

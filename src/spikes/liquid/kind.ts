@@ -1,6 +1,6 @@
 // Spiking reservoirs as the domain asks for them: a description in, a model out. Loaded when the
 // first is described.
-import { machineMemory } from "../../core/machine-memory.js";
+import { machineMemory } from "@spillway/core/machine-memory.js";
 import { EngineCapacityError } from "../../reservoir/engine/errors.js";
 import type { Engine } from "../../reservoir/engine.js";
 import type { SpikingShape } from "../../reservoir/shape.js";

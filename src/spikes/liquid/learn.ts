@@ -1,7 +1,7 @@
 // Spike-timing plasticity in a running liquid: patterns in, a liquid with learnt weights out. The
 // rule itself is in ../plasticity.
-import { option, optional, resolve, type TableOf } from "../../core/options.js";
-import type { Matrix, SparseMatrix } from "../../numerics/index.js";
+import { option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Matrix, SparseMatrix } from "@spillway/numerics";
 import { ReservoirComputer, type SpikingModel, type WorkOptions } from "../../reservoir/index.js";
 import { engineTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";

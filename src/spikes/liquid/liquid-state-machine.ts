@@ -1,6 +1,6 @@
 // LiquidStateMachine: a spiking reservoir that is asked in spike patterns. How it runs is the
 // engines' matter, readouts are those of any reservoir.
-import type { FloatArray, Matrix } from "../../numerics/index.js";
+import type { FloatArray, Matrix } from "@spillway/numerics";
 import {
   type CreateOptions,
   ReservoirComputer,

@@ -1,5 +1,5 @@
 // What a spiking network carries from step to step, at its start.
-import { allocate, type FloatArray } from "../../numerics/index.js";
+import { allocate, type FloatArray } from "@spillway/numerics";
 import type { NetworkState, SpikingModel } from "../../reservoir/spiking-model.js";
 
 /**

@@ -1,6 +1,6 @@
 // One step of a spiking network in plain TypeScript, in the order of docs/numerics.md, rule 12:
 // slow, and the reference for every engine.
-import { allocate, type FloatArray, philox4x32 } from "../../numerics/index.js";
+import { allocate, type FloatArray, philox4x32 } from "@spillway/numerics";
 import type { NetworkState, SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { izhikevichPeak, izhikevichStep } from "../neurons/izhikevich.js";
 import { fired, type IntegrateAndFireState, integrated } from "../neurons/leaky-integrate-and-fire.js";

@@ -1,9 +1,9 @@
 // A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes.
 // Any kind of reservoir on any engine.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, option, type Resolved, resolve, type TableOf } from "../../core/options.js";
-import type { DeviceSlice } from "../../gpu/index.js";
-import { allocate, asMatrix, columnMeans, type FloatArray, Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, option, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import type { DeviceSlice } from "@spillway/gpu";
+import { allocate, asMatrix, columnMeans, type FloatArray, Matrix } from "@spillway/numerics";
 import {
   type AnyReservoirComputer,
   DeviceMatrix,

@@ -1,6 +1,6 @@
 // What the fields of a spiking reservoir's description are and take: the one description from which
 // come checks, defaults and JSON Schema.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import {
   anything,
   byType,
@@ -22,7 +22,7 @@ import {
   seed,
   tuple,
   whole,
-} from "../../core/options.js";
+} from "@spillway/core/options.js";
 import type {
   NeuronConfig,
   NeuronType,

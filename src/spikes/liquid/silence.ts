@@ -1,7 +1,7 @@
 // Notices liquids whose neurons do not fire on spikes that they are given. It changes nothing and
 // stops nothing.
-import { warnOnce } from "../../core/warning.js";
-import type { FloatArray } from "../../numerics/index.js";
+import { warnOnce } from "@spillway/core/warning.js";
+import type { FloatArray } from "@spillway/numerics";
 import type { AnyModel, SpikingModel } from "../../reservoir/index.js";
 
 /** The share of neurons that may never fire unsaid. */

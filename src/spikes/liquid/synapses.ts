@@ -1,7 +1,7 @@
 // The synapses of a spiking reservoir: weights and delays of connections, as tables of whole units.
 // Which neurons are connected is in connectivity.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { allocate, Matrix, type PhiloxKey, portableLog, RandomStream } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { allocate, Matrix, type PhiloxKey, portableLog, RandomStream } from "@spillway/numerics";
 import type { SpikingReservoirConfig, SynapticDistribution } from "../../reservoir/spiking-config.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { drawPositions } from "../../reservoir/topologies/random-rows.js";

@@ -1,8 +1,8 @@
 // The weights between a spiking reservoir's neurons as a matrix in mV, and back: for rules that
 // learn, and for your own networks.
-import { ArgumentError } from "../../core/errors.js";
-import { option, resolve } from "../../core/options.js";
-import { checkSparse, isSparse, type Matrix, type SparseMatrix, toSparse } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, resolve } from "@spillway/core/options.js";
+import { checkSparse, isSparse, type Matrix, type SparseMatrix, toSparse } from "@spillway/numerics";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { notNegative } from "../options.js";
 import { stepsIn } from "../steps.js";

@@ -1,5 +1,5 @@
 // What a state must be before a network is put into it: an engine counts on it, and does not look.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import type { NetworkPlan, PlasticTable } from "./plan.js";
 import { shortTermSources, weightOutside } from "./plasticity.js";
 import type { NetworkRunState } from "./session.js";

@@ -1,6 +1,6 @@
 // A network of populations and projections, described as JSON. The fields are documented here and
 // checked in schema.ts.
-import type { Precision, Seed } from "../../numerics/index.js";
+import type { Precision, Seed } from "@spillway/numerics";
 import type { NeuronConfig, NeuronOptions } from "../../reservoir/spiking-config.js";
 
 /**

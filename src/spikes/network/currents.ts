@@ -1,8 +1,8 @@
 // Currents beside those of a network's description: what the neurons are driven by in each step of
 // a run, and when it changes.
-import { ArgumentError } from "../../core/errors.js";
-import type { FloatArray, Matrix, MatrixLike } from "../../numerics/index.js";
-import { checkFinite, filledSeries } from "../../numerics/known-finite.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { FloatArray, Matrix, MatrixLike } from "@spillway/numerics";
+import { checkFinite, filledSeries } from "@spillway/numerics/known-finite.js";
 import { stepsIn } from "../steps.js";
 import type { NetworkPlan, NeuronRange, PlannedPopulation } from "./plan.js";
 import { neuronsOf, wholeSteps } from "./recording.js";

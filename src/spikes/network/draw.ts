@@ -1,8 +1,8 @@
 // Draws a network from its plan on the host: the table of synapses, by rule 13 of
 // docs/numerics.md. A device draws the same table.
-import { ArgumentError } from "../../core/errors.js";
-import { machineMemory } from "../../core/machine-memory.js";
-import { allocate, philox4x32 } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { machineMemory } from "@spillway/core/machine-memory.js";
+import { allocate, philox4x32 } from "@spillway/numerics";
 import { EngineCapacityError } from "../../reservoir/engine/errors.js";
 import type { Values } from "./config.js";
 import {

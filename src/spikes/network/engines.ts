@@ -1,6 +1,6 @@
 // The engines that run networks, by the names of the engines of reservoirs. The package's index
 // registers them.
-import { suggestion } from "../../core/near-names.js";
+import { suggestion } from "@spillway/core/near-names.js";
 import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
 import type { NetworkPlan } from "./plan.js";
 import type { NetworkSession } from "./session.js";

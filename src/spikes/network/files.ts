@@ -1,9 +1,9 @@
 // A network as a file: its description, which determines every synapse, and what it carries from
 // step to step. Synapses are not written: they are drawn again.
-import { ArgumentError } from "../../core/errors.js";
-import { resolve } from "../../core/options.js";
-import { FormatError, readSafetensors, type SafetensorsTensor, writeSafetensors } from "../../io/index.js";
-import type { FloatArray } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { FormatError, readSafetensors, type SafetensorsTensor, writeSafetensors } from "@spillway/io";
+import type { FloatArray } from "@spillway/numerics";
 import type { NetworkOptions } from "./config.js";
 import type { NetworkRunState } from "./session.js";
 import { SpikingNetwork, type SpikingNetworkOptions, spikingNetworkTable } from "./spiking-network.js";

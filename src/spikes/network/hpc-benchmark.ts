@@ -2,8 +2,8 @@
 // nest/nest-simulator (84b06d8d4, GPL-2: numbers only), after Morrison, Aertsen and Diesmann
 // (2007), "Spike-timing-dependent plasticity in balanced random networks", Neural Computation
 // 19:1437.
-import { number, option, resolve, seed, type TableOf } from "../../core/options.js";
-import type { Seed } from "../../numerics/index.js";
+import { number, option, resolve, seed, type TableOf } from "@spillway/core/options.js";
+import type { Seed } from "@spillway/numerics";
 import type { NetworkOptions, ProjectionOptions } from "./config.js";
 
 /** The size of the benchmark. */

@@ -1,8 +1,8 @@
 // The cortical microcircuit of Potjans and Diesmann (2014), "The cell-type specific cortical
 // microcircuit", Cerebral Cortex 24:785, as a description. Numbers as in the benchmark's
 // repository (INM-6/microcircuit-PD14-model).
-import { choice, number, option, resolve, seed, type TableOf } from "../../core/options.js";
-import { portableLog, portablePow, type Seed } from "../../numerics/index.js";
+import { choice, number, option, resolve, seed, type TableOf } from "@spillway/core/options.js";
+import { portableLog, portablePow, type Seed } from "@spillway/numerics";
 import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "./config.js";
 
 /** The size and the drive of the microcircuit. */

@@ -1,6 +1,6 @@
 // What a network's description comes to before a synapse is drawn: numbers alone, nothing left to
 // decide. The host (draw.ts) and a device draw the same table from it. Rule 13 of docs/numerics.md.
-import type { FloatArray, PhiloxKey, Precision } from "../../numerics/index.js";
+import type { FloatArray, PhiloxKey, Precision } from "@spillway/numerics";
 import type { NetworkConfig, NetworkNeuronConfig } from "./config.js";
 
 /**

@@ -1,5 +1,5 @@
 // The numbers of a population's neurons and receptors in a step, from their description.
-import { portableExp } from "../../numerics/index.js";
+import { portableExp } from "@spillway/numerics";
 import { izhikevichPeak } from "../neurons/izhikevich.js";
 import { alphaGain, decay, integrateAndFireNumbers, synapticGain } from "../neurons/leaky-integrate-and-fire.js";
 import { stepsIn } from "../steps.js";

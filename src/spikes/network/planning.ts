@@ -1,6 +1,6 @@
 // From a checked description to a plan: ranges, constants and samplers, before a synapse is drawn.
-import { ArgumentError } from "../../core/errors.js";
-import { type PhiloxKey, portableLog, type Seed, seedKeys } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { type PhiloxKey, portableLog, type Seed, seedKeys } from "@spillway/numerics";
 import { decay } from "../neurons/leaky-integrate-and-fire.js";
 import { stepsIn } from "../steps.js";
 import type { DistributionConfig, NetworkConfig, NetworkOptions, PopulationConfig, ProjectionConfig, SpikeTimingConfig } from "./config.js";

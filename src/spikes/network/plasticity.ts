@@ -1,6 +1,6 @@
 // Plastic projections of a running network, on the host: spike-timing-dependent and short-term
 // plasticity, in the order of docs/numerics.md, rule 13. Both engines of the host run them here.
-import { allocate, type FloatArray, type Precision, portableExp, portablePow } from "../../numerics/index.js";
+import { allocate, type FloatArray, type Precision, portableExp, portablePow } from "@spillway/numerics";
 import type { NetworkModel, NetworkPlan, NeuronRange, PlannedShortTerm, PlannedSpikeTiming, PlasticTable } from "./plan.js";
 import type { NetworkRunState } from "./session.js";
 

@@ -1,5 +1,5 @@
 // What the rules and weights of a projection must be for its populations.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { stepsIn } from "../steps.js";
 import type { PopulationConfig, ProjectionConfig, SpikeTimingConfig } from "./config.js";
 import type { NeuronRange } from "./plan.js";

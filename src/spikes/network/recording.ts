@@ -1,6 +1,6 @@
 // What is given to a network while it runs and what is recorded of it: options, their checks, and
 // spikes as patterns.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import {
   checked,
   either,
@@ -15,8 +15,8 @@ import {
   type TableOf,
   text,
   whole,
-} from "../../core/options.js";
-import type { Matrix, MatrixLike } from "../../numerics/index.js";
+} from "@spillway/core/options.js";
+import type { Matrix, MatrixLike } from "@spillway/numerics";
 import type { WorkOptions } from "../../reservoir/work.js";
 import { workTable } from "../../reservoir/work.js";
 import { positive } from "../options.js";

@@ -1,7 +1,7 @@
 // Networks step by step in plain loops: slow, and the measure of the other engines. The arithmetic
 // is docs/numerics.md, rule 13.
-import { type FloatArray, philox4x32, portableExp } from "../../numerics/index.js";
-import { shortLog } from "../../numerics/short-log.js";
+import { type FloatArray, philox4x32, portableExp } from "@spillway/numerics";
+import { shortLog } from "@spillway/numerics/short-log.js";
 import { drawNetwork } from "./draw.js";
 import type { NetworkEngine } from "./engines.js";
 import {

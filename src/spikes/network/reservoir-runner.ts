@@ -1,6 +1,6 @@
 // Runs the rows of a reservoir of the kind "network" on an engine of networks.
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
-import { allocate, type FloatArray, type Matrix } from "../../numerics/index.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
 import type { KindRunner, RegisteredModel } from "../../reservoir/index.js";
 import { mostSpikes } from "./check-state.js";
 import { initialValues } from "./draw.js";

@@ -1,9 +1,9 @@
 // The kind "network" of reservoirs: a network of populations whose filtered spikes are the states
 // of a readout. Rows of inputs are currents, or spikes of its populations of inputs, each for a
 // time of the model. How rows are run is reservoir-runner.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { either, list, nothing, number, object, option, optional, text, whole } from "../../core/options.js";
-import { Matrix, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { either, list, nothing, number, object, option, optional, text, whole } from "@spillway/core/options.js";
+import { Matrix, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import type { KindDraw, KindSizes, RegisteredModel, ReservoirKind } from "../../reservoir/index.js";
 import { positive, share } from "../options.js";
 import type { NetworkConfig, NetworkOptions } from "./config.js";

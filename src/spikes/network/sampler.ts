@@ -1,7 +1,7 @@
 // Random numbers of a description, each by one word of 32 bits: by the inverse of their
 // distribution, or, if they are whole, by thresholds. Rule 13 of docs/numerics.md.
-import { ArgumentError } from "../../core/errors.js";
-import { normalCdf, normalQuantile, portableExp, portableLog } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { normalCdf, normalQuantile, portableExp, portableLog } from "@spillway/numerics";
 import { stepsIn } from "../steps.js";
 import type { DistributionConfig } from "./config.js";
 import type { WordSampler, WordSteps } from "./plan.js";

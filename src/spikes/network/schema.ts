@@ -1,7 +1,7 @@
 // What the fields of a network's description are and take: the one description from which come
 // checks, defaults and JSON Schema.
-import { ArgumentError } from "../../core/errors.js";
-import { suggestion } from "../../core/near-names.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { suggestion } from "@spillway/core/near-names.js";
 import {
   byName,
   byType,
@@ -23,7 +23,7 @@ import {
   text,
   tuple,
   whole,
-} from "../../core/options.js";
+} from "@spillway/core/options.js";
 import type { NeuronType } from "../../reservoir/spiking-config.js";
 import { neuronDefaults, neuronTables } from "../neurons/schema.js";
 import { notNegative, notNegativeNumber, positive, positiveNumber, share } from "../options.js";

@@ -1,8 +1,8 @@
 // What a place that runs networks must offer: the contract of the reference engine, of the
 // WebAssembly one and of a device. A session gets a finished model and finished lists; stimuli and
 // recorders are put together above it, in spiking-network.ts.
-import { SpillwayError } from "../../core/errors.js";
-import type { FloatArray } from "../../numerics/index.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import type { FloatArray } from "@spillway/numerics";
 import type { NetworkModel, NetworkPlan, PlasticTable } from "./plan.js";
 import { initialPlasticity } from "./plasticity.js";
 

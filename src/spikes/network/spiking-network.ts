@@ -1,10 +1,10 @@
 // SpikingNetwork: a network of populations that is loaded in an engine, given stimuli, and
 // recorded.
-import { formatBytes } from "../../core/bytes.js";
-import { ArgumentError, DisposedError } from "../../core/errors.js";
-import { machineMemory } from "../../core/machine-memory.js";
-import { option, resolve, type TableOf, text } from "../../core/options.js";
-import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
+import { formatBytes } from "@spillway/core/bytes.js";
+import { ArgumentError, DisposedError } from "@spillway/core/errors.js";
+import { machineMemory } from "@spillway/core/machine-memory.js";
+import { option, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { allocate, type FloatArray, Matrix } from "@spillway/numerics";
 import { threadsTable } from "../../reservoir/options.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { checkState } from "./check-state.js";

@@ -1,6 +1,6 @@
 // What a network carries from step to step as numbers in a row, and back: first the filtered spikes
 // that readouts see, then all else. Whole numbers are exact in either precision.
-import { allocate, type FloatArray } from "../../numerics/index.js";
+import { allocate, type FloatArray } from "@spillway/numerics";
 import type { NetworkPlan, NeuronRange } from "./plan.js";
 import { initialPlasticity, shortTermSources } from "./plasticity.js";
 import type { NetworkRunState } from "./session.js";

@@ -1,6 +1,6 @@
 // The unit that a network's weights are whole numbers of: 2^-fractionBits mV, one for all of them.
-import { ArgumentError } from "../../core/errors.js";
-import { warnOnce } from "../../core/warning.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { warnOnce } from "@spillway/core/warning.js";
 import type { PlannedProjection, WordSampler } from "./plan.js";
 import { leastOf, mostOf, sample } from "./sampler.js";
 import { expectedSynapses } from "./wiring.js";

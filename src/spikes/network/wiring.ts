@@ -1,6 +1,6 @@
 // Which neurons a projection connects: how many synapses each source has, and the target of each.
 // Weights and delays are drawn in draw.ts.
-import { philox4x32, portableExp, RandomStream } from "../../numerics/index.js";
+import { philox4x32, portableExp, RandomStream } from "@spillway/numerics";
 import { drawPositions } from "../../reservoir/topologies/random-rows.js";
 import { coordinates, gridSides, shuffledPoints } from "../liquid/grid.js";
 import { type NetworkPlan, networkStreams, type PlannedProjection } from "./plan.js";

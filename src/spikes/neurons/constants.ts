@@ -1,6 +1,6 @@
 // The constants of every neuron of a network, in its precision: excitatory neurons first, then
 // inhibitory ones.
-import { allocate, type FloatArray, type Precision } from "../../numerics/index.js";
+import { allocate, type FloatArray, type Precision } from "@spillway/numerics";
 import type { NeuronConfig } from "../../reservoir/spiking-config.js";
 import type { NeuronConstants } from "../../reservoir/spiking-model.js";
 import { type IntegrateAndFireNumbers, integrateAndFireNumbers } from "./leaky-integrate-and-fire.js";

@@ -1,6 +1,6 @@
 // Leaky integrate-and-fire neurons, plain and adaptive: the constants of a step, and the step.
 // Networks of them are in ../liquid.
-import { portableExp } from "../../numerics/index.js";
+import { portableExp } from "@spillway/numerics";
 import type { AdaptiveIntegrateAndFireConfig, LeakyIntegrateAndFireConfig } from "../../reservoir/spiking-config.js";
 import type { IntegrateAndFireConstants } from "../../reservoir/spiking-model.js";
 import { stepsIn } from "../steps.js";

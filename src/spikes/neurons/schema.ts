@@ -1,5 +1,5 @@
 // What the fields of spiking neurons are and take, and what they are if they are left out.
-import { choice, number, type OptionTable, optional } from "../../core/options.js";
+import { choice, number, type OptionTable, optional } from "@spillway/core/options.js";
 import type { NeuronType } from "../../reservoir/spiking-config.js";
 import { notNegative, positive } from "../options.js";
 

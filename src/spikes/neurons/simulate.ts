@@ -1,7 +1,7 @@
 // One neuron under a given current: for looking at neurons. Networks are run by engines.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, option, resolve, type TableOf } from "../../core/options.js";
-import { allocate, type FloatArray, type Precision } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { allocate, type FloatArray, type Precision } from "@spillway/numerics";
 import type { NeuronOptions } from "../../reservoir/spiking-config.js";
 import { positive } from "../options.js";
 

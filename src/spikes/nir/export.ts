@@ -1,6 +1,6 @@
 // The NIR graph of a network of populations, as far as NIR can say it.
-import { ArgumentError } from "../../core/errors.js";
-import { option, optional, resolve, type TableOf } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, optional, resolve, type TableOf } from "@spillway/core/options.js";
 import type { NetworkConfig, NetworkOptions, PopulationConfig, ReceptorConfig } from "../network/config.js";
 import { drawNetwork } from "../network/draw.js";
 import type { NetworkModel } from "../network/plan.js";

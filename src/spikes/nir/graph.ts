@@ -1,11 +1,11 @@
 // The graph of a NIR file (Pedersen et al. 2024, "Neuromorphic intermediate representation: A
 // unified instruction set for interoperable brain-inspired computing", Nature Communications 15),
 // and its file: HDF5 with a group a node. What nodes mean is the matter of import.ts and export.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { option, resolve, type TableOf, text } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/atomic.js";
-import { FileError } from "../../io/errors.js";
-import { readBytes } from "../../io/files.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { writeFileAtomic } from "@spillway/io/atomic.js";
+import { FileError } from "@spillway/io/errors.js";
+import { readBytes } from "@spillway/io/files.js";
 import { type Hdf5Value, readTree, writeTree } from "../pattern/hdf5-thread.js";
 
 /** Numbers of a node, row by row. */

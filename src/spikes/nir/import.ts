@@ -1,6 +1,6 @@
 // A network of populations from a NIR graph. Rule 13 of docs/numerics.md then runs it.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, either, number, option, optional, resolve, type TableOf } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, either, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
 import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../network/config.js";
 import { networkTable } from "../network/schema.js";
 import { positive } from "../options.js";

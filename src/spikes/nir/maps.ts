@@ -1,6 +1,6 @@
 // What lies between the neurons of a NIR graph: weights, scales, biases and delays along its edges,
 // as lists of synapses.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import type { NirArray, NirGraph, NirNode } from "./graph.js";
 
 /** Synapses from `width` sources onto the outputs of a node. */

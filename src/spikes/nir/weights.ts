@@ -1,5 +1,5 @@
 // What a spike of NIR, a current of 1 for a while, is as a jump at the beginning of a step.
-import { portableExp } from "../../numerics/index.js";
+import { portableExp } from "@spillway/numerics";
 
 /**
  * The weight of rule 13 for a weight of 1 in NIR, in steps dt and a spike of so many ms.

@@ -1,6 +1,6 @@
 // Which column of a table of spikes is what, by its header: tables are written under many names,
 // and times in several units.
-import { quoted } from "../../core/text.js";
+import { quoted } from "@spillway/core/text.js";
 
 /** The unit of times. */
 export type SpikeTimeUnit = "s" | "ms" | "us";

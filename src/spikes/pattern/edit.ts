@@ -1,8 +1,8 @@
 // Patterns made from patterns: merged, joined, shifted, jittered, thinned. The pattern that is
 // given never changes.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, given, type Option, option, resolve, seed, type TableOf } from "../../core/options.js";
-import type { Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, given, type Option, option, resolve, seed, type TableOf } from "@spillway/core/options.js";
+import type { Seed } from "@spillway/numerics";
 import { notNegative, share } from "../options.js";
 import { spikeStream } from "../streams.js";
 import { checkPattern, checkPatterns, type SpikeColumns, SpikePattern } from "./pattern.js";

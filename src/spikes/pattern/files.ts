@@ -1,17 +1,17 @@
 // One pattern in one file: JSON, CSV or NPZ. Files of many patterns are in hdf5.ts.
 
-import { ArgumentError } from "../../core/errors.js";
-import { text as anyText, choice, optional, resolve, type TableOf } from "../../core/options.js";
-import { describe } from "../../core/text.js";
-import { writeFileAtomic } from "../../io/atomic.js";
-import { parseCsv } from "../../io/csv.js";
-import { detectDelimiter } from "../../io/csv-delimiter.js";
-import { formatCsv } from "../../io/csv-writer.js";
-import { FormatError } from "../../io/errors.js";
-import { decodeText, readBytes } from "../../io/files.js";
-import { parseNumber } from "../../io/missing.js";
-import { decodeNpz, encodeNpz } from "../../io/npz.js";
-import { Matrix } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { text as anyText, choice, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { describe } from "@spillway/core/text.js";
+import { writeFileAtomic } from "@spillway/io/atomic.js";
+import { parseCsv } from "@spillway/io/csv.js";
+import { detectDelimiter } from "@spillway/io/csv-delimiter.js";
+import { formatCsv } from "@spillway/io/csv-writer.js";
+import { FormatError } from "@spillway/io/errors.js";
+import { decodeText, readBytes } from "@spillway/io/files.js";
+import { parseNumber } from "@spillway/io/missing.js";
+import { decodeNpz, encodeNpz } from "@spillway/io/npz.js";
+import { Matrix } from "@spillway/numerics";
 import { neurons, notNegative } from "../options.js";
 import { type SpikeTimeUnit, spikeColumnPlaces, spikeTimeUnits } from "./csv-columns.js";
 import { checkPattern, type SpikeColumns, type SpikeMetadata, SpikePattern, type SpikePatternOptions } from "./pattern.js";

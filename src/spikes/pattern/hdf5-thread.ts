@@ -1,8 +1,8 @@
 // Gives files to hdf5-worker.mjs, one at a time, and ends it if one takes too long or leaves it
 // unfit for the next.
 import type { Worker } from "node:worker_threads";
-import { startWorker } from "../../core/node-worker.js";
-import { FileError } from "../../io/errors.js";
+import { startWorker } from "@spillway/core/node-worker.js";
+import { FileError } from "@spillway/io/errors.js";
 
 /** Rows of variable length, one after the other. */
 export interface EventRows {

@@ -3,15 +3,15 @@
 // extra/amplitudes, one a spike. h5wasm, an optional peer, reads the file in a thread of its own
 // (hdf5-thread.ts).
 
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { halfBits } from "@spillway/core/half.js";
+import { choice, list, option, optional, type Resolved, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { writeFileAtomic } from "@spillway/io/atomic.js";
+import { FileError } from "@spillway/io/errors.js";
+import { readBytes } from "@spillway/io/files.js";
+import { float16ToFloat32 } from "@spillway/io/half.js";
+import { fromBytes, type NumberArray, type NumberArrayConstructor } from "@spillway/io/typed-bytes.js";
 import { unzlibSync } from "fflate";
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
-import { halfBits } from "../../core/half.js";
-import { choice, list, option, optional, type Resolved, resolve, type TableOf, text } from "../../core/options.js";
-import { writeFileAtomic } from "../../io/atomic.js";
-import { FileError } from "../../io/errors.js";
-import { readBytes } from "../../io/files.js";
-import { float16ToFloat32 } from "../../io/half.js";
-import { fromBytes, type NumberArray, type NumberArrayConstructor } from "../../io/typed-bytes.js";
 import { checkWhole } from "../errors.js";
 import { neurons, positive } from "../options.js";
 import { hdf5Templates } from "./hdf5-templates.js";

@@ -1,7 +1,7 @@
 // A spike pattern as typed columns: which neuron fired when, and how strongly. What is computed
 // from patterns is in the files beside this one.
-import { ArgumentError } from "../../core/errors.js";
-import { isList } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { isList } from "@spillway/numerics";
 import { checkNotNegative, checkWhole } from "../errors.js";
 
 /** One spike. */

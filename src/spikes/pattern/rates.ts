@@ -1,5 +1,5 @@
 // What is counted in a pattern: windows, rates, intervals. Nothing here changes a pattern.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { checkRoom, checkWhole } from "../errors.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 

@@ -1,7 +1,7 @@
 // Intrinsic plasticity: each neuron of a rate reservoir learns its own gain and bias, to bring its
 // activity to a wanted distribution.
-import { ArgumentError } from "../../core/errors.js";
-import { number, option, optional, type Resolved, resolve, type TableOf } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { number, option, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
 import {
   allocate,
   asMatrix,
@@ -12,7 +12,7 @@ import {
   type MatrixLike,
   portableTanh,
   type SparseMatrix,
-} from "../../numerics/index.js";
+} from "@spillway/numerics";
 import type { ReservoirModel } from "../../reservoir/index.js";
 import { count, positiveNumber } from "../options.js";
 

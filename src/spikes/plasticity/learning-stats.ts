@@ -1,6 +1,6 @@
 // What can be said of learning from the weights and the activity as they are: every figure is
 // computed from the samples.
-import { portableLog } from "../../numerics/index.js";
+import { portableLog } from "@spillway/numerics";
 import { checkWhole } from "../errors.js";
 import type { PlasticityProfile } from "./profiles.js";
 

@@ -1,6 +1,6 @@
 // The learning parameters that go together, by name. What a rule does with them is in its own file.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, either as eitherOf, flag, type Kind, number, type Option, object, option, type TableOf } from "../../core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, either as eitherOf, flag, type Kind, number, type Option, object, option, type TableOf } from "@spillway/core/options.js";
 import { notNegativeNumber, positive, positiveNumber } from "../options.js";
 
 /**

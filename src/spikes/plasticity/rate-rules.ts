@@ -1,8 +1,8 @@
 // Plasticity of rates: a Hebbian rule with decay and homeostasis, and Oja's rule. Rules of spike
 // times are in spike-timing.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { option, optional, resolve, type TableOf } from "../../core/options.js";
-import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, matrixSpectralRadius } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, matrixSpectralRadius } from "@spillway/numerics";
 import { seriesOf } from "../../reservoir/options.js";
 import { notNegativeNumber, positiveNumber } from "../options.js";
 import { type PlasticityChoice, profileOption } from "./profiles.js";

@@ -1,8 +1,8 @@
 // Spike-timing-dependent plasticity: the pair rule, with homeostasis and heterosynaptic
 // normalisation. Rules of rates are in rate-rules.ts.
-import { ArgumentError } from "../../core/errors.js";
-import { choice, option, type Resolved, resolve, type TableOf } from "../../core/options.js";
-import { portableExp, portablePow } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, option, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { portableExp, portablePow } from "@spillway/numerics";
 import { notNegativeNumber, positive, share } from "../options.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { type PlasticityChoice, profileOption } from "./profiles.js";

@@ -1,6 +1,6 @@
 // The weights while they learn: binary64, found by target and by source, each with a sign that it
 // keeps. No rule is in here.
-import { ArgumentError } from "../../core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import {
   allocate,
   checkSparse,
@@ -11,7 +11,7 @@ import {
   precisionOf,
   type SparseMatrix,
   toSparse,
-} from "../../numerics/index.js";
+} from "@spillway/numerics";
 
 /**
  * What learns: rows are targets, columns are sources. A weight of 0 in a dense matrix is no

@@ -1,8 +1,8 @@
 // How a population fires: rates, irregularity and correlations, as the benchmark of the cortical
 // microcircuit measures them.
-import { ArgumentError } from "../../core/errors.js";
-import { seed as anySeed, option, resolve, type TableOf } from "../../core/options.js";
-import type { Seed } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { seed as anySeed, option, resolve, type TableOf } from "@spillway/core/options.js";
+import type { Seed } from "@spillway/numerics";
 import { count, notNegative, positive } from "../options.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";

@@ -1,7 +1,7 @@
 // Statistics of a reservoir at work: taken from states now and then; the steps between cost
 // nothing.
-import { callback, checked, option, optional, resolve, type TableOf } from "../../core/options.js";
-import { asMatrix, type FloatArray, type Matrix, type MatrixLike } from "../../numerics/index.js";
+import { callback, checked, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { asMatrix, type FloatArray, type Matrix, type MatrixLike } from "@spillway/numerics";
 import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js";
 import { workTable } from "../../reservoir/work.js";
 import { count } from "../options.js";

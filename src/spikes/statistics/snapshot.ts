@@ -1,8 +1,8 @@
 // What one state of a reservoir shows at a glance. None of it measures memory, separation or the
 // echo state property: the analysis room does.
-import { ArgumentError } from "../../core/errors.js";
-import { checked, optional, resolve, whole } from "../../core/options.js";
-import type { FloatArray } from "../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { checked, optional, resolve, whole } from "@spillway/core/options.js";
+import type { FloatArray } from "@spillway/numerics";
 
 /** A state and the one before it, in numbers. */
 export interface ReservoirSnapshot {

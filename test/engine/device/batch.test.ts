@@ -1,12 +1,12 @@
 // Batches on the device: each dense kernel against the reference engine, and what the session makes
 // of sequences.
 import { afterAll, describe, expect, it } from "vitest";
+import type { Matrix } from "../../../packages/numerics/src/index.js";
 import { type DenseBatchOptions, DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";
 import { KeptLocked } from "../../../src/engine/cuda/kept-locked.js";
 import { StallError } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
-import type { Matrix } from "../../../src/numerics/index.js";
 import { type BatchOptions, NonFiniteStateError, type ReservoirModel, type SequenceInput } from "../../../src/reservoir/index.js";
 import { casesOf } from "../../exhaustive.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";

@@ -1,12 +1,13 @@
 // Data that stays on the device: inputs that are there already and states that stay there, with the
 // bits of a run whose data are on the host.
 import { afterAll, describe, expect, it } from "vitest";
+import { openDevice } from "../../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";
 import { deviceSide, StateKeeper } from "../../../src/engine/cuda/device-rows.js";
 import { contextEngine } from "../../../src/engine/cuda/index.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
-import { openDevice } from "../../../src/gpu/index.js";
 import {
   type AnyReservoirOptions,
   ArgumentError,
@@ -17,7 +18,6 @@ import {
   ReservoirComputer,
 } from "../../../src/index.js";
 import { DeviceMatrix, DeviceSequences } from "../../../src/reservoir/index.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import { binPatternsOnDevice, DeviceSpikePattern, DeviceSpikePatterns, DeviceTemplates } from "../../../src/spikes/gpu/index.js";
 import { binSpikes, jitterPattern, LiquidStateMachine, PatternTemplates, poissonPattern } from "../../../src/spikes/index.js";
 import { amount, casesOf } from "../../exhaustive.js";

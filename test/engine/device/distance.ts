@@ -1,5 +1,5 @@
 // How far apart states are that need not have the same bits.
-import type { Matrix } from "../../../src/numerics/index.js";
+import type { Matrix } from "../../../packages/numerics/src/index.js";
 
 /** |a - b| / |b| over all values. */
 export function distance(a: Matrix, b: Matrix): number {

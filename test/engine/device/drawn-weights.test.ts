@@ -2,10 +2,11 @@
 // distribution and type of weight.
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import { openDevice } from "../../../packages/gpu/src/index.js";
+import { Matrix, matrixSpectralRadius, type SparseMatrix, seedKeys, storedValues } from "../../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
-import { openDevice } from "../../../src/gpu/index.js";
-import { Matrix, matrixSpectralRadius, type SparseMatrix, seedKeys, storedValues } from "../../../src/numerics/index.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import { EngineCapacityError, EngineUnavailableError } from "../../../src/reservoir/engine.js";
 import { plainFeatures } from "../../../src/reservoir/features.js";
@@ -13,7 +14,6 @@ import { modelOf } from "../../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { isDrawnInPlace, radiusOfRows, unscaledDraws, type WeightDraws } from "../../../src/reservoir/weight-draws.js";
 import { buildDrawnModel, drawWeights } from "../../../src/reservoir/weights.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import { amount, casesOf } from "../../exhaustive.js";
 import { onHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";

@@ -1,17 +1,17 @@
 // Ensembles on the device: every kernel against the reference engine, bit for bit, and what members
 // may share or have for themselves.
 import { afterAll, describe, expect, it } from "vitest";
+import { openDevice } from "../../../packages/gpu/src/index.js";
+import type { Matrix } from "../../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { openTogether, worthwhile } from "../../../src/engine/cuda/ensemble/index.js";
 import type { Member } from "../../../src/engine/cuda/ensemble/members.js";
 import { type MemberOptions, planMembers, runMembers } from "../../../src/engine/cuda/ensemble/run.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
-import { openDevice } from "../../../src/gpu/index.js";
-import type { Matrix } from "../../../src/numerics/index.js";
 import { GramAccumulator } from "../../../src/readout/index.js";
 import { runEnsembleOnce } from "../../../src/reservoir/engine/one-by-one.js";
 import { NonFiniteStateError, plainFeatures, type ReservoirModel, type ReservoirOptions } from "../../../src/reservoir/index.js";
 import { hostInputs } from "../../../src/reservoir/inputs.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import { casesOf } from "../../exhaustive.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";

@@ -1,7 +1,7 @@
 // Reservoirs in integers on a device: docs/numerics.md, rule 18.
 import { afterAll, describe, expect, it } from "vitest";
+import { Matrix } from "../../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
-import { Matrix } from "../../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../../src/reservoir/config.js";
 import type { Engine, EngineOptions } from "../../../src/reservoir/engine.js";
 import { onHardware } from "../../gpu/device/device.js";

@@ -1,9 +1,7 @@
 // The named kernels, held against the host's portable arithmetic bit for bit, and tanh on the
 // device against the hashes of docs/numerics.md, rule 4.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { activationNumber } from "../../../src/engine/cuda/activation.js";
-import { loadEntries } from "../../../src/engine/cuda/kernels.js";
-import type { Context, Stream } from "../../../src/gpu/index.js";
+import type { Context, Stream } from "../../../packages/gpu/src/index.js";
 import {
   type FloatArray,
   Matrix,
@@ -13,8 +11,10 @@ import {
   portableTanh32,
   rowDot,
   toSparse,
-} from "../../../src/numerics/index.js";
-import { divideByLength } from "../../../src/numerics/spectrum/power-iteration.js";
+} from "../../../packages/numerics/src/index.js";
+import { divideByLength } from "../../../packages/numerics/src/spectrum/power-iteration.js";
+import { activationNumber } from "../../../src/engine/cuda/activation.js";
+import { loadEntries } from "../../../src/engine/cuda/kernels.js";
 import { activationOf } from "../../../src/reservoir/activations.js";
 import type { Activation } from "../../../src/reservoir/model.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";

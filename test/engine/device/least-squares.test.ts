@@ -1,10 +1,10 @@
 // Least squares in double-double on a device: the host's bits, as numbers of their own and in NVAR.
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { type DoubleDoubles, ddLeastSquares, ddSet, doubleDoubles } from "../../../packages/numerics/src/double-double-rows.js";
+import { ddAdd, ddDivide, doubleDouble, Matrix, RandomStream, seedKeys } from "../../../packages/numerics/src/index.js";
 import { contextEngine } from "../../../src/engine/cuda/index.js";
 import { deviceDoubleDouble, ridge } from "../../../src/index.js";
 import { NvarForecaster } from "../../../src/model/index.js";
-import { type DoubleDoubles, ddLeastSquares, ddSet, doubleDoubles } from "../../../src/numerics/double-double-rows.js";
-import { ddAdd, ddDivide, doubleDouble, Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import type { RidgeOptions } from "../../../src/readout/ridge.js";
 import { lorenz } from "../../../src/tasks/index.js";
 import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";

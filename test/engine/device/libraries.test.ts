@@ -1,9 +1,9 @@
 // Ridge regression by libraries where the states are: by cuBLAS and cuSOLVER on a GPU that has
 // them, and by a stand-in for both on the simulated device.
 import { afterAll, describe, expect, it } from "vitest";
+import { type Context, type DeviceSlice, LibraryError, type Stream } from "../../../packages/gpu/src/index.js";
+import { cholesky, Matrix } from "../../../packages/numerics/src/index.js";
 import { DeviceBlas, type Routines } from "../../../src/engine/cuda/training/device-blas.js";
-import { type Context, type DeviceSlice, LibraryError, type Stream } from "../../../src/gpu/index.js";
-import { cholesky, Matrix } from "../../../src/numerics/index.js";
 import { ridge } from "../../../src/readout/index.js";
 import { accumulate } from "../../../src/reservoir/engine/training.js";
 import type { ReservoirOptions } from "../../../src/reservoir/index.js";

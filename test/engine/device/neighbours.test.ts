@@ -1,6 +1,7 @@
 // Nearest neighbours by all pairs on a device: the counts of the k-d tree, and so every bit of what
 // is estimated from them.
 import { afterAll, describe, expect, it } from "vitest";
+import { Matrix, RandomStream, seedKeys } from "../../../packages/numerics/src/index.js";
 import {
   activeInformationStorage,
   informationDynamics,
@@ -11,10 +12,9 @@ import {
 import { countsOnHost } from "../../../src/analysis/information/neighbour-estimates.js";
 import { neighbourCounts } from "../../../src/engine/cuda/neighbours.js";
 import { ReservoirComputer } from "../../../src/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import type { NeighbourSpace } from "../../../src/reservoir/engine.js";
 import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
-import "../../../src/sim/index.js";
+import "../../../packages/sim/src/index.js";
 
 const context = openTestDevice();
 afterAll(() => context.dispose());

@@ -2,10 +2,10 @@
 // steps, batches, closed loops and faults. The device knows the kind by what it says of itself
 // alone.
 import { afterAll, describe, expect, it } from "vitest";
-import { ArgumentError } from "../../../src/core/errors.js";
+import { ArgumentError } from "../../../packages/core/src/errors.js";
+import { Matrix, RandomStream, seedKeys } from "../../../packages/numerics/src/index.js";
 import { contextEngine } from "../../../src/engine/cuda/index.js";
 import { StallError } from "../../../src/engine/cuda/time-loop.js";
-import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import { oscillatorKind } from "../../../src/oscillators/kind.js";
 import type { OscillatorConfig } from "../../../src/oscillators/options.js";
 import { NonFiniteStateError } from "../../../src/reservoir/engine.js";

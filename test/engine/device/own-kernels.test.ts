@@ -1,9 +1,9 @@
 // The named kernels for own programs: the host's bits on the device, from either source, in graphs,
 // and a sentence for what they do not take.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Context, type DeviceSlice, DisposedError, type HostArray } from "../../../packages/gpu/src/index.js";
+import { type FloatArray, Matrix, type Precision, rowDot, toSparse } from "../../../packages/numerics/src/index.js";
 import { HostNeuromorphicKernels, NeuromorphicKernels } from "../../../src/engine/kernels/index.js";
-import { type Context, type DeviceSlice, DisposedError, type HostArray } from "../../../src/gpu/index.js";
-import { type FloatArray, Matrix, type Precision, rowDot, toSparse } from "../../../src/numerics/index.js";
 import { reservoirStep } from "../../../src/reservoir/index.js";
 import { ArgumentError, SpikePattern } from "../../../src/spikes/index.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";

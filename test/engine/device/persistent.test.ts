@@ -2,6 +2,9 @@
 // groups and blocks partly empty, with states that keep to [-1, 1] and with others, in chunks; and
 // what happens when a block never comes.
 import { afterAll, describe, expect, it } from "vitest";
+import { type Context, type DeviceInfo, openDevice, shippedManifest } from "../../../packages/gpu/src/index.js";
+import { allocate, type FloatArray, Matrix, type SparseMatrix } from "../../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { densePlan, persistentLoops, sortedPlan, sparsePlan } from "../../../src/engine/cuda/persistent/index.js";
 import { whyNoCompiler } from "../../../src/engine/cuda/persistent/kernel-code.js";
 import { PersistentLoop } from "../../../src/engine/cuda/persistent/loop.js";
@@ -31,8 +34,6 @@ import { choices } from "../../../src/engine/cuda/plan.js";
 import { type ModelShape, shapeOf } from "../../../src/engine/cuda/shape.js";
 import { type RealSlice, StallError, type TimeLoop, type TimeLoopPlan } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
-import { type Context, type DeviceInfo, openDevice, shippedManifest } from "../../../src/gpu/index.js";
-import { allocate, type FloatArray, Matrix, type SparseMatrix } from "../../../src/numerics/index.js";
 import {
   type LinearReadout,
   type ReservoirModel,
@@ -40,7 +41,6 @@ import {
   reservoirStep,
   type SessionState,
 } from "../../../src/reservoir/index.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import { casesOf } from "../../exhaustive.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix, randomReadout } from "../contract.js";

@@ -1,9 +1,9 @@
 // A plan that is asked for by its name: everything that a reservoir does runs by it, or is refused.
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { openDevice } from "../../../src/gpu/index.js";
+import { openDevice } from "../../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { Classifier, Forecaster, Matrix, ReservoirComputer, ridge } from "../../../src/index.js";
 import { Pipeline } from "../../../src/pipeline/index.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import { processPattern, processPatterns, SpikePattern } from "../../../src/spikes/index.js";
 import { exhaustive } from "../../exhaustive.js";
 import { bits } from "../contract.js";

@@ -1,10 +1,11 @@
 // Weights of eight and four bits on the streamed plan: the CPU's states, which are those of the
 // steps' own values, within what fast arithmetic may lose.
 import { afterAll, describe, expect, it } from "vitest";
+import { openDevice } from "../../../packages/gpu/src/index.js";
+import { Matrix, seedKeys } from "../../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
-import { openDevice } from "../../../src/gpu/index.js";
-import { Matrix, seedKeys } from "../../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../../src/reservoir/config.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import type { Engine } from "../../../src/reservoir/engine.js";
@@ -12,7 +13,6 @@ import { modelOf } from "../../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { undrawnMatrix, unscaledDraws } from "../../../src/reservoir/weight-draws.js";
 import { buildModel } from "../../../src/reservoir/weights.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import { casesOf, exhaustive } from "../../exhaustive.js";
 import { onHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";

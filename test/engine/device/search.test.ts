@@ -5,11 +5,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { DifferentResultsError } from "../../../packages/search/src/different-results.js";
 import type { SearchInput } from "../../../src/experiment/index.js";
 import { readSearch, searchExperiment } from "../../../src/experiment/index.js";
 import { tryTrial } from "../../../src/experiment/search/search-try.js";
 import { type Engine, registerEngine, type SweepWork } from "../../../src/reservoir/index.js";
-import { DifferentResultsError } from "../../../src/search/different-results.js";
 import { smallNarma, trialsOf } from "../../experiment/small-searches.js";
 import { device } from "./engines.js";
 

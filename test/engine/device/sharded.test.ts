@@ -1,6 +1,9 @@
 // One reservoir over several devices, against the reference, bit for bit: on simulated devices, on
 // the GPUs of a machine, or on its only one, named twice, whose multiprocessors its slices share.
 import { afterAll, describe, expect, it } from "vitest";
+import { type Context, openDevices } from "../../../packages/gpu/src/index.js";
+import { Matrix, type SparseMatrix } from "../../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { contextEngine, type DeviceEngine } from "../../../src/engine/cuda/index.js";
 import { longestRow } from "../../../src/engine/cuda/persistent/pack.js";
 import { fitDense, fitSparse, sparseVariants } from "../../../src/engine/cuda/persistent/shapes.js";
@@ -8,8 +11,6 @@ import { shapeOf } from "../../../src/engine/cuda/shape.js";
 import { shardedPlan } from "../../../src/engine/cuda/sharded/index.js";
 import type { TimeLoop } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
-import { type Context, openDevices } from "../../../src/gpu/index.js";
-import { Matrix, type SparseMatrix } from "../../../src/numerics/index.js";
 import { GramAccumulator } from "../../../src/readout/index.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import { accumulate } from "../../../src/reservoir/engine/training.js";
@@ -18,7 +19,6 @@ import { plainFeatures } from "../../../src/reservoir/features.js";
 import type { ReservoirOptions } from "../../../src/reservoir/index.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { buildDrawnModel } from "../../../src/reservoir/weights.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import { onHardware, openAllHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix, randomReadout } from "../contract.js";
 import { nvcc } from "../sharded/nvcc.js";

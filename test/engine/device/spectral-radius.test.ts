@@ -1,10 +1,7 @@
 // The spectral radius with the Krylov iteration on the device: the host's bits, for matrices from
 // the host and for those that the device draws.
 import { afterAll, describe, expect, it } from "vitest";
-import { deviceEngine } from "../../../src/engine/cuda/index.js";
-import { iterateOnDevice } from "../../../src/engine/cuda/spectrum/krylov.js";
-import { blockOperator } from "../../../src/engine/cuda/spectrum/operators.js";
-import { openDevice } from "../../../src/gpu/index.js";
+import { openDevice } from "../../../packages/gpu/src/index.js";
 import {
   Matrix,
   matrixSpectralRadius,
@@ -14,10 +11,14 @@ import {
   seedKeys,
   toDense,
   toSparse,
-} from "../../../src/numerics/index.js";
-import { wholeMatrix } from "../../../src/numerics/spectrum/components.js";
-import { iterate } from "../../../src/numerics/spectrum/krylov.js";
-import { summarize } from "../../../src/numerics/spectrum/structure.js";
+} from "../../../packages/numerics/src/index.js";
+import { wholeMatrix } from "../../../packages/numerics/src/spectrum/components.js";
+import { iterate } from "../../../packages/numerics/src/spectrum/krylov.js";
+import { summarize } from "../../../packages/numerics/src/spectrum/structure.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
+import { deviceEngine } from "../../../src/engine/cuda/index.js";
+import { iterateOnDevice } from "../../../src/engine/cuda/spectrum/krylov.js";
+import { blockOperator } from "../../../src/engine/cuda/spectrum/operators.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import { EngineCapacityError } from "../../../src/reservoir/engine.js";
 import { modelOf } from "../../../src/reservoir/kinds.js";
@@ -25,7 +26,6 @@ import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { drawnMatrix, unscaledDraws } from "../../../src/reservoir/weight-draws.js";
 import { buildDrawnModel, buildModel, drawWeights } from "../../../src/reservoir/weights.js";
 import { WorkPacer } from "../../../src/reservoir/work.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import { casesOf } from "../../exhaustive.js";
 import { checked, onHardware, size } from "../../gpu/device/device.js";
 import { model, randomMatrix } from "../contract.js";

@@ -1,9 +1,9 @@
 // Spiking reservoirs on a device: the reference's bits, in one piece or in many.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../../packages/numerics/src/index.js";
 import { StallError } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
-import { Matrix } from "../../../src/numerics/index.js";
 import { NonFiniteStateError, type SpikingReservoirOptions } from "../../../src/reservoir/index.js";
 import { LiquidStateMachine, SpikePattern } from "../../../src/spikes/index.js";
 import { build } from "../../../src/spikes/liquid/kind.js";

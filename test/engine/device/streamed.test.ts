@@ -1,13 +1,13 @@
 // The streamed plan where its kernels differ: sizes at the edges of tiles, slices and chunks, types
 // of weights, columns and precision, and memory.
 import { afterAll, describe, expect, it } from "vitest";
+import { openDevice } from "../../../packages/gpu/src/index.js";
+import { Matrix } from "../../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
-import { openDevice } from "../../../src/gpu/index.js";
-import { Matrix } from "../../../src/numerics/index.js";
 import type { ReservoirOptions } from "../../../src/reservoir/config.js";
 import type { Engine } from "../../../src/reservoir/engine.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import { amount, casesOf } from "../../exhaustive.js";
 import { onHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix, randomReadout } from "../contract.js";

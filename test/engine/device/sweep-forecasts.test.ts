@@ -2,9 +2,9 @@
 // on the host, bit for bit.
 import "../../../src/index.js";
 import { afterAll, describe, expect, it } from "vitest";
+import { Matrix } from "../../../packages/numerics/src/index.js";
 import { forecastTogether } from "../../../src/engine/cuda/ensemble/sweep-forecasts.js";
 import { type SweepSetting, sweepForecasts, sweepReadouts } from "../../../src/model/index.js";
-import { Matrix } from "../../../src/numerics/index.js";
 import { type ForecastSweepWork, plainFeatures, registerEngine } from "../../../src/reservoir/index.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";

@@ -2,13 +2,13 @@
 // plans were made on: the sizes of tables and benches, a step or two of them on the simulated
 // device.
 import { afterAll, describe, expect, it } from "vitest";
+import { openDevice } from "../../../packages/gpu/src/index.js";
+import { Matrix, type Precision } from "../../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
-import { openDevice } from "../../../src/gpu/index.js";
-import { Matrix, type Precision } from "../../../src/numerics/index.js";
 import type { EngineOptions } from "../../../src/reservoir/engine.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import { casesOf, exhaustive } from "../../exhaustive.js";
 import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";

@@ -2,6 +2,7 @@
 // work on the host, bit for bit.
 import "../../../src/index.js";
 import { afterAll, describe, expect, it } from "vitest";
+import { Matrix } from "../../../packages/numerics/src/index.js";
 import { Scaling } from "../../../src/engine/cuda/ensemble/scaling.js";
 import { sweepTogether } from "../../../src/engine/cuda/ensemble/sweep.js";
 import { Uploads } from "../../../src/engine/cuda/ensemble/uploads.js";
@@ -9,7 +10,6 @@ import type { RealSlice } from "../../../src/engine/cuda/time-loop.js";
 import { DeviceGrams, type RowShape } from "../../../src/engine/cuda/training/gram.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { type SweepSetting, sweepReadouts } from "../../../src/model/index.js";
-import { Matrix } from "../../../src/numerics/index.js";
 import { GramAccumulator, ridge } from "../../../src/readout/index.js";
 import { accumulate } from "../../../src/reservoir/engine/training.js";
 import { plainFeatures, registerEngine, type SweepWork } from "../../../src/reservoir/index.js";

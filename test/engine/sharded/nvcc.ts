@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { CompileOptions, Nvrtc } from "../../../src/gpu/index.js";
+import type { CompileOptions, Nvrtc } from "../../../packages/gpu/src/index.js";
 
 const folder = fileURLToPath(new URL("./ptx/", import.meta.url));
 

@@ -1,7 +1,7 @@
 // Tables: parseCsv, told nothing, and with columns named and values missing.
 
-import { decodeText } from "../../../src/io/files.js";
-import { FileError, formatCsv, parseCsv } from "../../../src/io/index.js";
+import { decodeText } from "../../../packages/io/src/files.js";
+import { FileError, formatCsv, parseCsv } from "../../../packages/io/src/index.js";
 import type { FuzzFormat } from "../format.js";
 import { bytesOf } from "../text.js";
 

@@ -1,8 +1,8 @@
 // Model files that were changed, exported: C and a WebAssembly module come of them, or a sentence,
 // and the module gives the numbers of the model.
-import { ArgumentError } from "../../../src/core/errors.js";
+import { ArgumentError } from "../../../packages/core/src/errors.js";
+import { FileError } from "../../../packages/io/src/index.js";
 import { Classifier, Forecaster, NonFiniteStateError } from "../../../src/index.js";
-import { FileError } from "../../../src/io/index.js";
 import { toC, toWasm } from "../../../src/model/index.js";
 import { decodeModelFile } from "../../../src/model/model-file.js";
 import type { FuzzFormat } from "../format.js";

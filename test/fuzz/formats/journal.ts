@@ -2,9 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SpillwayError } from "../../../src/core/errors.js";
-import { cmaes, journalFile, MemoryStorage, mergeStudies, repairJournal, Study, sobol, tpe } from "../../../src/search/index.js";
-import { encodeRecord } from "../../../src/search/journal/records.js";
+import { SpillwayError } from "../../../packages/core/src/errors.js";
+import { cmaes, journalFile, MemoryStorage, mergeStudies, repairJournal, Study, sobol, tpe } from "../../../packages/search/src/index.js";
+import { encodeRecord } from "../../../packages/search/src/journal/records.js";
 import type { FuzzFormat } from "../format.js";
 import { mutateJson } from "../mutate.js";
 import { bytesOf } from "../text.js";

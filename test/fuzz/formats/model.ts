@@ -1,7 +1,9 @@
 // Model files of every kind, opened and run for a step. Mutants of tensors and notes carry a right
 // checksum.
 
-import { SpillwayError } from "../../../src/core/errors.js";
+import { SpillwayError } from "../../../packages/core/src/errors.js";
+import { FileError, type NumberArray, type SafetensorsTensor } from "../../../packages/io/src/index.js";
+import type { Matrix } from "../../../packages/numerics/src/index.js";
 import {
   type AnyReservoirOptions,
   Classifier,
@@ -11,11 +13,9 @@ import {
   NvarForecaster,
   ReservoirComputer,
 } from "../../../src/index.js";
-import { FileError, type NumberArray, type SafetensorsTensor } from "../../../src/io/index.js";
 import { Conceptor, encodeReservoir } from "../../../src/model/index.js";
 import { decodeModelFile, encodeModelFile } from "../../../src/model/model-file.js";
 import { decodeReservoir } from "../../../src/model/reservoir-file.js";
-import type { Matrix } from "../../../src/numerics/index.js";
 import { Pipeline } from "../../../src/pipeline/index.js";
 import { ridge } from "../../../src/readout/index.js";
 import { LiquidStateMachine, SpikePattern } from "../../../src/spikes/index.js";

@@ -3,9 +3,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ArgumentError } from "../../../src/core/errors.js";
+import { ArgumentError } from "../../../packages/core/src/errors.js";
 import "../../../src/index.js";
-import { decodeSafetensors, encodeSafetensors, FileError } from "../../../src/io/index.js";
+import { decodeSafetensors, encodeSafetensors, FileError } from "../../../packages/io/src/index.js";
 import { loadNetwork, type NetworkOptions, SpikingNetwork, saveNetwork } from "../../../src/spikes/index.js";
 import { planNetwork } from "../../../src/spikes/network/planning.js";
 import type { FuzzFormat } from "../format.js";

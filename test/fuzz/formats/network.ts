@@ -1,5 +1,5 @@
 // Descriptions of networks, as JSON: planned, and, if they are small, drawn and run on two engines.
-import { ArgumentError } from "../../../src/core/errors.js";
+import { ArgumentError } from "../../../packages/core/src/errors.js";
 import "../../../src/index.js";
 import { EngineCapacityError } from "../../../src/reservoir/engine.js";
 import { hpcBenchmark, microcircuit, type NetworkOptions, SpikingNetwork } from "../../../src/spikes/index.js";

@@ -1,5 +1,5 @@
 // Graphs of NIR, as JSON: shapes, numbers, types and edges are mutated, and networks are made of them.
-import { SpillwayError } from "../../../src/core/errors.js";
+import { SpillwayError } from "../../../packages/core/src/errors.js";
 import "../../../src/index.js";
 import { type NirGraph, networkFromNir } from "../../../src/spikes/index.js";
 import { planNetwork } from "../../../src/spikes/network/planning.js";

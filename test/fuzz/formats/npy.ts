@@ -1,5 +1,5 @@
 // NumPy arrays: decodeNpy and npyToMatrix.
-import { decodeNpy, encodeNpy, FormatError, npyToMatrix } from "../../../src/io/index.js";
+import { decodeNpy, encodeNpy, FormatError, npyToMatrix } from "../../../packages/io/src/index.js";
 import type { FuzzFormat } from "../format.js";
 import { mutate } from "../mutate.js";
 

@@ -1,7 +1,7 @@
 // Archives of NumPy arrays: decodeNpz. Repaired mutants have the checksums and sizes of what they
 // hold.
 import { unzipSync, zipSync } from "fflate";
-import { decodeNpz, encodeNpz, FormatError } from "../../../src/io/index.js";
+import { decodeNpz, encodeNpz, FormatError } from "../../../packages/io/src/index.js";
 import type { FuzzFormat } from "../format.js";
 import { mutate } from "../mutate.js";
 

@@ -1,8 +1,14 @@
 // PTX: parsed, compiled and launched on a simulated device with few steps, every kernel of the
 // text.
-import { PtxModule } from "../../../src/ptx/builder/index.js";
-import { LaunchError, PtxMachine, PtxSyntaxError, SimulationError, UnsupportedPtxError } from "../../../src/ptx/interpreter/index.js";
-import { rowSoftmax } from "../../../src/ptx/kernels/index.js";
+import { PtxModule } from "../../../packages/ptx/src/builder/index.js";
+import {
+  LaunchError,
+  PtxMachine,
+  PtxSyntaxError,
+  SimulationError,
+  UnsupportedPtxError,
+} from "../../../packages/ptx/src/interpreter/index.js";
+import { rowSoftmax } from "../../../packages/ptx/src/kernels/index.js";
 import { instructionCases } from "../../ptx/instruction-cases.js";
 import type { FuzzFormat } from "../format.js";
 import type { Random } from "../random.js";

@@ -1,10 +1,11 @@
 // Maps that are dropped on the lab: read, drawn as SVG by every measure, and every point taken.
+
+import { ArgumentError } from "../../../packages/core/src/errors.js";
+import { Matrix } from "../../../packages/numerics/src/index.js";
 import { qualityMapToJson } from "../../../src/analysis/map/json.js";
 import { type MapMeasure, mapMeasures, type QualityMap } from "../../../src/analysis/map/options.js";
-import { ArgumentError } from "../../../src/core/errors.js";
 import { readMap, settingsAt } from "../../../src/lab/map.js";
 import { defaultSettings } from "../../../src/lab/settings.js";
-import { Matrix } from "../../../src/numerics/index.js";
 import { plotQualityMap } from "../../../src/plot/quality-map.js";
 import { toSvg } from "../../../src/plot/svg/index.js";
 import type { FuzzFormat } from "../format.js";

@@ -1,6 +1,6 @@
 // Tensors by name: decodeSafetensors. Mutants of the header are put back with the length they have.
-import { decodeSafetensors, encodeSafetensors, FormatError } from "../../../src/io/index.js";
-import { cutHeader } from "../../../src/io/safetensors-header.js";
+import { decodeSafetensors, encodeSafetensors, FormatError } from "../../../packages/io/src/index.js";
+import { cutHeader } from "../../../packages/io/src/safetensors-header.js";
 import type { FuzzFormat } from "../format.js";
 import { mutate, mutateJson } from "../mutate.js";
 import { bytesOf } from "../text.js";

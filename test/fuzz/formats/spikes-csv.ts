@@ -1,7 +1,7 @@
 // Spike patterns as CSV: patternFromCsv.
 
-import { decodeText } from "../../../src/io/files.js";
-import { FileError } from "../../../src/io/index.js";
+import { decodeText } from "../../../packages/io/src/files.js";
+import { FileError } from "../../../packages/io/src/index.js";
 import { patternFromCsv, patternToCsv, SpikePattern } from "../../../src/spikes/index.js";
 import type { FuzzFormat } from "../format.js";
 import { bytesOf } from "../text.js";

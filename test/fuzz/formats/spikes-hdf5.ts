@@ -1,5 +1,5 @@
 // Event lists in HDF5: SpikeEventFile, every pattern read.
-import { FileError } from "../../../src/io/index.js";
+import { FileError } from "../../../packages/io/src/index.js";
 import { encodeSpikeHdf5, SpikeEventFile, SpikePattern } from "../../../src/spikes/index.js";
 import type { FuzzFormat } from "../format.js";
 

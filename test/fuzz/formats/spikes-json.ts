@@ -1,7 +1,7 @@
 // Spike patterns as JSON: patternFromJson.
 
-import { decodeText } from "../../../src/io/files.js";
-import { FileError } from "../../../src/io/index.js";
+import { decodeText } from "../../../packages/io/src/files.js";
+import { FileError } from "../../../packages/io/src/index.js";
 import { patternFromJson, patternToJson, SpikePattern } from "../../../src/spikes/index.js";
 import type { FuzzFormat } from "../format.js";
 import { mutateJson } from "../mutate.js";

@@ -1,5 +1,5 @@
 // Spike patterns as NPZ: decodePatternNpz, with the arrays changed within a sound archive.
-import { decodeNpz, encodeNpz, FileError, type NpyArray, type NpySource } from "../../../src/io/index.js";
+import { decodeNpz, encodeNpz, FileError, type NpyArray, type NpySource } from "../../../packages/io/src/index.js";
 import { decodePatternNpz, encodePatternNpz, SpikePattern } from "../../../src/spikes/index.js";
 import type { FuzzFormat } from "../format.js";
 import { mutate } from "../mutate.js";

@@ -1,5 +1,5 @@
 // Files of spike templates: PatternTemplates.decode.
-import { decodeSafetensors, encodeSafetensors, FileError } from "../../../src/io/index.js";
+import { decodeSafetensors, encodeSafetensors, FileError } from "../../../packages/io/src/index.js";
 import { PatternTemplates } from "../../../src/spikes/index.js";
 import type { FuzzFormat } from "../format.js";
 import { mutateJson } from "../mutate.js";

@@ -1,7 +1,7 @@
 // Archives of time series: parseUea, with missing values refused and filled.
 
-import { decodeText } from "../../../src/io/files.js";
-import { FormatError, parseUea } from "../../../src/io/index.js";
+import { decodeText } from "../../../packages/io/src/files.js";
+import { FormatError, parseUea } from "../../../packages/io/src/index.js";
 import type { FuzzFormat } from "../format.js";
 import { bytesOf } from "../text.js";
 

@@ -1,6 +1,6 @@
 // Sounds: decodeWav.
-import { decodeWav, encodeWav, FormatError } from "../../../src/io/index.js";
-import { Matrix } from "../../../src/numerics/index.js";
+import { decodeWav, encodeWav, FormatError } from "../../../packages/io/src/index.js";
+import { Matrix } from "../../../packages/numerics/src/index.js";
 import type { FuzzFormat } from "../format.js";
 
 const sound = new Matrix(

@@ -3,8 +3,8 @@
 // fails with the reason.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Context, type OpenOptions, openDevice, openDevices, probe } from "../../../src/gpu/index.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
+import { type Context, type OpenOptions, openDevice, openDevices, probe } from "../../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 
 const device = process.env["SPILLWAY_DEVICE"] || "sim";
 

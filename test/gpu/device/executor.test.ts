@@ -1,8 +1,8 @@
 // What the executor's kernels compute, against binary64 on the host: on the simulated device at
 // sizes fit for it, on a GPU at all.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { matmulTiles } from "../../../src/gpu/executor/matmul.js";
-import { KernelExecutor, type Layer } from "../../../src/gpu/index.js";
+import { matmulTiles } from "../../../packages/gpu/src/executor/matmul.js";
+import { KernelExecutor, type Layer } from "../../../packages/gpu/src/index.js";
 import { randomArray, uniform } from "../numbers.js";
 import { onHardware, openTestDevice, size } from "./device.js";
 

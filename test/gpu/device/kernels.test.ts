@@ -1,6 +1,6 @@
 // Launches on the device: arguments, shapes, errors, graphs and waiting.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Context, Module, Stream } from "../../../src/gpu/index.js";
+import type { Context, Module, Stream } from "../../../packages/gpu/src/index.js";
 import { fixture, openTestDevice, size } from "./device.js";
 
 let context: Context;

@@ -1,7 +1,7 @@
 // Kernels that spillway/ptx makes, launched by what it says of them.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Context, Stream } from "../../../src/gpu/index.js";
-import { generateKernel, PtxModule } from "../../../src/ptx/index.js";
+import type { Context, Stream } from "../../../packages/gpu/src/index.js";
+import { generateKernel, PtxModule } from "../../../packages/ptx/src/index.js";
 import { openTestDevice } from "./device.js";
 
 let context: Context;

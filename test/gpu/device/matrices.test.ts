@@ -1,7 +1,7 @@
 // The table of matrix products that the simulated device is held to, through the driver: what the
 // simulation promises is what a GPU does.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Context, Module } from "../../../src/gpu/index.js";
+import type { Context, Module } from "../../../packages/gpu/src/index.js";
 import { matrixCases, matrixModule } from "../../ptx/matrix-cases.js";
 import { openTestDevice } from "./device.js";
 

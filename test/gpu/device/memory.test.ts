@@ -1,6 +1,6 @@
 // Memory on the device: round trips, pinned copies, and that nothing leaks.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Context, type CudaError, OutOfMemoryError, type Stream } from "../../../src/gpu/index.js";
+import { type Context, type CudaError, OutOfMemoryError, type Stream } from "../../../packages/gpu/src/index.js";
 import { fixture, onHardware, openTestDevice, size } from "./device.js";
 
 let context: Context;

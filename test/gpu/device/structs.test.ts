@@ -1,7 +1,16 @@
 // Kernels that take structs by value: what nvcc made of vector types, functors and
 // __grid_constant__ parameters.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Context, dim3, GpuDevice, KernelLauncher, type Module, type Stream, struct, vector } from "../../../src/gpu/index.js";
+import {
+  type Context,
+  dim3,
+  GpuDevice,
+  KernelLauncher,
+  type Module,
+  type Stream,
+  struct,
+  vector,
+} from "../../../packages/gpu/src/index.js";
 import { fixture, openTestDevice } from "./device.js";
 
 let context: Context;

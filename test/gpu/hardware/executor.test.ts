@@ -1,7 +1,7 @@
 // The kernel executor on a real GPU: cuBLAS if it is installed, NVRTC, and the rate of products
 // by events.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { GpuCompute, KernelExecutor, LibraryError, sharedExecutor } from "../../../src/gpu/index.js";
+import { GpuCompute, KernelExecutor, LibraryError, sharedExecutor } from "../../../packages/gpu/src/index.js";
 import { openHardware } from "../device/device.js";
 import { randomArray } from "../numbers.js";
 

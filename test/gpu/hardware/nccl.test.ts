@@ -10,7 +10,7 @@ import {
   openDevices,
   probeNccl,
   type Stream,
-} from "../../../src/gpu/index.js";
+} from "../../../packages/gpu/src/index.js";
 
 const nccl = probeNccl();
 if (!nccl.available) console.log(`NCCL is left out: ${nccl.problem}`);

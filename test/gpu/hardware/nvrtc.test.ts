@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CompileError, type Context, loadNvrtc, type Nvrtc, struct } from "../../../src/gpu/index.js";
+import { CompileError, type Context, loadNvrtc, type Nvrtc, struct } from "../../../packages/gpu/src/index.js";
 import { Matrix, ReservoirComputer } from "../../../src/index.js";
 import { openHardware } from "../device/device.js";
 

@@ -1,7 +1,15 @@
 // What is shipped as PTX under a lowered header, on a real GPU: it loads, and computes what the
 // header that the compiler wrote and NVRTC's own compilation of the source compute, bit for bit.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Context, loadNvrtc, type Module, ptxEntries, shippedManifest, shippedPtx, shippedSource } from "../../../src/gpu/index.js";
+import {
+  type Context,
+  loadNvrtc,
+  type Module,
+  ptxEntries,
+  shippedManifest,
+  shippedPtx,
+  shippedSource,
+} from "../../../packages/gpu/src/index.js";
 import { openHardware } from "../device/device.js";
 import { randomArray } from "../numbers.js";
 

@@ -1,10 +1,10 @@
 // Generated kernels on the device of the tests, the simulated one or a GPU: products of warp groups
 // in every layout of shared memory, matrix products of halves, and attention in f32.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Context, Dtype, HostArray, Parameter } from "../../../src/gpu/index.js";
-import type { Target } from "../../../src/ptx/builder/index.js";
-import { attention } from "../../../src/ptx/kernels/attention.js";
-import { gemmTensorCore } from "../../../src/ptx/kernels/gemm-tensor-core.js";
+import type { Context, Dtype, HostArray, Parameter } from "../../../packages/gpu/src/index.js";
+import type { Target } from "../../../packages/ptx/src/builder/index.js";
+import { attention } from "../../../packages/ptx/src/kernels/attention.js";
+import { gemmTensorCore } from "../../../packages/ptx/src/kernels/gemm-tensor-core.js";
 import { casesOf } from "../../exhaustive.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { attentionOf } from "../kernels/attention-reference.js";

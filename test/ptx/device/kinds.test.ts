@@ -3,11 +3,11 @@
 // halves and attention in f32 are in generated.test.ts; persistent kernels and classifiers in
 // test/engine/device.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Context, Dtype, HostArray, Parameter } from "../../../src/gpu/index.js";
-import { generateKernel, type KernelType } from "../../../src/ptx/kernels/catalogue.js";
-import { elementwiseNames } from "../../../src/ptx/kernels/elementwise.js";
-import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
-import { quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
+import type { Context, Dtype, HostArray, Parameter } from "../../../packages/gpu/src/index.js";
+import { generateKernel, type KernelType } from "../../../packages/ptx/src/kernels/catalogue.js";
+import { elementwiseNames } from "../../../packages/ptx/src/kernels/elementwise.js";
+import type { GeneratedKernel } from "../../../packages/ptx/src/kernels/generated-kernel.js";
+import { quantizeQ4 } from "../../../packages/ptx/src/kernels/q4k.js";
 import { casesOf } from "../../exhaustive.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { fromHalves, toHalves } from "../kernels/halves.js";

@@ -1,5 +1,5 @@
 // Attention by its definition, in double precision.
-import type { AttentionShape } from "../../../src/ptx/kernels/attention.js";
+import type { AttentionShape } from "../../../packages/ptx/src/kernels/attention.js";
 
 export function attentionOf(shape: AttentionShape, q: Float64Array, k: Float64Array, v: Float64Array): Float64Array {
   const { heads = 1, seqLen, headDim: d, keyLength = seqLen, causal = false, scale = 1 / Math.sqrt(d) } = shape;

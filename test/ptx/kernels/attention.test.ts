@@ -1,7 +1,7 @@
 // Attention made by the builder, run in the interpreter against double precision.
 import { describe, expect, it } from "vitest";
-import type { Target } from "../../../src/ptx/builder/index.js";
-import { type AttentionShape, attention } from "../../../src/ptx/kernels/attention.js";
+import type { Target } from "../../../packages/ptx/src/builder/index.js";
+import { type AttentionShape, attention } from "../../../packages/ptx/src/kernels/attention.js";
 import { casesOf } from "../../exhaustive.js";
 import { input, output } from "../device.js";
 import { attentionOf } from "./attention-reference.js";

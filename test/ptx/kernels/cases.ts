@@ -1,8 +1,8 @@
 // Every kind of generated kernel at a few sizes with the first target that has it: for the tests of
 // the list and of assembling.
-import type { Target } from "../../../src/ptx/builder/index.js";
-import type { KernelType } from "../../../src/ptx/kernels/catalogue.js";
-import { elementwiseNames } from "../../../src/ptx/kernels/elementwise.js";
+import type { Target } from "../../../packages/ptx/src/builder/index.js";
+import type { KernelType } from "../../../packages/ptx/src/kernels/catalogue.js";
+import { elementwiseNames } from "../../../packages/ptx/src/kernels/elementwise.js";
 
 const odd = { m: 131, n: 259, k: 77 };
 const even = { m: 256, n: 512, k: 128 };

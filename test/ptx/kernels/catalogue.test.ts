@@ -1,8 +1,8 @@
 // The list of generated kernels: names, presets, and that making one twice gives the same bytes.
 import { describe, expect, it } from "vitest";
-import { type Target, targets } from "../../../src/ptx/builder/index.js";
-import { parsePtx } from "../../../src/ptx/interpreter/index.js";
-import { generateKernel, type KernelType, kernelKinds, kernelName, presets } from "../../../src/ptx/kernels/catalogue.js";
+import { type Target, targets } from "../../../packages/ptx/src/builder/index.js";
+import { parsePtx } from "../../../packages/ptx/src/interpreter/index.js";
+import { generateKernel, type KernelType, kernelKinds, kernelName, presets } from "../../../packages/ptx/src/kernels/catalogue.js";
 import { catalogueCases } from "./cases.js";
 
 const entry = (ptx: string): string => [...parsePtx(ptx).functions.keys()].join();

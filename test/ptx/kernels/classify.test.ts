@@ -1,10 +1,10 @@
 // A classifier's kernels in the interpreter: the bits of the host, at sizes that no warp divides,
 // of rows that other rows follow.
 import { describe, expect, it } from "vitest";
+import { type ClassSharesShape, classShares, stateStatistics } from "../../../packages/ptx/src/kernels/classify.js";
 import { Matrix, TrainedReadout } from "../../../src/index.js";
 import { classShares as hostShares } from "../../../src/model/classifier/class-readout.js";
 import { layerNormalised } from "../../../src/model/layer-norm.js";
-import { type ClassSharesShape, classShares, stateStatistics } from "../../../src/ptx/kernels/classify.js";
 import { SoftmaxReadout } from "../../../src/readout/index.js";
 import { input, output } from "../device.js";
 import { runKernel, uniform } from "./run.js";

@@ -1,9 +1,9 @@
 // Element-wise kernels, the matrix-vector product and the leaky step, in the interpreter: portable
 // ones to the bit, the others against doubles.
 import { describe, expect, it } from "vitest";
-import { portableTanh32 } from "../../../src/numerics/portable.js";
-import { type ElementwiseName, elementwise } from "../../../src/ptx/kernels/elementwise.js";
-import { gemv, leakyStep } from "../../../src/ptx/kernels/gemv.js";
+import { portableTanh32 } from "../../../packages/numerics/src/portable.js";
+import { type ElementwiseName, elementwise } from "../../../packages/ptx/src/kernels/elementwise.js";
+import { gemv, leakyStep } from "../../../packages/ptx/src/kernels/gemv.js";
 import { activationOf } from "../../../src/reservoir/activations.js";
 import { Bench, input, output } from "../device.js";
 import { runKernel, uniform, worst } from "./run.js";

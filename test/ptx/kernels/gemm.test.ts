@@ -1,12 +1,12 @@
 // Matrix products made by the builder, run in the interpreter against double precision at sizes
 // that no tile divides.
 import { describe, expect, it } from "vitest";
-import { SimulationError } from "../../../src/ptx/interpreter/index.js";
-import { gemmNaive } from "../../../src/ptx/kernels/gemm-naive.js";
-import { gemmTensorCore, type TensorCoreType } from "../../../src/ptx/kernels/gemm-tensor-core.js";
-import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
-import { dequantizeQ4, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
-import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
+import { SimulationError } from "../../../packages/ptx/src/interpreter/index.js";
+import { gemmNaive } from "../../../packages/ptx/src/kernels/gemm-naive.js";
+import { gemmTensorCore, type TensorCoreType } from "../../../packages/ptx/src/kernels/gemm-tensor-core.js";
+import { gemmTiled } from "../../../packages/ptx/src/kernels/gemm-tiled.js";
+import { dequantizeQ4, quantizeQ4 } from "../../../packages/ptx/src/kernels/q4k.js";
+import { quantizedGemm } from "../../../packages/ptx/src/kernels/quantized-gemm.js";
 import { casesOf } from "../../exhaustive.js";
 import { input, output } from "../device.js";
 import { fromHalves, toHalves } from "./halves.js";

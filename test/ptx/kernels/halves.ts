@@ -1,5 +1,5 @@
 // Halves for tests: numbers to the bits of f16 or bf16 and back, each by its definition.
-import { literal } from "../../../src/ptx/builder/index.js";
+import { literal } from "../../../packages/ptx/src/builder/index.js";
 
 /** Bits of numbers rounded to nearest even. */
 export function toHalves(values: ArrayLike<number>, type: "f16" | "bf16"): Uint16Array {

@@ -1,10 +1,10 @@
 // The kernels whose instructions are mutated, each with a run small enough to repeat thousands of
 // times and large enough to need every instruction.
-import { attention } from "../../../src/ptx/kernels/attention.js";
-import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
-import { dequantizeQ4, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
-import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
-import { rowSoftmax } from "../../../src/ptx/kernels/softmax.js";
+import { attention } from "../../../packages/ptx/src/kernels/attention.js";
+import { gemmTiled } from "../../../packages/ptx/src/kernels/gemm-tiled.js";
+import { dequantizeQ4, quantizeQ4 } from "../../../packages/ptx/src/kernels/q4k.js";
+import { quantizedGemm } from "../../../packages/ptx/src/kernels/quantized-gemm.js";
+import { rowSoftmax } from "../../../packages/ptx/src/kernels/softmax.js";
 import { input, output } from "../device.js";
 import { attentionOf } from "./attention-reference.js";
 import { fromHalves, toHalves } from "./halves.js";

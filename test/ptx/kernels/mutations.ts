@@ -1,7 +1,7 @@
 // Mutations of generated PTX: one instruction is changed at a time, and the run that the kernel's
 // tests make must notice. It shows that those tests look at every instruction.
 // `npx tsx test/ptx/kernels/mutate.ts` runs all of them, the toolchain tests a fixed sample.
-import { PtxSyntaxError, UnsupportedPtxError } from "../../../src/ptx/interpreter/index.js";
+import { PtxSyntaxError, UnsupportedPtxError } from "../../../packages/ptx/src/interpreter/index.js";
 
 export interface Mutant {
   readonly line: number;

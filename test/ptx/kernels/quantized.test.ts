@@ -1,9 +1,9 @@
 // Four-bit weights: the block formats on the CPU, and the product with them in the interpreter
 // against double precision.
 import { describe, expect, it } from "vitest";
-import type { Target } from "../../../src/ptx/builder/index.js";
-import { dequantizeQ4, type Q4Format, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
-import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
+import type { Target } from "../../../packages/ptx/src/builder/index.js";
+import { dequantizeQ4, type Q4Format, quantizeQ4 } from "../../../packages/ptx/src/kernels/q4k.js";
+import { quantizedGemm } from "../../../packages/ptx/src/kernels/quantized-gemm.js";
 import { casesOf } from "../../exhaustive.js";
 import { input, output } from "../device.js";
 import { product, runKernel, uniform, worst } from "./run.js";

@@ -1,9 +1,9 @@
 // Softmax and the norms, run in the interpreter against double precision: rows shorter and longer
 // than a warp, a block, and what registers hold.
 import { describe, expect, it } from "vitest";
-import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
-import { layerNorm, rmsNorm } from "../../../src/ptx/kernels/norms.js";
-import { rowSoftmax } from "../../../src/ptx/kernels/softmax.js";
+import type { GeneratedKernel } from "../../../packages/ptx/src/kernels/generated-kernel.js";
+import { layerNorm, rmsNorm } from "../../../packages/ptx/src/kernels/norms.js";
+import { rowSoftmax } from "../../../packages/ptx/src/kernels/softmax.js";
 import { input, output } from "../device.js";
 import { runKernel, uniform, worst } from "./run.js";
 

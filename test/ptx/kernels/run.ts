@@ -1,7 +1,7 @@
 // Runs generated kernels in the interpreter with every check on; outputs are poisoned, to show an
 // element that was never written.
-import { PtxMachine } from "../../../src/ptx/interpreter/index.js";
-import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
+import { PtxMachine } from "../../../packages/ptx/src/interpreter/index.js";
+import type { GeneratedKernel } from "../../../packages/ptx/src/kernels/generated-kernel.js";
 import { type Array as HostArray, words } from "../device.js";
 
 type Argument = number | { input: HostArray } | { output: HostArray } | { changed: HostArray };

@@ -1,11 +1,11 @@
 // Every barrier and every wait for copies of the generated kernels is needed: with one of them left
 // out, the interpreter tells of a race.
 import { expect, it } from "vitest";
-import { attention } from "../../../src/ptx/kernels/attention.js";
-import { gemmTensorCore } from "../../../src/ptx/kernels/gemm-tensor-core.js";
-import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
-import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
-import { rowSoftmax } from "../../../src/ptx/kernels/softmax.js";
+import { attention } from "../../../packages/ptx/src/kernels/attention.js";
+import { gemmTensorCore } from "../../../packages/ptx/src/kernels/gemm-tensor-core.js";
+import { gemmTiled } from "../../../packages/ptx/src/kernels/gemm-tiled.js";
+import type { GeneratedKernel } from "../../../packages/ptx/src/kernels/generated-kernel.js";
+import { rowSoftmax } from "../../../packages/ptx/src/kernels/softmax.js";
 import { input, output, simulationError } from "../device.js";
 import { toHalves } from "./halves.js";
 import { runKernel, uniform } from "./run.js";

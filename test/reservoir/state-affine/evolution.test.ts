@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Matrix, symmetricEigen } from "../../../src/numerics/index.js";
+import { Matrix, symmetricEigen } from "../../../packages/numerics/src/index.js";
 import {
   adjoint,
   type ComplexMatrix,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { eigenvalues, Matrix, RandomStream, seedKeys } from "../../../packages/numerics/src/index.js";
 import { ReservoirComputer } from "../../../src/index.js";
-import { eigenvalues, Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import { quantumReservoir } from "../../../src/reservoir/index.js";
 import { evolution, isingHamiltonian } from "../../../src/reservoir/state-affine/quantum/evolution.js";
 import { drawCouplings, quantumSystem } from "../../../src/reservoir/state-affine/quantum/system.js";

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { rowDot } from "../../../packages/numerics/src/index.js";
 import { analyse, informationCapacity, lyapunovExponent, lyapunovSpectrum } from "../../../src/analysis/index.js";
 import { parseExperiment, runExperiment } from "../../../src/experiment/index.js";
 import { Classifier, Forecaster, loadReservoir, Matrix, ReservoirComputer, saveReservoir } from "../../../src/index.js";
-import { rowDot } from "../../../src/numerics/index.js";
 import { quantumReservoir } from "../../../src/reservoir/index.js";
 import { denseProduct } from "../../../src/reservoir/state-affine/step.js";
 

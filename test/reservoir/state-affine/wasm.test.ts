@@ -1,7 +1,7 @@
 // State-affine systems in WebAssembly on the CPU engine: every bit of the reference's step.
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../../packages/numerics/src/index.js";
 import { ReservoirComputer } from "../../../src/index.js";
-import { Matrix } from "../../../src/numerics/index.js";
 import type { RegisteredReservoirOptions } from "../../../src/reservoir/index.js";
 
 const drive = (rows: number, cols: number) =>

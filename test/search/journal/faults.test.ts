@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { journalFile, type StudyOperation } from "../../../src/search/index.js";
+import { journalFile, type StudyOperation } from "../../../packages/search/src/index.js";
 import { type Fault, faultAt } from "./faults.js";
 
 let folder: string;

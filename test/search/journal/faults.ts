@@ -1,7 +1,7 @@
 // Meets the n-th operation on files of a journal with a failure: for tests of what a storage keeps.
 import { constants } from "node:fs";
 import { open as openFile } from "node:fs/promises";
-import { JournalHandle, journalFiles } from "../../../src/search/journal/files.js";
+import { JournalHandle, journalFiles } from "../../../packages/search/src/journal/files.js";
 
 /**
  * What happens to an operation: it fails with EIO before or after it is done, its bytes are written

@@ -7,10 +7,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FileError } from "../../../src/io/index.js";
-import { journalFile, randomSampler, Study, StudyLog, type StudyOperation } from "../../../src/search/index.js";
-import { decodeRecord } from "../../../src/search/journal/records.js";
-import { patientStorage } from "../../../src/search/patience.js";
+import { FileError } from "../../../packages/io/src/index.js";
+import { journalFile, randomSampler, Study, StudyLog, type StudyOperation } from "../../../packages/search/src/index.js";
+import { decodeRecord } from "../../../packages/search/src/journal/records.js";
+import { patientStorage } from "../../../packages/search/src/patience.js";
 import { faultAt } from "./faults.js";
 
 const fixture = "test/search/journal/fixtures/optuna-4.0.0.dev.log";
@@ -208,7 +208,7 @@ describe("a journal that is written by several", () => {
     async (lock) => {
       const path = fresh();
       const holder = `
-        import { JournalLock } from ${JSON.stringify(new URL("../../../src/search/journal/lock.ts", import.meta.url).pathname)};
+        import { JournalLock } from ${JSON.stringify(new URL("../../../packages/search/src/journal/lock.ts", import.meta.url).pathname)};
         setInterval(() => undefined, 1000);
         await new JournalLock(${JSON.stringify(path)}, ${JSON.stringify(lock)}, 1).hold(async () => {
           console.log("held");
@@ -261,7 +261,7 @@ describe("a journal that is written by several", () => {
 
 describe("kill -9", () => {
   const worker = `
-    import { journalFile, Study, randomSampler } from ${JSON.stringify(new URL("../../../src/search/index.ts", import.meta.url).pathname)};
+    import { journalFile, Study, randomSampler } from ${JSON.stringify(new URL("../../../packages/search/src/index.ts", import.meta.url).pathname)};
     const [path, seed] = process.argv.slice(-2);
     const study = await Study.open({ storage: journalFile(path, { grace: 0.3 }), name: "s", space: { x: { float: [0, 1] } }, sampler: randomSampler({ seed: Number(seed) }) });
     console.log("open");

@@ -5,9 +5,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { journalFile, repairJournal, type StudyOperation } from "../../../src/search/index.js";
-import { journalFiles } from "../../../src/search/journal/files.js";
-import { encodeRecord } from "../../../src/search/journal/records.js";
+import { journalFile, repairJournal, type StudyOperation } from "../../../packages/search/src/index.js";
+import { journalFiles } from "../../../packages/search/src/journal/files.js";
+import { encodeRecord } from "../../../packages/search/src/journal/records.js";
 import { faultAt, staleAppends } from "./faults.js";
 
 let folder: string;

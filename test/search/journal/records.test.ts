@@ -1,8 +1,8 @@
 // A record's text, to the byte as Optuna's own writer has it but for spaces, and what is read of
 // the records of other versions.
 import { describe, expect, it } from "vitest";
-import type { StudyOperation } from "../../../src/search/index.js";
-import { decodeRecord, encodeRecord } from "../../../src/search/journal/records.js";
+import type { StudyOperation } from "../../../packages/search/src/index.js";
+import { decodeRecord, encodeRecord } from "../../../packages/search/src/journal/records.js";
 
 const by = "6f0c1b52-0";
 const at = Date.UTC(2026, 10, 22, 9, 59, 38, 729);

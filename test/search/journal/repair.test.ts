@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { journalFile, randomSampler, repairJournal, Study } from "../../../src/search/index.js";
+import { journalFile, randomSampler, repairJournal, Study } from "../../../packages/search/src/index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-repair-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

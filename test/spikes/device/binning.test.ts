@@ -1,7 +1,7 @@
 // Binning on a device: what binSpikes gives on the host, bit for bit, and an error if it has one.
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { RandomStream, seedKeys } from "../../../src/numerics/index.js";
+import { RandomStream, seedKeys } from "../../../packages/numerics/src/index.js";
 import { binPatternsOnDevice, binSpikesOnDevice, DeviceSpikePattern, DeviceSpikePatterns } from "../../../src/spikes/gpu/index.js";
 import { ArgumentError, type BinOptions, binSpikes, SpikePattern } from "../../../src/spikes/index.js";
 import { openTestDevice, size } from "../../gpu/device/device.js";

@@ -1,9 +1,9 @@
 // The whole way on a device, batched: series are encoded, their spikes looked at for types and run
 // through a reservoir or a liquid, and its states classified and matched where they lie.
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { StreamMeter } from "../../../src/gpu/index.js";
+import { StreamMeter } from "../../../packages/gpu/src/index.js";
+import { RandomStream, seedKeys } from "../../../packages/numerics/src/index.js";
 import { type AnyReservoirOptions, Classifier, Matrix } from "../../../src/index.js";
-import { RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import { DeviceSequences } from "../../../src/reservoir/index.js";
 import { binPatternsOnDevice, DeviceDetector, DeviceTemplates, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
 import { binSpikes, encodeSpikes, PatternDetector, PatternTemplates } from "../../../src/spikes/index.js";

@@ -1,8 +1,8 @@
 // The types of patterns on a device: the scores, features and coherence of PatternDetector, to the
 // last bit.
 import { afterAll, describe, expect, it } from "vitest";
-import { Held } from "../../../src/core/disposal.js";
-import { RandomStream, seedKeys } from "../../../src/numerics/index.js";
+import { Held } from "../../../packages/core/src/disposal.js";
+import { RandomStream, seedKeys } from "../../../packages/numerics/src/index.js";
 import { DeviceDetector, DeviceSpikePattern, DeviceSpikePatterns } from "../../../src/spikes/gpu/index.js";
 import {
   type DetectionResult,

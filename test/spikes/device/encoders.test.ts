@@ -1,7 +1,7 @@
 // Encoders on a device: the spikes of the encoders on the host, bit for bit, in any order.
 import { afterAll, describe, expect, it } from "vitest";
 import "../../../src/index.js";
-import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../../packages/numerics/src/index.js";
 import { DeviceMatrix, DeviceSequences } from "../../../src/reservoir/index.js";
 import { binPatternsOnDevice, type DeviceEncoderConfig, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
 import { ArgumentError, binSpikes, encodeSpikes, type SpikePattern } from "../../../src/spikes/index.js";

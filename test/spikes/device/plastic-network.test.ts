@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import "../../../src/index.js";
+import { openDevice } from "../../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { openNetwork } from "../../../src/engine/cuda/network/index.js";
-import { openDevice } from "../../../src/gpu/index.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import {
   drawNetwork,
   hpcBenchmark,

@@ -1,6 +1,6 @@
 // Templates on a device: the scores and the answers of PatternTemplates.
 import { afterAll, describe, expect, it } from "vitest";
-import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../../packages/numerics/src/index.js";
 import { DeviceSpikePattern, DeviceSpikePatterns, DeviceTemplates } from "../../../src/spikes/gpu/index.js";
 import { spikeKernels } from "../../../src/spikes/gpu/kernels.js";
 import { jitterPattern, PatternTemplates, poissonPattern, SpikePattern, thinPattern } from "../../../src/spikes/index.js";

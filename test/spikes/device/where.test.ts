@@ -1,9 +1,9 @@
 // What runs where (docs/spikes.md, "On a device"): kernels that work launches, and what is refused.
 import { afterAll, beforeEach, expect, it } from "vitest";
-import { openDevice, shippedManifest } from "../../../src/gpu/index.js";
+import { openDevice, shippedManifest } from "../../../packages/gpu/src/index.js";
+import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { type Matrix, ReservoirComputer } from "../../../src/index.js";
 import { DeviceMatrix } from "../../../src/reservoir/index.js";
-import { simulatedDriver } from "../../../src/sim/index.js";
 import { binPatternsOnDevice, DeviceDetector, DeviceSpikePatterns, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
 import { PatternDetector, processPatterns, SpikePattern } from "../../../src/spikes/index.js";
 

@@ -3,7 +3,7 @@
 // docs/numerics.md alone.
 import "../../../src/index.js";
 import { describe, expect, it } from "vitest";
-import { normalCdf, normalQuantile } from "../../../src/numerics/index.js";
+import { normalCdf, normalQuantile } from "../../../packages/numerics/src/index.js";
 import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../../../src/spikes/network/config.js";
 import { drawNetwork } from "../../../src/spikes/network/draw.js";
 import { microcircuit } from "../../../src/spikes/network/microcircuit.js";

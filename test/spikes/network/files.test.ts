@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import "../../../src/index.js";
-import { readSafetensors, writeSafetensors } from "../../../src/io/index.js";
+import { readSafetensors, writeSafetensors } from "../../../packages/io/src/index.js";
 import { loadNetwork, type NetworkOptions, SpikingNetwork, saveNetwork } from "../../../src/spikes/index.js";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-network-"));

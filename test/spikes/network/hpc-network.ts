@@ -1,6 +1,6 @@
 // NEST's benchmark of plasticity with spikes from outside that are given, not drawn: what Brian2
 // can be given too (bench/cpu/hpc-benchmark-brian.ts).
-import { philox4x32 } from "../../../src/numerics/index.js";
+import { philox4x32 } from "../../../packages/numerics/src/index.js";
 import { hpcBenchmark, type NetworkOptions } from "../../../src/spikes/index.js";
 
 /**

@@ -1,7 +1,7 @@
 // Liquids as networks of populations: the same spikes and states, to the bit.
 import { describe, expect, it } from "vitest";
+import { Matrix } from "../../../packages/numerics/src/index.js";
 import { ReservoirComputer } from "../../../src/index.js";
-import { Matrix } from "../../../src/numerics/index.js";
 import { type LiquidOptions, LiquidStateMachine, liquidNetwork, SpikePattern, SpikingNetwork } from "../../../src/spikes/index.js";
 
 const quiet = { rate: 0, deviation: 0 };

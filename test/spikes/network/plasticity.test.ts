@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import "../../../src/index.js";
+import { loadWasm } from "../../../packages/numerics/src/wasm/index.js";
 import { WasmNetwork } from "../../../src/engine/cpu/network.js";
-import { loadWasm } from "../../../src/numerics/wasm/index.js";
 import {
   drawNetwork,
   loadNetwork,

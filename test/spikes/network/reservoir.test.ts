@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { Classifier, Forecaster, loadReservoir, Matrix, nrmse, ReservoirComputer, saveReservoir } from "../../../src/index.js";
 import { SpikePattern, SpikingNetwork } from "../../../src/spikes/index.js";
-import "../../../src/sim/index.js";
+import "../../../packages/sim/src/index.js";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

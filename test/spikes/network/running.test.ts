@@ -1,7 +1,7 @@
 // SpikingNetwork: what is given to a network and what is recorded of it. Bits are held in
 // engines.test.ts.
 import { describe, expect, it } from "vitest";
-import { DisposedError } from "../../../src/core/errors.js";
+import { DisposedError } from "../../../packages/core/src/errors.js";
 import "../../../src/index.js";
 import {
   microcircuit,

@@ -1,7 +1,7 @@
 // The programs of plain.cu with the host's part: typed launches on a device, structs by value,
 // memory that is freed too early.
 import { expect } from "vitest";
-import { type Context, type Module, type Stream, struct, vector } from "../../../src/gpu/index.js";
+import { type Context, type Module, type Stream, struct, vector } from "../../../packages/gpu/src/index.js";
 
 export interface Device {
   readonly context: Context;

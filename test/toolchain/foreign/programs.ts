@@ -1,6 +1,6 @@
 // What the programs of this folder are launched with, and what they must give, computed here.
 import { expect } from "vitest";
-import type { MachineLaunchOptions } from "../../../src/ptx/interpreter/index.js";
+import type { MachineLaunchOptions } from "../../../packages/ptx/src/interpreter/index.js";
 import { type Argument, type Array as Data, input, output, words } from "../../ptx/device.js";
 
 /** One launch: the arguments, and the look at what it left. */

@@ -1,8 +1,8 @@
 // Runs many sequences through one dense W, all in step, in chunks whose states come to the host
 // while the next chunk runs.
-import { Held } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
-import { Matrix } from "../../../numerics/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
+import { Matrix } from "@spillway/numerics";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { WorkPacer } from "../../../reservoir/work.js";

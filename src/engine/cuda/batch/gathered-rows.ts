@@ -1,7 +1,7 @@
 // Rows of many sequences for one chunk of steps, put together on the host and copied to the device.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { DeviceBuffer, Stream } from "../../../gpu/index.js";
-import type { Matrix } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { DeviceBuffer, Stream } from "@spillway/gpu";
+import type { Matrix } from "@spillway/numerics";
 import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { KeptLocked, LentMemory } from "../kept-locked.js";
 

@@ -1,6 +1,6 @@
 // Batches on a device: many sequences through one reservoir, in step or each on a multiprocessor of
 // its own, if that is faster than one by one.
-import type { Context } from "../../../gpu/index.js";
+import type { Context } from "@spillway/gpu";
 import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { isDeviceOnly } from "../../../reservoir/weight-draws.js";

@@ -1,7 +1,7 @@
 // Which dense batch kernel suits a model and a number of sequences, and how its launch and its
 // weights look. Sizes are those of kernels/reservoir_batch*.cu.
-import { type DeviceInfo, halfBits } from "../../../gpu/index.js";
-import type { FloatArray } from "../../../numerics/index.js";
+import { type DeviceInfo, halfBits } from "@spillway/gpu";
+import type { FloatArray } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { callMicroseconds } from "../host-calls.js";
 

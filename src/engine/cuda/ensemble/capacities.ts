@@ -1,9 +1,9 @@
 // Information processing capacity of many reservoirs on a device (kernels/information_capacity.cu):
 // products of their states with targets, the directions of the states, and the share of each
 // target, with the host's bits. Of each reservoir a rank and a number a target come to the host.
-import { disposeAll } from "../../../core/disposal.js";
-import type { Context, Stream } from "../../../gpu/index.js";
-import type { Precision } from "../../../numerics/index.js";
+import { disposeAll } from "@spillway/core/disposal.js";
+import type { Context, Stream } from "@spillway/gpu";
+import type { Precision } from "@spillway/numerics";
 import type { MeasuresAsked, MeasuresFound } from "../../../reservoir/engine/measures.js";
 import type { TargetTerms } from "../../../reservoir/engine.js";
 import { type AnyKernel, loadEntries, type RealParameter, realKernel, realType } from "../kernels.js";

@@ -1,7 +1,7 @@
 // What a step of many reservoirs together would take on a device, by a model fitted to
 // bench/results/gpu-ensemble-2026-11-21.md: for the choice between engines, before any weight is
 // drawn.
-import type { DeviceInfo } from "../../../gpu/index.js";
+import type { DeviceInfo } from "@spillway/gpu";
 import type { ModelShape } from "../../../reservoir/shape.js";
 import { clockMegahertz } from "../persistent/shapes.js";
 import { elementBytes } from "../shape.js";

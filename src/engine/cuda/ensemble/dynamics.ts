@@ -1,9 +1,9 @@
 // Information dynamics of many reservoirs on a device (kernels/information_dynamics.cu):
 // covariances of their states, and what neurons store and connections transfer, with the host's
 // bits. Of each reservoir two means come to the host.
-import { disposeAll } from "../../../core/disposal.js";
-import type { Context } from "../../../gpu/index.js";
-import type { Precision } from "../../../numerics/index.js";
+import { disposeAll } from "@spillway/core/disposal.js";
+import type { Context } from "@spillway/gpu";
+import type { Precision } from "@spillway/numerics";
 import type { MeasuresAsked, MeasuresFound } from "../../../reservoir/engine/measures.js";
 import { plainFeatures } from "../../../reservoir/features.js";
 import { type AnyKernel, type RealParameter, realKernel, realType } from "../kernels.js";

@@ -1,6 +1,6 @@
 // Ensembles on a device: all members in a few launches if that is faster than one after the
 // other.
-import type { Context } from "../../../gpu/index.js";
+import type { Context } from "@spillway/gpu";
 import type { EngineOptions, EnsembleSession } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { type MemberPlan, planMembers } from "./run.js";

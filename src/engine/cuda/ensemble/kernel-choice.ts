@@ -1,7 +1,7 @@
 // Which kernel runs a group of members that have one shape, and the shape of its launch. Sizes are
 // those of kernels/reservoir_ensemble*.cu.
-import type { DeviceInfo } from "../../../gpu/index.js";
-import type { Precision } from "../../../numerics/index.js";
+import type { DeviceInfo } from "@spillway/gpu";
+import type { Precision } from "@spillway/numerics";
 import { elementBytes } from "../shape.js";
 
 /** A kernel for members of one shape, a block each. */

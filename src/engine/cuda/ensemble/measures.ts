@@ -1,9 +1,9 @@
 // Measures of many reservoirs on a device: states by the ensemble's kernels, and what is made of
 // them by kernels/reservoir_measures.cu, with the host's bits. Of each member only a few numbers
 // come to the host.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, Stream } from "../../../gpu/index.js";
-import { Matrix } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, Stream } from "@spillway/gpu";
+import { Matrix } from "@spillway/numerics";
 import type { MeasuresAsked, MeasuresFound, MeasureWork, RankStreams } from "../../../reservoir/engine/measures.js";
 import { type EnginePlan, formatBytes } from "../../../reservoir/engine.js";
 import { plainFeatures } from "../../../reservoir/features.js";

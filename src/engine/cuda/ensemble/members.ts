@@ -1,8 +1,8 @@
 // Members of one shape in one run: their inputs and states on the device, and the launches that run
 // them.
-import { disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
-import { Matrix } from "../../../numerics/index.js";
+import { disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import { Matrix } from "@spillway/numerics";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";

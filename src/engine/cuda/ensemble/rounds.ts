@@ -1,6 +1,6 @@
 // Blocks that a device has not room for at once run in rounds. A multiprocessor with few blocks is
 // no faster than with some more: one block waits for itself.
-import type { DeviceInfo } from "../../../gpu/index.js";
+import type { DeviceInfo } from "@spillway/gpu";
 import type { AnyKernel } from "../kernels.js";
 import type { EnsembleKernel } from "./kernel-choice.js";
 

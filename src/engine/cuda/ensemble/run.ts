@@ -1,8 +1,8 @@
 // Runs members on the device, those of one shape in one launch: in waves that fit the memory and
 // chunks of steps whose states come to the host while the next chunk runs.
-import { disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
-import { type FloatArray, Matrix, storedValues } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
+import { type FloatArray, Matrix, storedValues } from "@spillway/numerics";
 import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
 import { hostInputs } from "../../../reservoir/inputs.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";

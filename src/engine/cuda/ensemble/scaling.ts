@@ -1,7 +1,7 @@
 // Weights and parameters of a sweep's members, made on the device from what their bases drew. Draws
 // and factors come from the host, never a member's matrix.
-import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
-import type { Precision } from "../../../numerics/index.js";
+import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import type { Precision } from "@spillway/numerics";
 import { uploadSoon } from "../host-calls.js";
 import { type AnyKernel, realKernel, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";

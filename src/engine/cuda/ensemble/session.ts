@@ -1,9 +1,9 @@
 // An ensemble on a device: weights that stay there between runs, if they fit, and what its runs
 // cost.
-import { Held } from "../../../core/disposal.js";
-import { DisposedError } from "../../../core/errors.js";
-import type { Context, Stream } from "../../../gpu/index.js";
-import type { Matrix } from "../../../numerics/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import { DisposedError } from "@spillway/core/errors.js";
+import type { Context, Stream } from "@spillway/gpu";
+import type { Matrix } from "@spillway/numerics";
 import {
   type EngineOptions,
   type EnginePlan,

@@ -1,6 +1,6 @@
 // Sparse weights as the ensemble's kernels read them: rows of similar length side by side, 32 to a
 // slice. The order of a row's sum does not change.
-import type { FloatArray, SparseMatrix } from "../../../numerics/index.js";
+import type { FloatArray, SparseMatrix } from "@spillway/numerics";
 
 /** Rows of a slice. */
 const width = 32;

@@ -1,9 +1,9 @@
 // Closed loops of many reservoirs on a device: states, Gram matrices and readouts as in a sweep,
 // and then all members from all starts together, a step a launch. Only the forecasts come to the
 // host.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
-import { allocate, type FloatArray, type Matrix } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
 import {
   type EnginePlan,
   type ForecastSeries,

@@ -1,9 +1,9 @@
 // A sweep on a device: of each member the weights are scaled, the states made, the Gram matrix
 // summed, the readout solved and its errors added, and only those errors come to the host. Members
 // that differ in their penalty alone share states and Gram matrix.
-import { type Disposes, disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, Dtype, Stream } from "../../../gpu/index.js";
-import { Matrix } from "../../../numerics/index.js";
+import { type Disposes, disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, Dtype, Stream } from "@spillway/gpu";
+import { Matrix } from "@spillway/numerics";
 import { type EnginePlan, formatBytes, type SweepErrors, type SweepWork } from "../../../reservoir/engine.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { type AnyKernel, type RealParameter, realKernel, realType } from "../kernels.js";

@@ -1,8 +1,8 @@
 // Members of a sweep on a device: their weights made from what was drawn, their states, and the
 // readouts of each for all its penalties. What becomes of the readouts is for the sweep to say.
-import { ArgumentError } from "../../../core/errors.js";
-import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
-import { allocate, isSparse, type Matrix, type SparseMatrix, toDense } from "../../../numerics/index.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
+import { allocate, isSparse, type Matrix, type SparseMatrix, toDense } from "@spillway/numerics";
 import { type Trunk, trunksOf } from "../../../reservoir/engine/trunks.js";
 import type { SweepBase, SweepMember, SweptReadouts } from "../../../reservoir/engine.js";
 import { floatingArithmetic } from "../../../reservoir/shape.js";

@@ -1,8 +1,8 @@
 // Products of a reservoir's states with targets on a device: states on one stream, products on
 // another and the triangular factor on a third, chunk by chunk. Nothing but sums comes to the host.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceEvent, Stream } from "../../../gpu/index.js";
-import { isSparse, Matrix } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceEvent, Stream } from "@spillway/gpu";
+import { isSparse, Matrix } from "@spillway/numerics";
 import { NonFiniteStateError } from "../../../reservoir/engine/errors.js";
 import type { SurrogateWork, SweepBase, SweepMember, TargetProducts, TargetTerms, TargetWork } from "../../../reservoir/engine.js";
 import { plainFeatures } from "../../../reservoir/features.js";

@@ -1,6 +1,6 @@
 // What measures of many reservoirs share on a device: a wave of them while it is measured, and the
 // reflections of least squares.
-import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
+import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import { type AnyKernel, loadEntries } from "../kernels.js";
 import type { Prepared, SweptMembers, Wave } from "./swept-members.js";
 

@@ -1,7 +1,7 @@
 // Device memory of one piece of work, filled from the host and given back together.
-import { disposeAll } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, Dtype, HostArray, Stream } from "../../../gpu/index.js";
-import { allocate, type FloatArray, type Matrix, type Precision } from "../../../numerics/index.js";
+import { disposeAll } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, Dtype, HostArray, Stream } from "@spillway/gpu";
+import { allocate, type FloatArray, type Matrix, type Precision } from "@spillway/numerics";
 import { uploadSoon } from "../host-calls.js";
 import { type AnyBuffer, allocAny, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";

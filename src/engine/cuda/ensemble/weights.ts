@@ -1,8 +1,8 @@
 // What members of one shape do not change when they run: their weights, parameters and initial
 // states, in device memory.
-import { disposeQuietly } from "../../../core/disposal.js";
-import type { Context, Stream } from "../../../gpu/index.js";
-import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "../../../numerics/index.js";
+import { disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, Stream } from "@spillway/gpu";
+import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "@spillway/numerics";
 import { tanhTable } from "../../../reservoir/integer/tanh.js";
 import { integerRows } from "../../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";

@@ -1,7 +1,7 @@
 // Networks of populations on a device: drawn there if their rules allow it, and run there.
-import { Held } from "../../../core/disposal.js";
-import type { Context, Stream } from "../../../gpu/index.js";
-import type { FloatArray } from "../../../numerics/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import type { Context, Stream } from "@spillway/gpu";
+import type { FloatArray } from "@spillway/numerics";
 import { EngineCapacityError, EngineUnavailableError, formatBytes } from "../../../reservoir/engine.js";
 import {
   type DeviceSlots,

@@ -1,5 +1,5 @@
 // How a network of populations is laid over a device. Nothing is allocated here.
-import type { DeviceInfo } from "../../../gpu/index.js";
+import type { DeviceInfo } from "@spillway/gpu";
 
 /** The kernels, quickest first. */
 export type NetworkPlanName = "slots" | "table" | "general" | "plastic";

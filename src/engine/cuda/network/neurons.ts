@@ -1,5 +1,5 @@
 // The neurons of a planned network as the kernels take them, and which kernels take it.
-import { allocate, type FloatArray } from "../../../numerics/index.js";
+import { allocate, type FloatArray } from "@spillway/numerics";
 import type { SourceClass } from "../../../spikes/gpu/network/table.js";
 import { type NetworkPlan, networkStreams } from "../../../spikes/network/plan.js";
 import { upswingNumbers } from "../../../spikes/network/planned-neurons.js";

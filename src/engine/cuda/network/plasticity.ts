@@ -1,7 +1,7 @@
 // Plastic projections of a network in device memory: what kernels/network_plastic.cu reads and
 // changes of them. docs/numerics.md, rule 13.
-import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
-import { allocate, type FloatArray } from "../../../numerics/index.js";
+import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
+import { allocate, type FloatArray } from "@spillway/numerics";
 import type { NetworkPlan, PlannedSpikeTiming, PlasticTable } from "../../../spikes/network/plan.js";
 import { initialPlasticity, isTiming, keptTimes, type TimingTable, traceRows } from "../../../spikes/network/plasticity.js";
 import type { NetworkRunState } from "../../../spikes/network/session.js";

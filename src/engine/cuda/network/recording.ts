@@ -1,5 +1,5 @@
 // The spikes that a network records in device memory: put in order there, and brought to the host.
-import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
+import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import type { StepSpikes } from "../../../spikes/network/session.js";
 import { loadEntries } from "../kernels.js";
 

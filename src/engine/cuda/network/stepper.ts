@@ -1,8 +1,8 @@
 // A network of populations in device memory, and its steps: whole chunks a launch.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import { SpillwayError } from "../../../core/errors.js";
-import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
-import { allocate, type FloatArray, type Precision } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import { SpillwayError } from "@spillway/core/errors.js";
+import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
+import { allocate, type FloatArray, type Precision } from "@spillway/numerics";
 import type { DeviceSlots, DeviceTable } from "../../../spikes/gpu/network/table.js";
 import type { NetworkPlan, PlasticTable } from "../../../spikes/network/plan.js";
 import type { NetworkRunState, StepSpikes } from "../../../spikes/network/session.js";

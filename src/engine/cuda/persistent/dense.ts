@@ -1,7 +1,7 @@
 // Dense reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it
 // wants it.
-import type { Context, LaunchConfig } from "../../../gpu/index.js";
-import type { Matrix } from "../../../numerics/index.js";
+import type { Context, LaunchConfig } from "@spillway/gpu";
+import type { Matrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import type { AnyBuffer } from "../kernels.js";

@@ -1,8 +1,8 @@
 // The persistent family of time loops: a reservoir whose blocks stay on the chip for a whole chunk
 // of steps. "cluster" for small dense reservoirs, "grid" for all that fit the multiprocessors of a
 // device together; by kernels that are shipped, or compiled for the model if those fit it badly.
-import type { Context, DeviceInfo } from "../../../gpu/index.js";
-import type { SparseMatrix } from "../../../numerics/index.js";
+import type { Context, DeviceInfo } from "@spillway/gpu";
+import type { SparseMatrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { ModelShape } from "../shape.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";

@@ -1,7 +1,7 @@
 // Where the code of a persistent kernel comes from: shipped as PTX, or compiled here by NVRTC from
 // the same source for one model. Its arguments depend on its shape.
-import { CompileError, type Context, LibraryError, type Module, ModuleLoadError, shippedSource } from "../../../gpu/index.js";
-import type { Precision } from "../../../numerics/index.js";
+import { CompileError, type Context, LibraryError, type Module, ModuleLoadError, shippedSource } from "@spillway/gpu";
+import type { Precision } from "@spillway/numerics";
 import type { EngineOptions } from "../../../reservoir/engine.js";
 import { type AnyKernel, type RealParameter, realKernel, typedParameters } from "../kernels.js";
 

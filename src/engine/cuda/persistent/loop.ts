@@ -1,7 +1,7 @@
 // A time loop that is one kernel launch a chunk: blocks that stay, hold the weights and hand each
 // other the states. Which kernel, and how W lies in it, was decided before.
-import { disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, LaunchConfig, PinnedBuffer, Stream } from "../../../gpu/index.js";
+import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, LaunchConfig, PinnedBuffer, Stream } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";

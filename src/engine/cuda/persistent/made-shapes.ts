@@ -1,6 +1,6 @@
 // Shapes of persistent kernels that are made for a model: which rows, warps and columns in
 // registers suit N neurons on a device. Only arithmetic, as in shapes.ts.
-import type { DeviceInfo } from "../../../gpu/index.js";
+import type { DeviceInfo } from "@spillway/gpu";
 import type { ModelShape } from "../shape.js";
 import {
   clockMegahertz,

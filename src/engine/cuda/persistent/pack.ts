@@ -1,6 +1,6 @@
 // W in the order in which the persistent kernels read it: padded with zeros, 16 bytes of a lane
 // side by side.
-import { allocate, type FloatArray, type Matrix, type SparseMatrix } from "../../../numerics/index.js";
+import { allocate, type FloatArray, type Matrix, type SparseMatrix } from "@spillway/numerics";
 import { elementBytes } from "../shape.js";
 import { type DenseFit, groupSize, type SparseFit, tileGroups, unitBytes, unitEntries } from "./shapes.js";
 

@@ -1,6 +1,6 @@
 // What a persistent loop is opened with, whichever its storage and the source of its kernel.
-import { disposeQuietly } from "../../../core/disposal.js";
-import type { Context } from "../../../gpu/index.js";
+import { disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { AnyBuffer } from "../kernels.js";
 import type { ModelShape } from "../shape.js";

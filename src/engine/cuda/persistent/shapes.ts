@@ -1,7 +1,7 @@
 // The compiled shapes of the persistent kernels, and how a reservoir lies in one: blocks, where the
 // weights are, memory, modelled cost. Only arithmetic: nothing here touches a device.
-import type { DeviceInfo } from "../../../gpu/index.js";
-import type { Precision } from "../../../numerics/index.js";
+import type { DeviceInfo } from "@spillway/gpu";
+import type { Precision } from "@spillway/numerics";
 import { realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 

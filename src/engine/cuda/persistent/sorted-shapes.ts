@@ -1,6 +1,6 @@
 // The compiled shapes of kernels/reservoir_sparse_sorted.cu, and how a reservoir lies in one: rows
 // of a block, where entries are, memory, modelled cost. Only arithmetic, as in shapes.ts.
-import type { DeviceInfo } from "../../../gpu/index.js";
+import type { DeviceInfo } from "@spillway/gpu";
 import type { ModelShape } from "../shape.js";
 import { clockMegahertz, streamingCost } from "./shapes.js";
 

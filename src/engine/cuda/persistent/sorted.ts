@@ -1,7 +1,7 @@
 // Sparse reservoirs in the kernels of kernels/reservoir_sparse_sorted.cu: W as they want it, and
 // their plan.
-import type { Context, DeviceInfo } from "../../../gpu/index.js";
-import type { SparseMatrix } from "../../../numerics/index.js";
+import type { Context, DeviceInfo } from "@spillway/gpu";
+import type { SparseMatrix } from "@spillway/numerics";
 import type { ModelShape } from "../shape.js";
 import type { TimeLoopPlan } from "../time-loop.js";
 import { shippedCode } from "./kernel-code.js";

@@ -1,7 +1,7 @@
 // Sparse reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it
 // wants it.
-import type { Context } from "../../../gpu/index.js";
-import type { SparseMatrix } from "../../../numerics/index.js";
+import type { Context } from "@spillway/gpu";
+import type { SparseMatrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { TimeLoopPlan } from "../time-loop.js";
 import { given } from "./dense.js";

@@ -1,7 +1,7 @@
 // The plan "sharded": rows of W in slices over several devices, each with a persistent kernel, or a
 // launch for each step if W has no room in those. It is offered if an engine has several devices,
 // all of them alike and within each other's reach.
-import type { Context, DeviceInfo } from "../../../gpu/index.js";
+import type { Context, DeviceInfo } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { deviceName } from "../device.js";
 import { callMicroseconds } from "../host-calls.js";

@@ -1,6 +1,6 @@
 // The kernels of a reservoir over several devices: those of the grid, compiled by NVRTC for a reach
 // across devices (kernels/across.cuh), and each device's slice of W. No launch is here.
-import type { Context, LaunchConfig, Stream } from "../../../gpu/index.js";
+import type { Context, LaunchConfig, Stream } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { AnyBuffer } from "../kernels.js";
 import { denseLayout, describeDense, given } from "../persistent/dense.js";

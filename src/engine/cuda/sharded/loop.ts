@@ -1,8 +1,8 @@
 // A time loop over several devices: a persistent kernel on each, which hand the states of every
 // step to one another by stores into each other's memory. docs/internals/one-reservoir.md has the protocol. What
 // the steps are given, and where x and states go, lies on the first device; the others reach it.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceEvent, Stream } from "../../../gpu/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceEvent, Stream } from "@spillway/gpu";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";

@@ -1,8 +1,8 @@
 // A slice of W in the memory of its device as a fit wants it: packed on the host, or drawn in its
 // place, with the same bits (kernels/reservoir_weights.cu).
-import { Held } from "../../../core/disposal.js";
-import type { Context, Stream } from "../../../gpu/index.js";
-import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
+import { Held } from "@spillway/core/disposal.js";
+import type { Context, Stream } from "@spillway/gpu";
+import type { Matrix, SparseMatrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";

@@ -1,7 +1,7 @@
 // One device's part of a reservoir over several: its blocks, its rows of W, the places where all
 // devices put states for it, and its stream.
-import { disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, LaunchConfig, PinnedBuffer, Stream } from "../../../gpu/index.js";
+import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceEvent, LaunchConfig, PinnedBuffer, Stream } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realType } from "../kernels.js";
 import { closedParameters, reportWords, stalledWord } from "../persistent/loop.js";

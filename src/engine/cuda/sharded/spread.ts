@@ -1,8 +1,8 @@
 // W in slices of rows over several devices whose memory each step reads: the streamed step on every
 // device, which stores its part of x into the memory of all, and events between the steps. It takes
 // what the persistent kernels have no room for, and needs no NVRTC.
-import { type Disposes, disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
+import { type Disposes, disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { type AnyKernel, loadEntries, realKernel, realType } from "../kernels.js";

@@ -1,16 +1,10 @@
 // The spectral radius on a device: the host's methods, with the iteration where the matrix and the
 // vectors are. The same bits as on the host.
-import { ArgumentError } from "../../../core/errors.js";
-import type { Context, Stream } from "../../../gpu/index.js";
-import {
-  type Matrix,
-  type SparseMatrix,
-  type SpectralRadius,
-  SpectralRadiusError,
-  type SpectralRadiusOptions,
-} from "../../../numerics/index.js";
-import { type KrylovResult, krylovAttempts, largestBasis } from "../../../numerics/spectrum/krylov-attempts.js";
-import { powerRadius, spectralRadiusBy } from "../../../numerics/spectrum/radius.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Context, Stream } from "@spillway/gpu";
+import { type Matrix, type SparseMatrix, type SpectralRadius, SpectralRadiusError, type SpectralRadiusOptions } from "@spillway/numerics";
+import { type KrylovResult, krylovAttempts, largestBasis } from "@spillway/numerics/spectrum/krylov-attempts.js";
+import { powerRadius, spectralRadiusBy } from "@spillway/numerics/spectrum/radius.js";
 import { EngineCapacityError, type WorkOptions } from "../../../reservoir/engine.js";
 import { type DrawnMatrix, radiusOfRows } from "../../../reservoir/weight-draws.js";
 import { WorkPacer } from "../../../reservoir/work.js";

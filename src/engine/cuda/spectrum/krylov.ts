@@ -1,12 +1,12 @@
 // A Krylov-Schur iteration whose long vectors are on the device, with the host's bits: the order of
 // every sum is that of assembly/spectrum/krylov.ts. The small projected problem is the host's, by
 // the same code as there.
-import { disposeAll } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
-import type { KrylovResult, KrylovTask } from "../../../numerics/spectrum/krylov-attempts.js";
-import { ProjectedProblem, projectedBytes } from "../../../numerics/spectrum/projected-problem.js";
-import { fixedVector } from "../../../numerics/spectrum/structure.js";
-import { wasmInstance, wasmReserved } from "../../../numerics/wasm/index.js";
+import { disposeAll } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
+import type { KrylovResult, KrylovTask } from "@spillway/numerics/spectrum/krylov-attempts.js";
+import { ProjectedProblem, projectedBytes } from "@spillway/numerics/spectrum/projected-problem.js";
+import { fixedVector } from "@spillway/numerics/spectrum/structure.js";
+import { wasmInstance, wasmReserved } from "@spillway/numerics/wasm/index.js";
 import type { WorkPacer } from "../../../reservoir/work.js";
 import { type AnyKernel, loadEntries } from "../kernels.js";
 import type { DeviceOperator } from "./operators.js";

@@ -1,9 +1,9 @@
 // A square matrix in device memory and its product with a vector, in the order of the host's Krylov
 // iteration. No iteration here.
-import { disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "../../../gpu/index.js";
-import type { Component } from "../../../numerics/spectrum/components.js";
-import { powerOfTwoFactors } from "../../../numerics/spectrum/power-of-two.js";
+import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "@spillway/gpu";
+import type { Component } from "@spillway/numerics/spectrum/components.js";
+import { powerOfTwoFactors } from "@spillway/numerics/spectrum/power-of-two.js";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { deviceName } from "../device.js";

@@ -1,8 +1,8 @@
 // Power iteration whose matrix and vectors are on the device, with the host's bits:
 // docs/numerics.md, rule 7. When it has converged is the host's to say.
-import { disposeAll } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
-import { mostIterations, type PowerFailure, powerIterations, powerStart } from "../../../numerics/spectrum/power-iteration.js";
+import { disposeAll } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import { mostIterations, type PowerFailure, powerIterations, powerStart } from "@spillway/numerics/spectrum/power-iteration.js";
 import type { WorkOptions } from "../../../reservoir/engine.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import type { DeviceOperator } from "./operators.js";

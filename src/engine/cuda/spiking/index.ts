@@ -1,5 +1,5 @@
 // Spiking networks on a device: what the engine calls.
-import type { Context } from "../../../gpu/index.js";
+import type { Context } from "@spillway/gpu";
 import type { EngineOptions, EnginePlan, EngineSession } from "../../../reservoir/engine.js";
 import { EngineUnavailableError, formatBytes } from "../../../reservoir/engine.js";
 import type { SpikingModel } from "../../../reservoir/spiking-model.js";

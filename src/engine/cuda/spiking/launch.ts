@@ -1,6 +1,6 @@
 // How a spiking network is laid over a device: blocks, threads, shared memory, bytes. Nothing is
 // allocated here.
-import type { DeviceInfo } from "../../../gpu/index.js";
+import type { DeviceInfo } from "@spillway/gpu";
 import { EngineCapacityError } from "../../../reservoir/engine.js";
 import type { SpikingModel } from "../../../reservoir/spiking-model.js";
 import { usableMemory } from "../memory.js";

@@ -1,8 +1,8 @@
 // A spiking network in device memory: its synapses and constants, and what it carries from step to
 // step.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
-import { allocate, type FloatArray } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import { allocate, type FloatArray } from "@spillway/numerics";
 import type { NetworkState, NeuronConstants, SpikingModel, SynapseTable } from "../../../reservoir/spiking-model.js";
 import { type AnyBuffer, realType } from "../kernels.js";
 import { constantLists, type SpikingLaunch, stateLists } from "./launch.js";

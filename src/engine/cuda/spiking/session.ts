@@ -1,7 +1,7 @@
 // The session of a spiking reservoir on a device: that of the host's engines, and what stays on the
 // device besides.
-import type { Context } from "../../../gpu/index.js";
-import type { Matrix } from "../../../numerics/index.js";
+import type { Context } from "@spillway/gpu";
+import type { Matrix } from "@spillway/numerics";
 import { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import type { SummaryWork } from "../../../reservoir/engine/summaries.js";
 import type { BatchOptions, DeviceSide, EnginePlan, RunOptions, SequenceInput } from "../../../reservoir/engine.js";

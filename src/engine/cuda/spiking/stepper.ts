@@ -1,8 +1,8 @@
 // Runs chunks of steps of a spiking network on a device, one launch a chunk. The session around it
 // is the host engines' own.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceSlice, PinnedBuffer, Stream } from "../../../gpu/index.js";
-import { allocate, type FloatArray } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceSlice, PinnedBuffer, Stream } from "@spillway/gpu";
+import { allocate, type FloatArray } from "@spillway/numerics";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import type { NetworkState, SpikingModel } from "../../../reservoir/spiking-model.js";
 import { firstAbove } from "../../../spikes/gpu/first-above.js";

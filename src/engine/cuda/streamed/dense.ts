@@ -1,8 +1,8 @@
 // A dense W in device memory, rows packed to put a lane's next columns side by side, and its step.
 // docs/numerics.md, rule 1.
-import { disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
-import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
+import { disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
+import type { FloatArray, Matrix, Precision } from "@spillway/numerics";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";

@@ -1,9 +1,9 @@
 // Draws W on the device, from the streams that the host would draw it from
 // (kernels/reservoir_weights.cu).
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import { ArgumentError } from "../../../core/errors.js";
-import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
-import type { SparseMatrix } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import type { SparseMatrix } from "@spillway/numerics";
 import { EngineCapacityError } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { DrawnRounding, RowSums, WeightDraws } from "../../../reservoir/weight-draws.js";

@@ -1,8 +1,8 @@
 // The time loops that launch each step: "streamed", a fused kernel a step, which takes every model
 // and every device, and "named", the same by the kernels that a reader of the equation would write,
 // which are there to be read, profiled and called.
-import type { Context, DeviceInfo, Stream } from "../../../gpu/index.js";
-import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
+import type { Context, DeviceInfo, Stream } from "@spillway/gpu";
+import type { Matrix, SparseMatrix } from "@spillway/numerics";
 import { EngineUnavailableError } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";

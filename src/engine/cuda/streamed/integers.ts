@@ -1,8 +1,8 @@
 // W in integers in device memory, and its step: weights of 16 or 8 bits, states in pairs of 16,
 // sums of 32. docs/numerics.md, rule 18.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
-import { isSparse } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "@spillway/gpu";
+import { isSparse } from "@spillway/numerics";
 import { tanhTable } from "../../../reservoir/integer/tanh.js";
 import { type IntegerRows, integerRows } from "../../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";

@@ -1,9 +1,9 @@
 // The time loop that launches each step: by one fused kernel ("streamed") or by the named kernels
 // ("named"), whose weights come from memory; many steps are launched as a graph. For W that does
 // not fit on the chip, and for devices and shapes that no other loop takes.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, Graph, Stream } from "../../../gpu/index.js";
-import type { FloatArray, Precision } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, Graph, Stream } from "@spillway/gpu";
+import type { FloatArray, Precision } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";

@@ -1,9 +1,9 @@
 // W as the named kernels take it (kernels/neuromorphic_gemv.cu), and a step by two of them:
 // matvec_reservoir, then leaky_integration. matvec_input made the drive before. Dense rows stand as
 // they are, sparse ones in CSR form.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
-import { type FloatArray, Matrix } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
+import { type FloatArray, Matrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { type AnyBuffer, allocAny, type CompiledSource, realType } from "../kernels.js";
 import { NamedKernels, productBlocks, type RealInput, type SparseSlices } from "../named-kernels.js";

@@ -1,9 +1,9 @@
 // A dense W of eight or four bits a weight in device memory, and its step, which is not portable
 // arithmetic. The weights were rounded to steps when they were made (docs/numerics.md, rule 7); the
 // device finds the steps again. Layouts: kernels/reservoir_quantize.cu.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
-import type { FloatArray, Matrix } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "@spillway/gpu";
+import type { FloatArray, Matrix } from "@spillway/numerics";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { type AnyKernel, loadEntries } from "../kernels.js";

@@ -1,7 +1,7 @@
 // A CSR matrix as the sparse step reads it: slices of four rows of similar length, eight lanes a
 // row, a lane's next entries side by side. The order of a row's sum is that of docs/numerics.md,
 // rule 2: position m belongs to lane m mod 8.
-import type { SparseMatrix } from "../../../numerics/index.js";
+import type { SparseMatrix } from "@spillway/numerics";
 
 const sliceRows = 4;
 const rowLanes = 8;

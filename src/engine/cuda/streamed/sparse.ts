@@ -1,7 +1,7 @@
 // A sparse W in device memory, in slices of four rows, and its step. docs/numerics.md, rule 2.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import type { Context, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
-import { allocate, type Precision, type SparseMatrix } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import type { Context, DeviceInfo, DeviceSlice, Stream } from "@spillway/gpu";
+import { allocate, type Precision, type SparseMatrix } from "@spillway/numerics";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";

@@ -1,6 +1,6 @@
 // What the streamed loop needs of W: its place in device memory, and a step's launch. Dense and
 // sparse matrices each have a file.
-import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
+import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
 import type { AnyKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 

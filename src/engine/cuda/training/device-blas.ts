@@ -1,16 +1,9 @@
 // Optional ridge regression by NVIDIA's libraries: cuBLAS sums training rows where they are, on the
 // device or on the host, and cuSOLVER solves. Not the portable bits; those are gram.ts and
 // numerics/linear-algebra.
-import { disposeAll, disposeQuietly } from "../../../core/disposal.js";
-import {
-  type Context,
-  DenseRoutines,
-  type DeviceBuffer,
-  type DeviceSlice,
-  type ReadonlyDeviceSlice,
-  type Stream,
-} from "../../../gpu/index.js";
-import { type ColumnSource, type DenseBlas, type GramSum, lostPivot, Matrix, shiftedTriangle, writeRows } from "../../../numerics/index.js";
+import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import { type Context, DenseRoutines, type DeviceBuffer, type DeviceSlice, type ReadonlyDeviceSlice, type Stream } from "@spillway/gpu";
+import { type ColumnSource, type DenseBlas, type GramSum, lostPivot, Matrix, shiftedTriangle, writeRows } from "@spillway/numerics";
 import { realKernel } from "../kernels.js";
 import type { GramTrainer, MemberRows, RowShape } from "./gram.js";
 import { rowArguments, rowFeatures, rowParameters } from "./gram.js";

@@ -3,9 +3,9 @@
 // of one device. Tiles, not blocks of rows, since what moves is then the states of a block, N
 // values a row, and not sums of all blocks, F^2 / 2 values of twice the size; and no device holds
 // them all.
-import { type Disposes, disposeAll, disposeQuietly, Held } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "../../../gpu/index.js";
-import type { GramBlocks } from "../../../numerics/index.js";
+import { type Disposes, disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "@spillway/gpu";
+import type { GramBlocks } from "@spillway/numerics";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import { deviceName } from "../device.js";
 import { type AnyBuffer, allocAny, realType } from "../kernels.js";

@@ -1,9 +1,9 @@
 // Gram matrices of one reservoir or of many on the device, in the order of docs/numerics.md rule 9.
 // If sinks have sums already, it goes on from them, and hands them back as if the sinks had
 // taken the rows themselves.
-import { disposeAll } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
-import { type GramBlocks, Matrix, type Precision } from "../../../numerics/index.js";
+import { disposeAll } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
+import { type GramBlocks, Matrix, type Precision } from "@spillway/numerics";
 import type { FeatureSpec } from "../../../reservoir/features.js";
 import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";

@@ -1,7 +1,7 @@
 // Training where the states are: what takes the place of a sink on the host while its rows are made
 // on the device.
-import type { Context, Stream } from "../../../gpu/index.js";
-import type { PortableGram } from "../../../numerics/index.js";
+import type { Context, Stream } from "@spillway/gpu";
+import type { PortableGram } from "@spillway/numerics";
 import { GramAccumulator } from "../../../readout/index.js";
 import type { TrainingSink } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";

@@ -1,6 +1,6 @@
 // Qubits with the transverse-field Ising Hamiltonian, and their evolution in time. Qubit 0 is the
 // highest bit of a basis state's number; bit 0 is the state |0>, of which Z is +1.
-import { Matrix, portableCos, portableSin, symmetricEigen } from "../../../numerics/index.js";
+import { Matrix, portableCos, portableSin, symmetricEigen } from "@spillway/numerics";
 
 /** A complex d x d matrix, row by row. */
 export interface ComplexMatrix {

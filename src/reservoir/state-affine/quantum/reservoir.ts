@@ -1,5 +1,5 @@
 // quantumReservoir: qubits as the description of a reservoir.
-import { choice, optional, resolve, seed as seedKind, type TableOf } from "../../../core/options.js";
+import { choice, optional, resolve, seed as seedKind, type TableOf } from "@spillway/core/options.js";
 import type { CommonKindOptions } from "../../registered/options.js";
 import type { QuantumOptions, StateAffineReservoirOptions } from "../description.js";
 import { quantumTable, stateAffineTable } from "../options.js";

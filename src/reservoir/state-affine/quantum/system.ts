@@ -1,6 +1,6 @@
 // The matrices by which a quantum reservoir is a state-affine system. No engine sees a quantum
 // state: it multiplies these.
-import { Matrix, RandomStream, type Seed, seedKeys } from "../../../numerics/index.js";
+import { Matrix, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import type { QuantumConfig } from "../options.js";
 import { adjoint, type ComplexMatrix, complexProduct, complexZeros, evolution, isingHamiltonian, signOf } from "./evolution.js";
 import { pauliCoordinates, pauliMatrix } from "./pauli.js";

@@ -1,5 +1,5 @@
 // Burst: neurons fire in quick runs with silence between them.
-import { portableExp } from "../../../numerics/index.js";
+import { portableExp } from "@spillway/numerics";
 import type { Spike } from "../../pattern/pattern.js";
 import { spikeTrains } from "../../pattern/rates.js";
 import { eventTimes, generatorStream, patternOf } from "../generators.js";

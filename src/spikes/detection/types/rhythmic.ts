@@ -1,5 +1,5 @@
 // Rhythmic: neurons keep time, together or each with a phase of its own.
-import { portableLog, portableSinCos } from "../../../numerics/index.js";
+import { portableLog, portableSinCos } from "@spillway/numerics";
 import type { Spike } from "../../pattern/pattern.js";
 import { spikeTrains } from "../../pattern/rates.js";
 import { generatorStream, patternOf } from "../generators.js";

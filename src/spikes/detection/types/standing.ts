@@ -1,5 +1,5 @@
 // Standing: activity swings in place, with nodes that stay silent and antinodes that take turns.
-import { portableCos, portableLog } from "../../../numerics/index.js";
+import { portableCos, portableLog } from "@spillway/numerics";
 import { modulatedSpikes, patternOf } from "../generators.js";
 import { aboveChance, generatorOptions, type PatternMeasure } from "../measure.js";
 import { planeWaves } from "../waves.js";

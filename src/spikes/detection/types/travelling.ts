@@ -1,5 +1,5 @@
 // Travelling: activity moves across the population, neuron by neuron, in one direction.
-import { portableCos, portableLog } from "../../../numerics/index.js";
+import { portableCos, portableLog } from "@spillway/numerics";
 import { modulatedSpikes, patternOf } from "../generators.js";
 import { aboveChance, generatorOptions, type PatternMeasure } from "../measure.js";
 import { planeWaves } from "../waves.js";

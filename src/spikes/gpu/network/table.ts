@@ -1,7 +1,7 @@
 // The synapses of a network in device memory: drawn there, or copied from the host; and the same in
 // slots for kernels/network_slots.cu.
-import type { Held } from "../../../core/disposal.js";
-import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "../../../gpu/index.js";
+import type { Held } from "@spillway/core/disposal.js";
+import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "@spillway/gpu";
 import { type NetworkPlan, type NetworkTable, networkStreams, type PlannedProjection } from "../../network/plan.js";
 import { tableSum as sumOnHost } from "../../network/table-sum.js";
 import { kernelOf } from "../kernels.js";

@@ -1,0 +1,59 @@
+// A C library whose calls give a status: its functions by name, and an error for every status but
+// success. Finding one is library-search.ts.
+import { SpillwayError } from "@spillway/core/errors.js";
+import type { ArgumentsOf, CallSignature } from "./driver-calls.js";
+import { ForeignLibrary } from "./ffi.js";
+
+/** A call of a library beside the driver gave another status than success. */
+export class LibraryCallError extends SpillwayError {
+  override readonly name: string = "LibraryCallError";
+  readonly statusCode: number;
+  /** Its name, such as CUBLAS_STATUS_ALLOC_FAILED. */
+  readonly status: string;
+  readonly call: string;
+
+  constructor(statusCode: number, status: string, call: string, library = "") {
+    super("device", `${status} (${statusCode}) from ${call}${library && ` of ${library}`}`);
+    this.statusCode = statusCode;
+    this.status = status;
+    this.call = call;
+  }
+}
+
+/** A library, loaded. `Calls` are its functions with their arguments. */
+export class StatusLibrary<Calls extends Readonly<Record<string, CallSignature>>> {
+  readonly foreign: ForeignLibrary;
+  readonly #calls: Calls;
+  readonly #failure: (code: number, call: string) => Error;
+
+  /**
+   * `needed` must be there: a library without it is another or too old. @throws what koffi throws;
+   * MissingCallError.
+   */
+  constructor(path: string, calls: Calls, failure: (code: number, call: string) => Error, needed?: keyof Calls & string) {
+    this.foreign = new ForeignLibrary(path);
+    this.#calls = calls;
+    this.#failure = failure;
+    if (needed !== undefined) this.foreign.resolve(needed, calls[needed]!);
+  }
+
+  get path(): string {
+    return this.foreign.path;
+  }
+
+  /** The call's status. */
+  status<Name extends keyof Calls & string>(name: Name, ...values: ArgumentsOf<Calls[Name]["arguments"]>): number {
+    return this.foreign.resolve(name, this.#calls[name]!)(...values) as number;
+  }
+
+  /** The status of a call on a thread of Node's pool. */
+  statusAsync<Name extends keyof Calls & string>(name: Name, ...values: ArgumentsOf<Calls[Name]["arguments"]>): Promise<number> {
+    return this.foreign.callAsync(name, this.#calls[name]!, values);
+  }
+
+  /** @throws the library's error if the status is none of success. */
+  call<Name extends keyof Calls & string>(name: Name, ...values: ArgumentsOf<Calls[Name]["arguments"]>): void {
+    const code = this.status(name, ...values);
+    if (code !== 0) throw this.#failure(code, name);
+  }
+}

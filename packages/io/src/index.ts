@@ -1,0 +1,25 @@
+/**
+ * Files: series in (CSV, .ts, NPY, NPZ, WAV), results out (CSV, NPY, NPZ, WAV), models both ways
+ * (safetensors). Parsers take bytes or text and run in a browser; functions that take a path need
+ * Node and load it when they are called.
+ */
+
+export { nearNames } from "@spillway/core/near-names.js";
+export { AtomicFile, writeFileAtomic } from "./atomic.js";
+export { type CsvOptions, type CsvTable, parseCsv, readCsv } from "./csv.js";
+export { type CsvColumn, csvColumns } from "./csv-columns.js";
+export { missingMarkers } from "./csv-records.js";
+export { type CsvWriteOptions, formatCsv, writeCsv } from "./csv-writer.js";
+export { FileError, type FileFormat, type FileProblem, FormatError, type SourceOptions } from "./errors.js";
+export { ensureFolder, listFiles, readBytes, readText } from "./files.js";
+export { bfloat16ToFloat32, float16ToFloat32 } from "./half.js";
+export type { MissingPolicy } from "./missing.js";
+export { decodeNpy, encodeNpy, type NpyArray, type NpySource, type NpyType, npyToMatrix, readNpy, writeNpy } from "./npy.js";
+export { NpyWriter, type NpyWriterOptions } from "./npy-writer.js";
+export { decodeNpz, encodeNpz, type NpzOptions, type NpzWriteOptions, readNpz, writeNpz } from "./npz.js";
+export { decodeSafetensors, encodeSafetensors, readSafetensors, writeSafetensors } from "./safetensors.js";
+export type { SafetensorsFile, SafetensorsTensor, SafetensorsType } from "./safetensors-types.js";
+export type { NumberArray } from "./typed-bytes.js";
+export { parseUea, readUea, type UeaDataset, type UeaOptions } from "./uea.js";
+export { decodeWav, readWav, type WavSound } from "./wav.js";
+export { encodeWav, type WavWriteOptions, writeWav } from "./wav-writer.js";

@@ -1,0 +1,15 @@
+/**
+ * The bottom room: matrices, portable arithmetic, random streams, linear algebra. It has never
+ * heard of a reservoir.
+ */
+export { describe } from "@spillway/core/text.js";
+export * from "./double-double.js";
+export type { DoubleDoubles } from "./double-double-rows.js";
+export * from "./linear-algebra/index.js";
+export * from "./matrix.js";
+export { normalCdf, normalQuantile } from "./normal.js";
+export * from "./portable.js";
+export * from "./random.js";
+export { rowDot } from "./row-dot.js";
+export * from "./spectrum/index.js";
+export { loadWasm } from "./wasm/index.js";

@@ -1,0 +1,47 @@
+// All eigenvalues of one irreducible block by dense methods, in WebAssembly.
+import { SpillwayError } from "@spillway/core/errors.js";
+import { releaseInstance, wasmInstance, wasmReserved } from "../wasm/index.js";
+import type { Component } from "./components.js";
+import { paddedLength } from "./padding.js";
+
+/** Eigenvalues re[i] + i im[i], as two lists of equal length. */
+export interface Eigenvalues {
+  readonly re: Float64Array;
+  readonly im: Float64Array;
+}
+
+/**
+ * The eigenvalues of a block, in the order in which the QR algorithm leaves them; conjugate pairs
+ * are exact.
+ */
+export function denseEigenvalues(component: Component): Eigenvalues {
+  const n = component.size;
+  const ld = paddedLength(n);
+  const instance = wasmInstance(8 * ld * (n + 3));
+  const { exports, memory } = instance;
+  const work = wasmReserved + 8 * ld * n;
+  writeBlock(component, ld, new Float64Array(memory.buffer, wasmReserved, ld * n));
+  const missing = exports.denseEigenvalues(n, wasmReserved, ld, work);
+  const part = (at: number) => new Float64Array(memory.buffer, at, n).slice();
+  const found = { re: part(work), im: part(work + 8 * ld) };
+  releaseInstance(instance);
+  if (missing !== 0)
+    throw new SpillwayError("numeric", `the QR algorithm did not find ${missing} of the ${n} eigenvalues of an irreducible block`);
+  return found;
+}
+
+function writeBlock<Values extends Float64Array>(component: Component, ld: number, values: Values): Values {
+  component.forEach((row, column, value) => {
+    values[row * ld + column] = value;
+  });
+  return values;
+}
+
+/** sqrt(re^2 + im^2), free of overflow; exact if one of the two is 0. */
+export function modulus(re: number, im: number): number {
+  const larger = Math.max(Math.abs(re), Math.abs(im));
+  const lesser = Math.min(Math.abs(re), Math.abs(im));
+  if (lesser === 0) return larger;
+  const ratio = lesser / larger;
+  return larger * Math.sqrt(1 + ratio * ratio);
+}

@@ -1,0 +1,26 @@
+// The PTX interpreter: reads PTX and runs it without a GPU, strictly. It has no driver API and
+// loads nothing native.
+
+export { LaunchError } from "@spillway/core/errors.js";
+export type { MachineArgument, MachineDimensions } from "./arguments.js";
+export type { Index3, SimulationErrorKind, SimulationSite } from "./errors.js";
+export { PtxSyntaxError, SimulationError, UnsupportedPtxError } from "./errors.js";
+export { type MachineLaunchOptions, type MachineOptions, PtxMachine } from "./machine.js";
+export { parsePtx } from "./parser.js";
+export { type KernelInfo, type LaunchResult, PtxProgram, type RunningLaunch } from "./program.js";
+export type { InstructionClass, LaunchCounters } from "./run/counters.js";
+export type { Checks, Limits } from "./run/options.js";
+export type {
+  PtxFunction,
+  PtxInitialValue,
+  PtxInstruction,
+  PtxLabel,
+  PtxModule,
+  PtxOperand,
+  PtxRegister,
+  PtxStatement,
+  PtxVariable,
+  ScalarType,
+  SourceLocation,
+  StateSpace,
+} from "./types.js";

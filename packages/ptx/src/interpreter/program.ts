@@ -1,0 +1,334 @@
+// A loaded PTX module: its variables on the device, its kernels compiled on first use, and launches
+// of them.
+import { LaunchError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
+import { checkBlock, dimensions, packArguments } from "./arguments.js";
+import { bindKernel } from "./compile/bind.js";
+import { type CompiledKernel, KernelCompiler, parameterLayout } from "./compile/function.js";
+import { UnsupportedPtxError } from "./errors.js";
+import type { MachineLaunchOptions, PtxMachine } from "./machine.js";
+import { collectCounters, type LaunchCounters } from "./run/counters.js";
+import { GridRun, type GridShape, type Slot } from "./run/grid.js";
+import { LaunchState, mostRegisterBytes } from "./run/launch-state.js";
+import { type Allocation, globalHigh, shadow } from "./run/memory.js";
+import { type Checks, checksTable, limitsTable } from "./run/options.js";
+import { translationOf } from "./translations.js";
+import { type PtxFunction, type PtxInitialValue, type PtxModule, type PtxVariable, scalarBytes } from "./types.js";
+
+/** What a launch left behind besides memory. */
+export interface LaunchResult {
+  counters: LaunchCounters;
+  /** What the kernel printed, one entry a call. */
+  printed: string[];
+}
+
+/** A launch under way. */
+export interface RunningLaunch {
+  /** Grows whenever it changes something that another could be waiting for. */
+  readonly progress: number;
+  /**
+   * Goes on until it is over, which is true, or until each of its threads had its turns and none
+   * changed anything. Throws as `launch`, and then is over.
+   */
+  advance(): boolean;
+  /** Tells it that somebody else changed memory: what it waits for may have come. */
+  noteChange(): void;
+  /** What it left behind. */
+  readonly result: LaunchResult;
+  /** Gives back what it holds, if it is not over. */
+  abandon(): void;
+}
+
+/** What a host may ask of a kernel before launching it. */
+export interface KernelInfo {
+  name: string;
+  parameters: { name: string; type: string; bytes: number; offset: number }[];
+  staticSharedBytes: number;
+  localBytes: number | undefined;
+  directives: ReadonlyMap<string, readonly number[]>;
+}
+
+const alignUp = (value: number, to: number): number => Math.ceil(value / to) * to;
+/** Workspace of a cooperative grid: its size, the barrier word, and room. */
+const workspaceBytes = 16;
+const initialView = new DataView(new ArrayBuffer(16));
+
+/** A module loaded into a machine's memory; `PtxMachine.load` makes one. */
+export class PtxProgram {
+  readonly module: PtxModule;
+  private readonly machine: PtxMachine;
+  private readonly allocations = new Map<PtxVariable, Allocation>();
+  private readonly kernels = new Map<string, CompiledKernel>();
+  private readonly functionNames: string[];
+  private readonly functionNumbers: ReadonlyMap<string, number>;
+  private unloaded = false;
+
+  /**
+   * Allocates and fills the module's variables. @throws UnsupportedPtxError on an extern that
+   * nothing defines
+   */
+  constructor(machine: PtxMachine, module: PtxModule, owner?: object) {
+    this.machine = machine;
+    this.module = module;
+    this.functionNames = [...module.functions.keys()];
+    this.functionNumbers = new Map(this.functionNames.map((name, k) => [name, k]));
+    try {
+      const placed = this.variables;
+      for (const variable of placed) {
+        if (variable.external) throw new UnsupportedPtxError(`"${variable.name}" is extern and nothing defines it`, variable.line);
+        const kind = variable.space === "const" ? "constant" : "global";
+        this.allocations.set(variable, machine.memory.allocate(variable.bytes, kind, `variable ${variable.name}`, owner));
+      }
+      for (const variable of placed) this.initialise(variable);
+    } catch (error) {
+      this.unload();
+      throw error;
+    }
+  }
+
+  /** Variables in global and constant memory, those of function bodies after the module's. */
+  get variables(): PtxVariable[] {
+    const all = [...this.module.variables.values(), ...[...this.module.functions.values()].flatMap(({ variables }) => variables)];
+    return all.filter(({ space }) => space === "global" || space === "const");
+  }
+
+  /** Names of the kernels, in the order of the file. */
+  get entries(): string[] {
+    return [...this.module.functions.values()].filter(({ kind }) => kind === "entry").map(({ name }) => name);
+  }
+
+  /** Address and size of a module variable, as cuModuleGetGlobal gives them. */
+  global(name: string): { address: bigint; bytes: number } {
+    const variable = this.module.variables.get(name);
+    const allocation = variable && this.allocations.get(variable);
+    if (allocation === undefined)
+      throw new LaunchError(
+        undefined,
+        `the module has no variable "${name}": it has ${[...this.module.variables.keys()].join(", ") || "none"}`,
+      );
+    return { address: (BigInt(globalHigh) << 32n) + BigInt(allocation.base), bytes: allocation.bytes };
+  }
+
+  /**
+   * Parameters, memory and directives of a kernel. @throws LaunchError if there is none of that
+   * name
+   */
+  info(entry: string): KernelInfo {
+    const fn = this.entry(entry);
+    const { offsets } = parameterLayout(fn.parameters);
+    const { staticSharedBytes, localBytes } = this.kernel(fn, this.machine.checks);
+    const parameters = fn.parameters.map(({ name, type, bytes }, k) => ({ name, type, bytes, offset: offsets[k]! }));
+    return { name: entry, parameters, staticSharedBytes, localBytes, directives: fn.directives };
+  }
+
+  /** Gives the variables' memory back; the program cannot be launched afterwards. */
+  unload(): void {
+    if (this.unloaded) return;
+    this.unloaded = true;
+    for (const allocation of this.allocations.values()) this.machine.memory.free(allocation);
+  }
+
+  private initialise(variable: PtxVariable): void {
+    const allocation = this.allocations.get(variable)!;
+    const bytes = new Uint8Array(allocation.bytes);
+    const size = scalarBytes[variable.type];
+    for (const [at, value] of variable.initial) {
+      initialView.setBigUint64(8, 0n);
+      this.initialBytes(value, variable);
+      bytes.set(new Uint8Array(initialView.buffer, 0, size), at * size);
+    }
+    this.machine.memory.write(allocation.base, bytes, variable.space === "const" ? shadow.constant : shadow.written);
+  }
+
+  private initialBytes(value: PtxInitialValue, variable: PtxVariable): void {
+    if (value.kind === "bits") {
+      initialView.setBigUint64(0, BigInt.asUintN(64, value.value), true);
+      return;
+    }
+    const target = value.variable ?? this.module.variables.get(value.name);
+    const allocation = target && this.allocations.get(target);
+    const fn = this.functionNumbers.get(value.name);
+    if (allocation === undefined && fn === undefined)
+      throw new UnsupportedPtxError(`the initial value of "${variable.name}" names "${value.name}"`, variable.line);
+    const address =
+      allocation === undefined
+        ? (3n << 32n) + BigInt(16 * (fn! + 1))
+        : (BigInt(globalHigh) << 32n) + BigInt(allocation.base + value.offset);
+    initialView.setBigUint64(0, address, true);
+  }
+
+  private entry(name: string): PtxFunction {
+    const fn = this.module.functions.get(name);
+    if (fn?.kind !== "entry" || !fn.defined)
+      throw new LaunchError(undefined, `the module has no kernel "${name}": it has ${this.entries.join(", ") || "none"}`);
+    return fn;
+  }
+
+  private kernel(fn: PtxFunction, { races, globalRaces }: Checks): CompiledKernel {
+    const key = `${fn.name}/${races}/${globalRaces}`;
+    let kernel = this.kernels.get(key);
+    if (kernel === undefined) {
+      const linkage = {
+        module: this.module,
+        placeOf: (variable: PtxVariable) => {
+          const allocation = this.allocations.get(variable);
+          if (allocation === undefined) throw new UnsupportedPtxError(`"${variable.name}" has no place in memory`, variable.line);
+          return allocation.base;
+        },
+        functionNumber: (name: string) => this.functionNumbers.get(name)!,
+      };
+      const places = [...this.allocations.values()].map(({ base }) => base);
+      const translated = translationOf(this.module, `${key}/${places}`, () =>
+        new KernelCompiler(linkage, { races, globalRaces }).translate(fn),
+      );
+      kernel = bindKernel(translated, this.machine.support);
+      this.kernels.set(key, kernel);
+    }
+    return kernel;
+  }
+
+  private shape(fn: PtxFunction, kernel: CompiledKernel, options: MachineLaunchOptions): GridShape {
+    const grid = dimensions(options.grid, "grid", { x: 2 ** 31 - 1, y: 65535, z: 65535 });
+    const block = dimensions(options.block, "block", { x: 1024, y: 1024, z: 64 });
+    checkBlock(fn, block);
+    const declared = fn.directives.get("reqnctapercluster") as [number, number, number] | undefined;
+    const clusterOption = options.cluster ?? declared;
+    const cluster = dimensions(clusterOption ?? 1, "cluster", { x: 16, y: 16, z: 16 });
+    if (cluster.x * cluster.y * cluster.z > 16)
+      throw new LaunchError(undefined, `a cluster of ${cluster.x * cluster.y * cluster.z} blocks: it takes at most 16`);
+    for (const axis of ["x", "y", "z"] as const)
+      if (grid[axis] % cluster[axis] !== 0)
+        throw new LaunchError(undefined, `grid.${axis} ${grid[axis]} is no multiple of cluster.${axis} ${cluster[axis]}`);
+    const dynamicSharedBytes = options.dynamicSharedBytes ?? 0;
+    if (!Number.isInteger(dynamicSharedBytes) || dynamicSharedBytes < 0)
+      throw new LaunchError(undefined, `dynamicSharedBytes is ${dynamicSharedBytes}: it takes a whole number from 0`);
+    const own = kernel.staticSharedBytes + dynamicSharedBytes;
+    const most = this.machine.sharedBytesPerBlock;
+    if (own > most) throw new LaunchError(undefined, `${fn.name} would have ${own} bytes of shared memory a block: there are ${most}`);
+    const sharedBytes = kernel.reservedSharedBytes + own;
+    return { grid, block, cluster, explicitCluster: clusterOption !== undefined, sharedBytes, dynamicSharedBytes };
+  }
+
+  /**
+   * Runs a kernel to its end. Throws LaunchError for a launch that cannot be, UnsupportedPtxError
+   * for PTX that is not modelled, and SimulationError for what the kernel does wrong; memory then
+   * holds what was written so far.
+   */
+  launch(options: MachineLaunchOptions): LaunchResult {
+    const running = this.begin(options);
+    while (!running.advance());
+    return running.result;
+  }
+
+  /**
+   * Begins a launch that runs by `advance`, so that launches of several devices can wait for one
+   * another. One at a time of a program. Throws LaunchError, UnsupportedPtxError.
+   */
+  begin(options: MachineLaunchOptions): RunningLaunch {
+    if (this.unloaded) throw new LaunchError(undefined, "the program was unloaded");
+    const { machine } = this;
+    const { memory } = machine;
+    const fn = this.entry(options.entry);
+    const given = resolve(checksTable, { ...machine.checks, ...options.checks }, "checks of a launch");
+    const checks = { ...given, initialised: machine.checks.initialised };
+    const limits = resolve(limitsTable, { ...machine.limits, ...options.limits }, "limits of a launch");
+    const kernel = this.kernel(fn, checks);
+    const shape = this.shape(fn, kernel, options);
+    const packed = packArguments(fn, options.args);
+    const blocks = shape.grid.x * shape.grid.y * shape.grid.z;
+    const clusterBlocks = shape.cluster.x * shape.cluster.y * shape.cluster.z;
+    const resident = options.cooperative
+      ? blocks
+      : Math.min(blocks, Math.max(1, Math.floor((options.residentBlocks ?? machine.residentBlocks) / clusterBlocks)) * clusterBlocks);
+    const warps = resident * Math.ceil((shape.block.x * shape.block.y * shape.block.z) / 32);
+    if (warps * kernel.entry.registerBytes > mostRegisterBytes)
+      throw new LaunchError(
+        undefined,
+        `the registers of ${warps} warps of ${fn.name} take ${warps * kernel.entry.registerBytes} bytes: there are ${mostRegisterBytes}`,
+      );
+    const localBytes = alignUp(kernel.localBytes ?? limits.stackBytes, 16);
+    const lanes = 32 * Math.ceil((shape.block.x * shape.block.y * shape.block.z) / 32);
+    let taken: readonly Allocation[] = [];
+    const end = () => {
+      for (const allocation of taken) memory.free(allocation);
+      if (taken.length > 0) for (const each of kernel.functions.values()) for (const segment of each.segments) segment.lanes = 0;
+      taken = [];
+    };
+    const take = (bytes: number, kind: "shared" | "local" | "parameter", name: string): number => {
+      const allocation = memory.allocate(bytes, kind, name);
+      taken = [...taken, allocation];
+      return allocation.base;
+    };
+    try {
+      const paramBase = take(packed.length, "parameter", "the kernel's parameters");
+      memory.write(paramBase, packed, shadow.constant);
+      const workspace = { low: 0, high: 0 };
+      if (options.cooperative) {
+        workspace.low = take(workspaceBytes, "parameter", "the grid's workspace");
+        workspace.high = globalHigh;
+        memory.write(workspace.low, new Uint8Array(new Int32Array([workspaceBytes, 0, 0, 0]).buffer));
+      }
+      const slots: Slot[] = [];
+      for (let k = 0; k < resident; k++) {
+        slots.push({
+          sharedBase: take(shape.sharedBytes, "shared", "shared memory"),
+          localBase: take(lanes * localBytes, "local", "local memory"),
+        });
+      }
+      const launch = new LaunchState({
+        kernel,
+        checks,
+        limits,
+        gridId: machine.nextGridId(),
+        blocks,
+        localBytes,
+        paramBase,
+        tagWords: resident * ((shape.sharedBytes + 3) >> 2),
+        spares: machine.spares,
+        access: machine.access,
+        heap: memory.bytes,
+        functionNames: this.functionNames,
+        workspace,
+        fileNames: this.module.files,
+        startNanoseconds: machine.nanoseconds,
+        print: options.print,
+      });
+      const run = new GridRun(launch, shape, slots, memory);
+      const finish = () => {
+        if (taken.length > 0) launch.giveBack();
+        end();
+      };
+      const { reaches } = options;
+      return {
+        get progress() {
+          return launch.progress;
+        },
+        advance: () => {
+          const show = reaches && memory.hide(reaches);
+          const before = launch.steps;
+          let over = true;
+          try {
+            over = run.advance();
+            if (over) {
+              collectCounters(kernel, launch.counters);
+              launch.counters.steps = launch.steps;
+            }
+            return over;
+          } finally {
+            machine.nanoseconds += launch.steps - before;
+            show?.();
+            if (over) finish();
+          }
+        },
+        noteChange: () => {
+          launch.progress++;
+        },
+        result: { counters: launch.counters, printed: launch.printed },
+        abandon: finish,
+      };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+}

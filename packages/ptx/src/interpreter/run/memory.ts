@@ -1,0 +1,253 @@
+// The memory of the simulated device: one heap for global, constant, parameter, shared and local
+// bytes, each byte with a shadow that says whether it may be touched. It hands out addresses and
+// keeps what was freed by name; it knows no threads.
+import { LaunchError } from "@spillway/core/errors.js";
+
+/**
+ * Shadow values: no live allocation; allocated and never written; written; written and constant;
+ * the target of a copy that was not waited for; memory of another device that the running launch
+ * may not reach.
+ */
+export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving: 4, foreign: 5 } as const;
+
+/** High word of every global address; the low word is the place in the heap. */
+export const globalHigh = 7;
+
+/** Bytes around every allocation that belong to none: running over an end is then seen. */
+const guardBytes = 256;
+
+/** Bytes that kernels may take by malloc. */
+const heapBytes = 2 ** 23;
+
+/**
+ * Bytes that are taken before the search starts from the beginning again: freed memory stays unused
+ * for so long, and no more of the host's memory is touched than this and what is live.
+ */
+const lapBytes = 2 ** 24;
+
+/** What an allocation takes of the memory. */
+const roomFor = (bytes: number): number => Math.ceil(Math.max(bytes, 1) / 256) * 256 + guardBytes;
+
+export type AllocationKind = "heap" | "global" | "constant" | "parameter" | "shared" | "local";
+
+export interface Allocation {
+  /** First byte in the heap. */
+  base: number;
+  bytes: number;
+  kind: AllocationKind;
+  /** What it is for, in messages. */
+  name: string;
+  /** Whose memory it is, if several devices share the machine. */
+  owner?: object | undefined;
+}
+
+interface Gap {
+  start: number;
+  end: number;
+}
+
+export class DeviceMemory {
+  readonly bytes: Uint8Array;
+  readonly shadowBytes: Uint8Array;
+  /** Bytes that allocations of the program (not of launches) may take. */
+  readonly capacity: number;
+  readonly views: Record<"G8" | "GI8" | "G16" | "GI16" | "G32" | "GF" | "GD" | "S8" | "S16" | "S32" | "SD", ArrayLike<number>>;
+  private readonly gaps: Gap[];
+  private cursor = 0;
+  private sinceStart = 0;
+  private readonly live = new Map<number, Allocation>();
+  private readonly freed: Allocation[] = [];
+  private used = 0;
+  private heapUsed = 0;
+  private readonly tracksWrites: boolean;
+
+  /**
+   * `capacity` bytes for allocations and as much again as `reserve` for shared, local and parameter
+   * memory of running kernels.
+   */
+  constructor(capacity: number, reserve: number, tracksWrites: boolean) {
+    const total = Math.ceil((capacity + reserve) / 65536) * 65536;
+    if (!(capacity > 0) || total >= 2 ** 31)
+      throw new LaunchError(undefined, `device memory of ${capacity} bytes: it takes 1 byte to just below 2 GiB`);
+    this.capacity = capacity;
+    this.tracksWrites = tracksWrites;
+    const heap = new ArrayBuffer(total);
+    const marks = new ArrayBuffer(total);
+    this.bytes = new Uint8Array(heap);
+    this.shadowBytes = new Uint8Array(marks);
+    this.views = {
+      G8: this.bytes,
+      GI8: new Int8Array(heap),
+      G16: new Uint16Array(heap),
+      GI16: new Int16Array(heap),
+      G32: new Int32Array(heap),
+      GF: new Float32Array(heap),
+      GD: new Float64Array(heap),
+      S8: this.shadowBytes,
+      S16: new Uint16Array(marks),
+      S32: new Int32Array(marks),
+      SD: new Float64Array(marks),
+    };
+    this.gaps = [{ start: guardBytes, end: total }];
+  }
+
+  get usedBytes(): number {
+    return this.used;
+  }
+
+  get allocationCount(): number {
+    return this.live.size;
+  }
+
+  /**
+   * Finds room from where the last search ended: what was freed lately is not used again. The
+   * memory of launches lies at the other end, where an overrun of global memory does not come to.
+   */
+  private reserve(bytes: number, kind: AllocationKind): number {
+    const wanted = roomFor(bytes);
+    if (kind === "shared" || kind === "local" || kind === "parameter") {
+      const k = this.gaps.findLastIndex((gap) => gap.end - gap.start >= wanted);
+      if (k < 0) return -1;
+      const gap = this.gaps[k]!;
+      gap.end -= wanted;
+      if (gap.start === gap.end) this.gaps.splice(k, 1);
+      return gap.end;
+    }
+    this.sinceStart += wanted;
+    if (this.sinceStart > lapBytes) {
+      this.sinceStart = wanted;
+      this.cursor = 0;
+    }
+    for (let tried = 0; tried < this.gaps.length; tried++) {
+      const k = (this.cursor + tried) % this.gaps.length;
+      const gap = this.gaps[k]!;
+      if (gap.end - gap.start < wanted) continue;
+      const base = gap.start;
+      gap.start += wanted;
+      this.cursor = k;
+      if (gap.start === gap.end) this.gaps.splice(k, 1);
+      return base;
+    }
+    return -1;
+  }
+
+  allocate(bytes: number, kind: AllocationKind, name: string, owner?: object): Allocation {
+    if (!Number.isInteger(bytes) || bytes < 0)
+      throw new LaunchError(undefined, `an allocation of ${bytes} bytes: it takes a whole number from 0`);
+    if (kind === "global" && this.used + bytes > this.capacity)
+      throw new LaunchError(undefined, `out of device memory: ${bytes} bytes asked, ${this.capacity - this.used} of ${this.capacity} free`);
+    const base = this.reserve(bytes, kind);
+    if (base < 0)
+      throw new LaunchError(
+        undefined,
+        `out of device memory: no ${bytes} bytes in one piece for ${name}; give the device more memoryBytes`,
+      );
+    const allocation: Allocation = { base, bytes, kind, name, owner };
+    this.live.set(base, allocation);
+    if (kind === "global") this.used += bytes;
+    this.shadowBytes.fill(this.tracksWrites ? shadow.unwritten : shadow.written, base, base + bytes);
+    return allocation;
+  }
+
+  /** Room in the heap of kernels, of 8 MiB as CUDA's default is; undefined if there is none. */
+  allocateInKernel(bytes: number): number | undefined {
+    if (this.heapUsed + bytes > heapBytes || !this.gaps.some(({ start, end }) => end - start >= roomFor(bytes))) return undefined;
+    this.heapUsed += bytes;
+    return this.allocate(bytes, "heap", "memory from malloc").base;
+  }
+
+  free(allocation: Allocation): void {
+    if (this.live.get(allocation.base) !== allocation)
+      throw new LaunchError(undefined, `${allocation.name} is not allocated, or was freed already`);
+    this.live.delete(allocation.base);
+    if (allocation.kind === "global") this.used -= allocation.bytes;
+    if (allocation.kind === "heap") this.heapUsed -= allocation.bytes;
+    this.shadowBytes.fill(shadow.none, allocation.base, allocation.base + allocation.bytes);
+    this.freed.push(allocation);
+    if (this.freed.length > 1000) this.freed.splice(0, 500);
+    this.giveBack(allocation.base, allocation.base + roomFor(allocation.bytes));
+  }
+
+  private giveBack(start: number, end: number): void {
+    const at = this.gaps.findIndex((gap) => gap.start > start);
+    const place = at < 0 ? this.gaps.length : at;
+    const before = this.gaps[place - 1];
+    const after = this.gaps[place];
+    const joinsBefore = before !== undefined && before.end === start;
+    const joinsAfter = after !== undefined && after.start === end;
+    if (joinsBefore && joinsAfter) {
+      before.end = after.end;
+      this.gaps.splice(place, 1);
+      if (this.cursor >= place) this.cursor = Math.max(0, this.cursor - 1);
+    } else if (joinsBefore) before.end = end;
+    else if (joinsAfter) after.start = start;
+    else {
+      this.gaps.splice(place, 0, { start, end });
+      if (this.cursor >= place && this.gaps.length > 1) this.cursor = Math.min(this.cursor + 1, this.gaps.length - 1);
+    }
+  }
+
+  /** The live allocation that begins at a place; undefined if none does. */
+  allocationAt(base: number): Allocation | undefined {
+    return this.live.get(base);
+  }
+
+  /** The live allocation that a byte lies in. */
+  liveAround(place: number): Allocation | undefined {
+    for (const each of this.live.values()) if (place >= each.base && place < each.base + each.bytes) return each;
+    return undefined;
+  }
+
+  /**
+   * Where a byte lies, in words: inside or near which allocation, or in one that was freed. Shared
+   * and local memory of a launch counts only if asked for: no global address is meant for it.
+   */
+  describe(place: number, ofLaunches = false): { freed: boolean; words: string } {
+    const counts = ({ kind }: Allocation) => ofLaunches || (kind !== "shared" && kind !== "local");
+    const inside = this.liveAround(place);
+    if (inside !== undefined && counts(inside))
+      return { freed: false, words: `byte ${place - inside.base} of ${inside.name} (${inside.bytes} bytes)` };
+    for (let k = this.freed.length - 1; k >= 0; k--) {
+      const each = this.freed[k]!;
+      if (place >= each.base && place < each.base + each.bytes)
+        return { freed: true, words: `byte ${place - each.base} of ${each.name} (${each.bytes} bytes), which was freed` };
+    }
+    let nearest: Allocation | undefined;
+    for (const each of this.live.values()) {
+      if (counts(each) && each.base + each.bytes <= place && (nearest === undefined || each.base > nearest.base)) nearest = each;
+    }
+    if (nearest === undefined) return { freed: false, words: "in no allocation" };
+    const past = place - (nearest.base + nearest.bytes);
+    return { freed: false, words: `${past} bytes past the end of ${nearest.name} (${nearest.bytes} bytes)` };
+  }
+
+  /**
+   * Marks memory whose owner is not reached as foreign, for as long as a launch runs. Gives what
+   * takes the marks away again.
+   */
+  hide(reaches: (owner: object) => boolean): () => void {
+    const hidden: { readonly base: number; readonly marks: Uint8Array }[] = [];
+    for (const { base, bytes, owner } of this.live.values()) {
+      if (owner === undefined || reaches(owner)) continue;
+      hidden.push({ base, marks: this.shadowBytes.slice(base, base + bytes) });
+      this.shadowBytes.fill(shadow.foreign, base, base + bytes);
+    }
+    return () => {
+      for (const { base, marks } of hidden) this.shadowBytes.set(marks, base);
+    };
+  }
+
+  /** Copies from the host. */
+  write(place: number, from: Uint8Array, mark: number = shadow.written): void {
+    this.bytes.set(from, place);
+    this.shadowBytes.fill(mark, place, place + from.length);
+  }
+
+  /**
+   * Forgets what was written, as at the start of a block that takes over shared or local memory of
+   * another.
+   */
+  forget(place: number, bytes: number): void {
+    this.shadowBytes.fill(this.tracksWrites ? shadow.unwritten : shadow.written, place, place + bytes);
+  }
+}

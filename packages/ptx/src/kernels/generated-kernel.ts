@@ -1,0 +1,128 @@
+// What a generator of kernels gives: PTX with all that a launch needs to know. It launches nothing.
+import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve, type TableOf } from "@spillway/core/options.js";
+import {
+  type BuiltKernelResources,
+  type DeclaredParameter,
+  PtxBuildError,
+  type PtxKernel,
+  PtxModule,
+  type Target,
+} from "../builder/index.js";
+import { targetOption } from "../builder/targets.js";
+
+/** A size in three directions. */
+export type Size3 = readonly [x: number, y: number, z: number];
+
+/** A kernel as text, with the launch it is for. */
+export interface GeneratedKernel {
+  /** The `.entry`. */
+  readonly name: string;
+  readonly ptx: string;
+  readonly target: Target;
+  /**
+   * In the order of the launch's arguments, as `Module.kernel` of spillway/gpu takes them. A
+   * pointer's type is "u64" and names its element; it is aligned to 16 bytes.
+   */
+  readonly parameters: readonly DeclaredParameter[];
+  readonly grid: Size3;
+  readonly block: Size3;
+  readonly dynamicSharedBytes: number;
+  /** Grid, block and shared memory, as `Stream.launch` of spillway/gpu takes them. */
+  readonly launch: GeneratedLaunch;
+  readonly resources: BuiltKernelResources;
+}
+
+/** The launch that a kernel is for. */
+export interface GeneratedLaunch {
+  readonly grid: [x: number, y: number, z: number];
+  readonly block: [x: number, y: number, z: number];
+  readonly shared: number;
+}
+
+/** The target that a kernel is generated for. */
+export interface KernelGeneratorOptions {
+  /** Default "sm_75". */
+  target?: Target;
+}
+
+/** The options of every generator of kernels. */
+export const generatorTable = {
+  target: targetOption,
+} satisfies TableOf<KernelGeneratorOptions>;
+
+interface Shape {
+  readonly name: string;
+  readonly grid: readonly [number, number?, number?];
+  readonly block: readonly [number, number?, number?];
+  readonly minBlocks?: number;
+}
+
+/** Builds, checks and prints one kernel. @throws ArgumentError, PtxBuildError, PtxTargetError */
+export function generate(shape: Shape, options: KernelGeneratorOptions, body: (k: PtxKernel) => void): GeneratedKernel {
+  const { target } = resolve(generatorTable, options, "generateKernel");
+  const { name, grid, block, minBlocks } = shape;
+  const module = new PtxModule({ target });
+  const kernel = module.kernel(name, { block, ...(minBlocks === undefined ? {} : { minBlocks }) }, body);
+  const { ptx, resources } = module.compile();
+  const launch: GeneratedLaunch = {
+    grid: [grid[0], grid[1] ?? 1, grid[2] ?? 1],
+    block: [block[0], block[1] ?? 1, block[2] ?? 1],
+    shared: kernel.dynamicSharedBytes,
+  };
+  return {
+    name,
+    ptx,
+    target,
+    parameters: kernel.parameters,
+    grid: launch.grid,
+    block: launch.block,
+    dynamicSharedBytes: kernel.dynamicSharedBytes,
+    launch,
+    resources: resources.get(name)!,
+  };
+}
+
+/** What a kernel of this name does not take. */
+export const refusal = (kernel: string, field: string, value: unknown, expected: string): ArgumentError =>
+  new ArgumentError(field, value, expected, { of: `kernel ${kernel}` });
+
+/** Refuses sizes that are no whole numbers within a range. @throws ArgumentError */
+export function checkSizes(kernel: string, sizes: Readonly<Record<string, number | undefined>>, most = 2 ** 30): void {
+  for (const [name, value] of Object.entries(sizes))
+    if (value === undefined || !Number.isInteger(value) || value < 1 || value > most)
+      throw refusal(kernel, name, value, `a whole number from 1 to ${most}`);
+}
+
+/**
+ * Refuses a choice that is none of `words`; one that is left out is no choice. @throws
+ * ArgumentError
+ */
+export function checkWord(kernel: string, name: string, value: string | undefined, words: readonly string[]): void {
+  if (value !== undefined && !words.includes(value))
+    throw refusal(kernel, name, value, words.map((word) => JSON.stringify(word)).join(" or "));
+}
+
+/**
+ * A grid over the tiles of a matrix, and the axes along which its blocks count rows and columns of
+ * tiles.
+ */
+export interface TileGrid {
+  readonly grid: readonly [x: number, y: number];
+  readonly row: "x" | "y";
+  readonly column: "x" | "y";
+}
+
+/**
+ * Rows of tiles are along y, unless they are more than the 65535 blocks that a grid has that way.
+ * @throws ArgumentError, PtxBuildError
+ */
+export function tileGrid(kernel: string, rows: number, columns: number): TileGrid {
+  const most = 65535;
+  if (rows <= most) return { grid: [columns, rows], row: "y", column: "x" };
+  if (columns <= most) return { grid: [rows, columns], row: "x", column: "y" };
+  throw new PtxBuildError(`${rows} x ${columns} tiles of the result; it takes at most ${most} in one of the two directions`, kernel);
+}
+
+export const ceilDiv = (a: number, b: number): number => Math.ceil(a / b);
+export const range = (count: number): number[] => Array.from({ length: count }, (_, k) => k);

@@ -1,0 +1,80 @@
+// Results on their way into a study: which trial each ends, and what came too late.
+import { ArgumentError } from "@spillway/core/errors.js";
+import { differenceOf, targetOf } from "./late-results.js";
+import { apartOf, type DifferentTrial } from "./merge.js";
+import type { StudyOperation } from "./storage.js";
+import type { StudyLedger } from "./study-ledger.js";
+import type { StoredStudy, StoredTrial } from "./study-log.js";
+import { type AskedTrial, finishing, type TrialOutcome, type TrialOutcomes } from "./study-trials.js";
+
+/** Writes outcomes, and remembers those that no trial takes any more. */
+export class TrialResults {
+  readonly #ledger: StudyLedger;
+  readonly #study: StoredStudy;
+  readonly #worker: string;
+  readonly #different: DifferentTrial[] = [];
+  #dropped = 0;
+
+  constructor(ledger: StudyLedger) {
+    this.#ledger = ledger;
+    this.#study = ledger.study;
+    this.#worker = ledger.worker;
+  }
+
+  /** How many came after their trial was over. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Those of them that differ in a bit from what the trial came to. */
+  get different(): readonly DifferentTrial[] {
+    return this.#different;
+  }
+
+  /** Ends trials. One append. @throws ArgumentError, then nothing is written */
+  async tell(outcomes: TrialOutcomes): Promise<void> {
+    const at = Date.now();
+    const told = this.#told(outcomes, at);
+    await this.#ledger.inTurn(async () => {
+      for (;;) {
+        await this.#ledger.read();
+        const targets = told.map(({ trial }) => targetOf(this.#study, trial));
+        const operations = told.flatMap(({ trial, finish }, i): StudyOperation[] => {
+          const target = targets[i];
+          if (!target || target === trial) return target ? finish(target) : [];
+          return [{ by: this.#worker, type: "state", trial: target.id, state: "running", at }, ...finish(target)];
+        });
+        // Who finishes another trial than the own has to be the first that takes it.
+        const isOther = told.some(({ trial }, i) => targets[i] && targets[i] !== trial);
+        if (operations.length > 0 && !(await this.#ledger.storage.append(operations, isOther ? this.#ledger.length : undefined))) continue;
+        for (const [i, { trial, finish }] of told.entries()) if (!targets[i]) this.#drop(trial, finish(trial));
+        return this.#ledger.read();
+      }
+    });
+  }
+
+  /** Operations of a study of its own with these outcomes. @throws ArgumentError */
+  apart(outcomes: TrialOutcomes): StudyOperation[] {
+    return apartOf(this.#study, this.#told(outcomes, Date.now()), this.#worker);
+  }
+
+  /** The trials of outcomes, and what ends each with its outcome. @throws ArgumentError */
+  #told(outcomes: TrialOutcomes, at: number) {
+    if (!Array.isArray(outcomes)) throw new ArgumentError("outcomes", outcomes, "a list of [trial, outcome]", { of: "tell" });
+    return outcomes.map((pair, i) => {
+      const [which, outcome] = Array.isArray(pair) ? pair : [pair, undefined];
+      const number = typeof which === "number" ? which : (which as AskedTrial | undefined)?.number;
+      const trial = this.#study.trials[number as number];
+      if (!trial) throw new ArgumentError(`outcomes[${i}][0]`, which, "a trial that was asked for, or its number", { of: "tell" });
+      const finish = (each: StoredTrial) => finishing(each, outcome as TrialOutcome, at, this.#worker, `outcomes[${i}][1]`);
+      finish(trial);
+      return { trial, finish };
+    });
+  }
+
+  #drop(trial: StoredTrial, operations: readonly StudyOperation[]): void {
+    this.#dropped++;
+    const different = differenceOf(this.#study, trial, operations, this.#worker);
+    if (different) this.#different.push(different);
+  }
+}
