@@ -1,6 +1,7 @@
 // The spikes that a network records in device memory: put in order there, and brought to the host.
 import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import type { StepSpikes } from "../../../spikes/network/session.js";
+import { disposeAll } from "../dispose.js";
 import { loadEntries } from "../kernels.js";
 
 const file = "network_spikes";
@@ -59,7 +60,7 @@ export class SpikeRecording {
   }
 
   dispose(): void {
-    for (const buffer of [this.counts, this.#spikes, this.#neurons, this.#offsets]) buffer?.dispose();
+    disposeAll([this.counts, this.#spikes, this.#neurons, this.#offsets]);
   }
 
   #atLeast<T extends "u32" | "u64">(dtype: T, buffer: DeviceBuffer<T> | undefined, length: number, label: string): DeviceBuffer<T> {

@@ -394,9 +394,7 @@ export class DeviceNetworkStepper {
   }
 
   dispose(): void {
-    this.#inputOffsets?.dispose();
-    this.#inputChannels?.dispose();
-    disposeAll(this.#owned);
+    disposeAll([...this.#owned, this.#inputChannels, this.#inputOffsets]);
   }
 
   /** Brings the input spikes of some steps of a call to the device: offsets, and channels. */
