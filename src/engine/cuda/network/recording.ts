@@ -1,7 +1,8 @@
 // The spikes that a network records in device memory: put in order there, and brought to the host.
+
+import { disposeAll } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import type { StepSpikes } from "../../../spikes/network/session.js";
-import { disposeAll } from "../dispose.js";
 import { loadEntries } from "../kernels.js";
 
 const file = "network_spikes";
