@@ -68,7 +68,7 @@ describe("spillway ptx", () => {
       expect.objectContaining({
         name: "UsageError",
         code: "unknown-field",
-        message: 'kernel softmax: unknown field "heads"; known fields are kind, rows, dim, form',
+        message: 'kernel softmax: unknown field "heads"; known fields are rows, dim, form',
       }),
     );
     expect(ptxOfKernel("softmax", { target: "sm_80", dim: "5", affine: true })).toContain(".entry");

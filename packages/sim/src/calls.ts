@@ -1,5 +1,4 @@
-// The shape of a table of simulated driver functions. The tables themselves stand by what they are
-// about.
+// The type of a table of simulated driver functions.
 import type { DriverCall, DriverFunction } from "@spillway/gpu";
 
 /**
@@ -8,5 +7,5 @@ import type { DriverCall, DriverFunction } from "@spillway/gpu";
  */
 export type SimulatedFunction<Name extends DriverCall> = (...values: Parameters<DriverFunction<Name>>) => unknown;
 
-/** Some of the driver's functions. */
-export type Calls<Names extends DriverCall> = { readonly [Name in Names]: SimulatedFunction<Name> };
+/** All functions of the driver. */
+export type Calls = { readonly [Name in DriverCall]: SimulatedFunction<Name> };

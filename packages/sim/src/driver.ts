@@ -1,16 +1,14 @@
 // The simulated driver: every function of the binding, answered by the PTX interpreter. Calls are
 // checked as CUDA checks them.
 import type { Driver, DriverArguments, DriverCall, DriverFunction } from "@spillway/gpu";
-import type { SimulatedFunction } from "./calls.js";
+import type { Calls } from "./calls.js";
 import { deviceCalls } from "./device-calls.js";
-import { memoryCalls } from "./memory-calls.js";
-import { moduleCalls } from "./module-calls.js";
+import { copyCalls, fillCalls, memoryCalls, poolCalls } from "./memory-calls.js";
+import { launchCalls, moduleCalls } from "./module-calls.js";
 import { resolveOptions, type SimulatedDriverOptions } from "./options.js";
 import { code, Refusal } from "./refusal.js";
 import { Simulator } from "./simulator.js";
-import { streamCalls } from "./stream-calls.js";
-
-type Table = { readonly [Name in DriverCall]: SimulatedFunction<Name> };
+import { eventCalls, graphCalls, streamCalls } from "./stream-calls.js";
 
 /** Calls that take no context, and answer also if the current one is lost. */
 const contextFree = /^cu(GetError|Init$|DriverGetVersion$|Device|CtxSetCurrent$)/;
@@ -27,7 +25,7 @@ export class SimulatedDriver implements Driver {
   readonly library = "simulated";
   readonly takesPtxOnly = true;
   readonly #simulator: Simulator;
-  readonly #table: Table;
+  readonly #table: Calls;
   /** What is known of the last call that failed. */
   #last: { readonly status: number; readonly reason: Error | undefined } | undefined;
 
@@ -35,7 +33,18 @@ export class SimulatedDriver implements Driver {
   constructor(options: SimulatedDriverOptions = {}) {
     const simulator = new Simulator(resolveOptions(options));
     this.#simulator = simulator;
-    this.#table = { ...deviceCalls(simulator), ...memoryCalls(simulator), ...streamCalls(simulator), ...moduleCalls(simulator) };
+    this.#table = {
+      ...deviceCalls(simulator),
+      ...memoryCalls(simulator),
+      ...poolCalls(simulator),
+      ...copyCalls(simulator),
+      ...fillCalls(simulator),
+      ...streamCalls(simulator),
+      ...eventCalls(simulator),
+      ...graphCalls(simulator),
+      ...moduleCalls(simulator),
+      ...launchCalls(simulator),
+    };
   }
 
   has(): boolean {

@@ -48,83 +48,16 @@ function readCopy2D(words: DataView): { source: Side; destination: Side; width: 
   return { source: side(0), destination: side(7), width: Number(long(14)), rows: Number(long(15)) };
 }
 
-type MemoryCalls =
-  | "cuMemGetInfo"
-  | "cuMemAlloc"
-  | "cuMemFree"
-  | "cuMemPoolCreate"
-  | "cuMemPoolDestroy"
-  | "cuMemPoolSetAttribute"
-  | "cuMemPoolGetAttribute"
-  | "cuMemPoolSetAccess"
-  | "cuMemPoolTrimTo"
-  | "cuMemAllocFromPoolAsync"
-  | "cuMemFreeAsync"
-  | "cuMemHostRegister"
-  | "cuMemHostUnregister"
-  | "cuMemcpyHtoDAsync"
-  | "cuMemcpyDtoHAsync"
-  | "cuMemcpyDtoDAsync"
-  | "cuMemcpyPeerAsync"
-  | "cuMemcpy2DAsync"
-  | "cuMemsetD8Async"
-  | "cuMemsetD16Async"
-  | "cuMemsetD32Async";
+const addressIn = ({ host }: Simulator, pointer: HostPointer): bigint => (typeof pointer === "bigint" ? pointer : host.addressOf(pointer));
 
-export function memoryCalls(simulator: Simulator): Calls<MemoryCalls> {
-  const { host, machine } = simulator;
+function isLocked(simulator: Simulator, pointer: HostPointer, bytes: number): boolean {
+  const address = addressIn(simulator, pointer);
+  for (const [start, lock] of simulator.locked) if (address >= start && address + BigInt(bytes) <= start + BigInt(lock.bytes)) return true;
+  return false;
+}
 
-  const addressIn = (pointer: HostPointer): bigint => (typeof pointer === "bigint" ? pointer : host.addressOf(pointer));
-
-  const isLocked = (pointer: HostPointer, bytes: number): boolean => {
-    const address = addressIn(pointer);
-    for (const [start, lock] of simulator.locked)
-      if (address >= start && address + BigInt(bytes) <= start + BigInt(lock.bytes)) return true;
-    return false;
-  };
-
-  /**
-   * Bytes that a copy reads when it runs: those of page-locked memory as they are then, others as
-   * they are now.
-   */
-  const sourceBytes = (pointer: HostPointer, bytes: number, stream: WorkStream): Uint8Array => {
-    const now = host.bytes(pointer, bytes);
-    return isLocked(pointer, bytes) || stream.capture ? now : now.slice();
-  };
-
-  /** Does work at once if its result is in memory that is not page-locked, as CUDA does. */
-  const settle = (pointer: HostPointer, bytes: number, stream: WorkStream): number | undefined => {
-    if (isLocked(pointer, bytes) || stream.capture) return undefined;
-    stream.drain();
-    return stream.context.fault?.status;
-  };
-
-  const copy = (stream: WorkStream, bytes: number, run: () => void): void =>
-    simulator.give(stream, "copy", () => {
-      run();
-      machine.spend(bytes);
-    });
-
-  const within = (to: bigint, from: bigint, bytes: number, handle: bigint): void => {
-    const stream = simulator.stream(handle);
-    checkDevice(stream.context, to, bytes);
-    checkDevice(stream.context, from, bytes);
-    copy(stream, bytes, () => machine.ptx.copy(to, from, bytes));
-  };
-
-  const fill = (address: bigint, value: number, count: number, width: number, handle: bigint): void => {
-    const stream = simulator.stream(handle);
-    const bytes = count * width;
-    if (address % BigInt(width) !== 0n) throw new Refusal(code.invalidValue, `${hex(address)} is no multiple of ${width}`);
-    checkDevice(stream.context, address, bytes);
-    simulator.give(stream, "fill", () => {
-      const pattern = new Uint8Array(bytes);
-      if (value !== 0) for (let i = 0; i < bytes; i++) pattern[i] = value >>> (8 * (i % width));
-      machine.ptx.write(address, pattern);
-      machine.spend(bytes);
-    });
-  };
-
+export function memoryCalls(simulator: Simulator) {
+  const { host } = simulator;
   return {
     cuMemGetInfo: (free, total) => {
       host.giveLong(free, simulator.here.free);
@@ -138,6 +71,20 @@ export function memoryCalls(simulator: Simulator): Calls<MemoryCalls> {
       here.drain();
       here.release(address);
     },
+    cuMemHostRegister: (pointer, bytes) => {
+      host.bytes(pointer, bytes);
+      if (simulator.locked.has(addressIn(simulator, pointer))) throw new Refusal(code.hostMemoryAlreadyRegistered);
+      simulator.locked.set(addressIn(simulator, pointer), { bytes, context: simulator.here });
+    },
+    cuMemHostUnregister: (pointer) => {
+      if (!simulator.locked.delete(addressIn(simulator, pointer))) throw new Refusal(code.hostMemoryNotRegistered);
+    },
+  } satisfies Partial<Calls>;
+}
+
+export function poolCalls(simulator: Simulator) {
+  const { host } = simulator;
+  return {
     cuMemPoolCreate: (out, properties) => {
       const ordinal = host.view(properties, 16).getInt32(12, true);
       const context = simulator.device(ordinal);
@@ -196,15 +143,42 @@ export function memoryCalls(simulator: Simulator): Calls<MemoryCalls> {
       const { here } = simulator;
       simulator.give(stream, "free", () => void here.release(address));
     },
-    cuMemHostRegister: (pointer, bytes) => {
-      host.bytes(pointer, bytes);
-      if (simulator.locked.has(addressIn(pointer))) throw new Refusal(code.hostMemoryAlreadyRegistered);
-      simulator.locked.set(addressIn(pointer), { bytes, context: simulator.here });
-    },
-    cuMemHostUnregister: (pointer) => {
-      if (!simulator.locked.delete(addressIn(pointer))) throw new Refusal(code.hostMemoryNotRegistered);
-    },
+  } satisfies Partial<Calls>;
+}
 
+export function copyCalls(simulator: Simulator) {
+  const { host, machine } = simulator;
+
+  /**
+   * Bytes that a copy reads when it runs: those of page-locked memory as they are then, others as
+   * they are now.
+   */
+  const sourceBytes = (pointer: HostPointer, bytes: number, stream: WorkStream): Uint8Array => {
+    const now = host.bytes(pointer, bytes);
+    return isLocked(simulator, pointer, bytes) || stream.capture ? now : now.slice();
+  };
+
+  /** Does work at once if its result is in memory that is not page-locked, as CUDA does. */
+  const settle = (pointer: HostPointer, bytes: number, stream: WorkStream): number | undefined => {
+    if (isLocked(simulator, pointer, bytes) || stream.capture) return undefined;
+    stream.drain();
+    return stream.context.fault?.status;
+  };
+
+  const copy = (stream: WorkStream, bytes: number, run: () => void): void =>
+    simulator.give(stream, "copy", () => {
+      run();
+      machine.spend(bytes);
+    });
+
+  const within = (to: bigint, from: bigint, bytes: number, handle: bigint): void => {
+    const stream = simulator.stream(handle);
+    checkDevice(stream.context, to, bytes);
+    checkDevice(stream.context, from, bytes);
+    copy(stream, bytes, () => machine.ptx.copy(to, from, bytes));
+  };
+
+  return {
     cuMemcpyHtoDAsync: (to, from, bytes, handle) => {
       const stream = simulator.stream(handle);
       checkDevice(stream.context, to, bytes);
@@ -250,8 +224,28 @@ export function memoryCalls(simulator: Simulator): Calls<MemoryCalls> {
       });
       return destination.device ? undefined : settle(destination.address, span(destination), stream);
     },
+  } satisfies Partial<Calls>;
+}
+
+export function fillCalls(simulator: Simulator) {
+  const { machine } = simulator;
+
+  const fill = (address: bigint, value: number, count: number, width: number, handle: bigint): void => {
+    const stream = simulator.stream(handle);
+    const bytes = count * width;
+    if (address % BigInt(width) !== 0n) throw new Refusal(code.invalidValue, `${hex(address)} is no multiple of ${width}`);
+    checkDevice(stream.context, address, bytes);
+    simulator.give(stream, "fill", () => {
+      const pattern = new Uint8Array(bytes);
+      if (value !== 0) for (let i = 0; i < bytes; i++) pattern[i] = value >>> (8 * (i % width));
+      machine.ptx.write(address, pattern);
+      machine.spend(bytes);
+    });
+  };
+
+  return {
     cuMemsetD8Async: (address, value, count, handle) => fill(address, value, count, 1, handle),
     cuMemsetD16Async: (address, value, count, handle) => fill(address, value, count, 2, handle),
     cuMemsetD32Async: (address, value, count, handle) => fill(address, value, count, 4, handle),
-  };
+  } satisfies Partial<Calls>;
 }

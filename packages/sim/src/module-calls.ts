@@ -11,22 +11,8 @@ import type { Simulator } from "./simulator.js";
 // CUjit_option, cuda.h: those of the log of errors.
 const jitOption = { errorLog: 5, errorLogBytes: 6 } as const;
 
-type ModuleCalls =
-  | "cuModuleLoadDataEx"
-  | "cuModuleUnload"
-  | "cuModuleGetFunction"
-  | "cuModuleGetGlobal"
-  | "cuFuncGetAttribute"
-  | "cuFuncSetAttribute"
-  | "cuFuncGetParamInfo"
-  | "cuLaunchKernelEx"
-  | "cuLaunchKernel"
-  | "cuLaunchCooperativeKernel"
-  | "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-  | "cuOccupancyMaxActiveClusters";
-
-export function moduleCalls(simulator: Simulator): Calls<ModuleCalls> {
-  const { host, simulation } = simulator;
+export function moduleCalls(simulator: Simulator) {
+  const { host } = simulator;
 
   const kernelOf = (handle: bigint) => simulator.find(handle, SimulatedKernel);
 
@@ -54,29 +40,6 @@ export function moduleCalls(simulator: Simulator): Calls<ModuleCalls> {
     const isElf = bytes[0] === 0x7f;
     return isElf || bytes[0] === 0x50 || end < 0 ? bytes : bytes.subarray(0, end);
   };
-
-  const launch = (kernel: SimulatedKernel, shape: Launch, parameters: HostPointer): void => {
-    const stream = simulator.stream(shape.stream);
-    if (kernel.module.context !== stream.context)
-      throw new Refusal(code.invalidHandle, `kernel ${kernel.info.name} and its stream belong to different contexts`);
-    checkLaunch(kernel, shape);
-    const args = readArguments(host, kernel, parameters);
-    const work: KernelWork = { kind: "kernel", kernel, run: () => beginLaunch(kernel, shape, args) };
-    simulator.giveWork(stream, work);
-  };
-
-  const plain = (
-    sizes: readonly [number, number, number, number, number, number, number],
-    stream: bigint,
-    cooperative: boolean,
-  ): Launch => ({
-    grid: [sizes[0], sizes[1], sizes[2]],
-    block: [sizes[3], sizes[4], sizes[5]],
-    shared: sizes[6],
-    stream,
-    cooperative,
-    cluster: undefined,
-  });
 
   return {
     cuModuleLoadDataEx: (out, image, count, options, values) => {
@@ -118,7 +81,38 @@ export function moduleCalls(simulator: Simulator): Calls<ModuleCalls> {
       host.giveLong(offset, parameter.offset);
       if (size !== 0n) host.giveLong(size, parameter.bytes);
     },
+  } satisfies Partial<Calls>;
+}
 
+export function launchCalls(simulator: Simulator) {
+  const { host, simulation } = simulator;
+
+  const kernelOf = (handle: bigint) => simulator.find(handle, SimulatedKernel);
+
+  const launch = (kernel: SimulatedKernel, shape: Launch, parameters: HostPointer): void => {
+    const stream = simulator.stream(shape.stream);
+    if (kernel.module.context !== stream.context)
+      throw new Refusal(code.invalidHandle, `kernel ${kernel.info.name} and its stream belong to different contexts`);
+    checkLaunch(kernel, shape);
+    const args = readArguments(host, kernel, parameters);
+    const work: KernelWork = { kind: "kernel", kernel, run: () => beginLaunch(kernel, shape, args) };
+    simulator.giveWork(stream, work);
+  };
+
+  const plain = (
+    sizes: readonly [number, number, number, number, number, number, number],
+    stream: bigint,
+    cooperative: boolean,
+  ): Launch => ({
+    grid: [sizes[0], sizes[1], sizes[2]],
+    block: [sizes[3], sizes[4], sizes[5]],
+    shared: sizes[6],
+    stream,
+    cooperative,
+    cluster: undefined,
+  });
+
+  return {
     cuLaunchKernelEx: (config, handle, parameters, extra) => {
       if (extra !== 0n) throw new Refusal(code.notSupported, "arguments in `extra` are not simulated; give kernelParams");
       launch(kernelOf(handle), readLaunchConfig(host, config), parameters);
@@ -142,5 +136,5 @@ export function moduleCalls(simulator: Simulator): Calls<ModuleCalls> {
       const threads = shape.block[0] * shape.block[1] * shape.block[2];
       host.giveWord(out, Math.floor(residentBlocks(simulation, threads, kernel.info.staticSharedBytes + shape.shared) / (x * y * z)));
     },
-  };
+  } satisfies Partial<Calls>;
 }

@@ -21,28 +21,6 @@ export class SimulatedEvent {
   }
 }
 
-type StreamCalls =
-  | "cuStreamCreateWithPriority"
-  | "cuStreamDestroy"
-  | "cuStreamSynchronize"
-  | "cuStreamQuery"
-  | "cuStreamWaitEvent"
-  | "cuStreamBeginCapture"
-  | "cuStreamEndCapture"
-  | "cuEventCreate"
-  | "cuEventDestroy"
-  | "cuEventRecord"
-  | "cuEventQuery"
-  | "cuEventSynchronize"
-  | "cuEventElapsedTime"
-  | "cuGraphInstantiate"
-  | "cuGraphGetNodes"
-  | "cuGraphUpload"
-  | "cuGraphLaunch"
-  | "cuGraphExecUpdate"
-  | "cuGraphExecDestroy"
-  | "cuGraphDestroy";
-
 /** @throws Refusal if the stream is captured: waiting spoils the capture. */
 function refuseInCapture(stream: WorkStream): void {
   if (stream.capture === undefined) return;
@@ -69,11 +47,8 @@ function look(ticket: Ticket): number {
   return ticket.stream.context.fault?.status ?? code.notReady;
 }
 
-export function streamCalls(simulator: Simulator): Calls<StreamCalls> {
-  const { host, machine } = simulator;
-
-  const event = (handle: bigint) => simulator.find(handle, SimulatedEvent);
-
+export function streamCalls(simulator: Simulator) {
+  const { host } = simulator;
   return {
     cuStreamCreateWithPriority: (out) => {
       const stream = new WorkStream(simulator.here);
@@ -100,7 +75,7 @@ export function streamCalls(simulator: Simulator): Calls<StreamCalls> {
     },
     cuStreamWaitEvent: (handle, eventHandle) => {
       const stream = simulator.stream(handle);
-      const { ticket, captured } = event(eventHandle);
+      const { ticket, captured } = simulator.find(eventHandle, SimulatedEvent);
       if (captured) {
         captured.capture.take(stream);
         if (stream !== captured.stream) captured.capture.join(captured.stream, captured.upTo);
@@ -129,7 +104,13 @@ export function streamCalls(simulator: Simulator): Calls<StreamCalls> {
       if (stream.capture.origin !== stream) throw new Refusal(code.captureUnmatched, "the capture was begun by another stream");
       host.giveLong(out, simulator.enter(new SimulatedGraph(stream.capture.end())));
     },
+  } satisfies Partial<Calls>;
+}
 
+export function eventCalls(simulator: Simulator) {
+  const { host, machine } = simulator;
+  const event = (handle: bigint) => simulator.find(handle, SimulatedEvent);
+  return {
     cuEventCreate: (out, flags) => host.giveLong(out, simulator.enter(new SimulatedEvent((flags & disableTiming) === 0))),
     cuEventDestroy: (handle) => {
       simulator.leave(handle, SimulatedEvent);
@@ -167,7 +148,12 @@ export function streamCalls(simulator: Simulator): Calls<StreamCalls> {
       host.giveFloat(out, (end.ticket.time - start.ticket.time) / 1e6);
       return code.success;
     },
+  } satisfies Partial<Calls>;
+}
 
+export function graphCalls(simulator: Simulator) {
+  const { host } = simulator;
+  return {
     cuGraphInstantiate: (out, handle) =>
       host.giveLong(out, simulator.enter(new ExecutableGraph(simulator.find(handle, SimulatedGraph).works))),
     cuGraphGetNodes: (handle, nodes, count) => {
@@ -195,5 +181,5 @@ export function streamCalls(simulator: Simulator): Calls<StreamCalls> {
     cuGraphDestroy: (handle) => {
       simulator.leave(handle, SimulatedGraph);
     },
-  };
+  } satisfies Partial<Calls>;
 }

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Context, Dtype, HostArray, Parameter } from "../../../packages/gpu/src/index.js";
 import { generateKernel, type KernelType } from "../../../packages/ptx/src/kernels/catalogue.js";
-import { elementwiseNames } from "../../../packages/ptx/src/kernels/elementwise.js";
 import type { GeneratedKernel } from "../../../packages/ptx/src/kernels/generated-kernel.js";
 import { quantizeQ4 } from "../../../packages/ptx/src/kernels/q4k.js";
+import { elementwiseNames } from "../../../packages/ptx/src/kernels/shapes.js";
 import { casesOf } from "../../exhaustive.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { fromHalves, toHalves } from "../kernels/halves.js";

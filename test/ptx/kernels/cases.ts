@@ -2,7 +2,7 @@
 // the list and of assembling.
 import type { Target } from "../../../packages/ptx/src/builder/index.js";
 import type { KernelType } from "../../../packages/ptx/src/kernels/catalogue.js";
-import { elementwiseNames } from "../../../packages/ptx/src/kernels/elementwise.js";
+import { elementwiseNames } from "../../../packages/ptx/src/kernels/shapes.js";
 
 const odd = { m: 131, n: 259, k: 77 };
 const even = { m: 256, n: 512, k: 128 };

@@ -2,8 +2,9 @@
 // ones to the bit, the others against doubles.
 import { describe, expect, it } from "vitest";
 import { portableTanh32 } from "../../../packages/numerics/src/portable.js";
-import { type ElementwiseName, elementwise } from "../../../packages/ptx/src/kernels/elementwise.js";
+import { elementwise } from "../../../packages/ptx/src/kernels/elementwise.js";
 import { gemv, leakyStep } from "../../../packages/ptx/src/kernels/gemv.js";
+import type { ElementwiseName } from "../../../packages/ptx/src/kernels/shapes.js";
 import { activationOf } from "../../../src/reservoir/activations.js";
 import { Bench, input, output } from "../device.js";
 import { runKernel, uniform, worst } from "./run.js";

@@ -235,19 +235,8 @@ export class PtxProgram {
     const kernel = this.kernel(fn, checks);
     const shape = this.shape(fn, kernel, options);
     const packed = packArguments(fn, options.args);
-    const blocks = shape.grid.x * shape.grid.y * shape.grid.z;
-    const clusterBlocks = shape.cluster.x * shape.cluster.y * shape.cluster.z;
-    const resident = options.cooperative
-      ? blocks
-      : Math.min(blocks, Math.max(1, Math.floor((options.residentBlocks ?? machine.residentBlocks) / clusterBlocks)) * clusterBlocks);
-    const warps = resident * Math.ceil((shape.block.x * shape.block.y * shape.block.z) / 32);
-    if (warps * kernel.entry.registerBytes > mostRegisterBytes)
-      throw new LaunchError(
-        undefined,
-        `the registers of ${warps} warps of ${fn.name} take ${warps * kernel.entry.registerBytes} bytes: there are ${mostRegisterBytes}`,
-      );
+    const { blocks, resident, lanes } = this.residency(fn, kernel, shape, options);
     const localBytes = alignUp(kernel.localBytes ?? limits.stackBytes, 16);
-    const lanes = 32 * Math.ceil((shape.block.x * shape.block.y * shape.block.z) / 32);
     let taken: readonly Allocation[] = [];
     const end = () => {
       for (const allocation of taken) memory.free(allocation);
@@ -294,41 +283,66 @@ export class PtxProgram {
         print: options.print,
       });
       const run = new GridRun(launch, shape, slots, memory);
-      const finish = () => {
+      return this.running(kernel, launch, run, options.reaches, () => {
         if (taken.length > 0) launch.giveBack();
         end();
-      };
-      const { reaches } = options;
-      return {
-        get progress() {
-          return launch.progress;
-        },
-        advance: () => {
-          const show = reaches && memory.hide(reaches);
-          const before = launch.steps;
-          let over = true;
-          try {
-            over = run.advance();
-            if (over) {
-              collectCounters(kernel, launch.counters);
-              launch.counters.steps = launch.steps;
-            }
-            return over;
-          } finally {
-            machine.nanoseconds += launch.steps - before;
-            show?.();
-            if (over) finish();
-          }
-        },
-        noteChange: () => {
-          launch.progress++;
-        },
-        result: { counters: launch.counters, printed: launch.printed },
-        abandon: finish,
-      };
+      });
     } catch (error) {
       end();
       throw error;
     }
+  }
+
+  /** All blocks of a grid, those that run at a time, and the lanes of a block's warps. */
+  private residency(fn: PtxFunction, kernel: CompiledKernel, { grid, block, cluster }: GridShape, options: MachineLaunchOptions) {
+    const blocks = grid.x * grid.y * grid.z;
+    const clusterBlocks = cluster.x * cluster.y * cluster.z;
+    const most = Math.max(1, Math.floor((options.residentBlocks ?? this.machine.residentBlocks) / clusterBlocks)) * clusterBlocks;
+    const resident = options.cooperative ? blocks : Math.min(blocks, most);
+    const warpsOfBlock = Math.ceil((block.x * block.y * block.z) / 32);
+    const bytes = resident * warpsOfBlock * kernel.entry.registerBytes;
+    if (bytes > mostRegisterBytes)
+      throw new LaunchError(
+        undefined,
+        `the registers of ${resident * warpsOfBlock} warps of ${fn.name} take ${bytes} bytes: there are ${mostRegisterBytes}`,
+      );
+    return { blocks, resident, lanes: 32 * warpsOfBlock };
+  }
+
+  private running(
+    kernel: CompiledKernel,
+    launch: LaunchState,
+    run: GridRun,
+    reaches: MachineLaunchOptions["reaches"],
+    finish: () => void,
+  ): RunningLaunch {
+    const { machine } = this;
+    return {
+      get progress() {
+        return launch.progress;
+      },
+      advance: () => {
+        const show = reaches && machine.memory.hide(reaches);
+        const before = launch.steps;
+        let over = true;
+        try {
+          over = run.advance();
+          if (over) {
+            collectCounters(kernel, launch.counters);
+            launch.counters.steps = launch.steps;
+          }
+          return over;
+        } finally {
+          machine.nanoseconds += launch.steps - before;
+          show?.();
+          if (over) finish();
+        }
+      },
+      noteChange: () => {
+        launch.progress++;
+      },
+      result: { counters: launch.counters, printed: launch.printed },
+      abandon: finish,
+    };
   }
 }

@@ -3,26 +3,12 @@
 // larger scores appear.
 import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import { attentionSingle } from "./attention-single.js";
-import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions, range, refusal } from "./generated-kernel.js";
+import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range, readShape, refusal } from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
+import type { Shapes } from "./shapes.js";
 
 /** Sizes of an attention. */
-export interface AttentionShape {
-  /** Independent attentions: batch times heads. Default 1. */
-  readonly heads?: number;
-  /** Queries. */
-  readonly seqLen: number;
-  /** Numbers of a query, a key, a value: 1 to 256. */
-  readonly headDim: number;
-  /** Keys and values. Default seqLen. */
-  readonly keyLength?: number;
-  /** Query i sees keys up to i + keyLength - seqLen. Default false. */
-  readonly causal?: boolean;
-  /** Factor of the scores. Default 1 / sqrt(headDim). */
-  readonly scale?: number;
-  /** Type of queries, keys, values and results. Default "f16". */
-  readonly type?: "f16" | "bf16" | "f32";
-}
+export type AttentionShape = Shapes["attention"];
 
 export const attentionName = ({ causal = false, type = "f16" }: Pick<AttentionShape, "causal" | "type">): string =>
   `flash_attention${causal ? "_causal" : ""}_${type}`;
@@ -63,14 +49,13 @@ function plan({ headDim, type }: HalfShape, target: Target): Plan {
  * @throws ArgumentError, PtxBuildError, PtxTargetError
  */
 export function attention(shape: AttentionShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  const { heads = 1, seqLen, headDim, keyLength = seqLen, causal = false, type = "f16", scale = 1 / Math.sqrt(headDim) } = shape;
+  const given = readShape("attention", "flash_attention", shape);
+  const { heads = 1, seqLen, headDim, keyLength = seqLen, causal = false, type = "f16", scale = 1 / Math.sqrt(headDim) } = given;
   const { target = "sm_75" } = options;
-  if (type !== "f16" && type !== "bf16" && type !== "f32") throw refusal("flash_attention", "type", type, '"f16", "bf16" or "f32"');
   const name = attentionName({ causal, type });
-  checkSizes(name, { headDim }, 256);
-  checkSizes(name, { heads }, 65535);
-  checkSizes(name, { seqLen, keyLength }, Math.floor(2 ** 31 / (2 * headDim)) - 1);
-  if (!Number.isFinite(scale) || scale === 0) throw refusal(name, "scale", scale, "a number other than 0");
+  const most = Math.floor(2 ** 31 / (2 * headDim)) - 1;
+  for (const [field, length] of Object.entries({ seqLen, keyLength }))
+    if (length > most) throw refusal(name, field, length, `a whole number from 1 to ${most}`);
   if (causal && keyLength < seqLen) throw refusal(name, "keyLength", keyLength, `at least seqLen, ${seqLen}, since it is causal`);
   const sizes = { heads, seqLen, headDim, keyLength, causal, scale };
   if (type === "f32") return attentionSingle(name, { ...sizes, type }, options);

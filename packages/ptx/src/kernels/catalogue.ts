@@ -1,49 +1,25 @@
-// Every kernel that can be generated, by kind: its name before it is made, and presets for common
-// uses.
+// Every kernel that can be generated, by kind: its name before it is generated, and presets for
+// common uses.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { type AttentionShape, attention, attentionName } from "./attention.js";
-import {
-  type ClassSharesShape,
-  classShares,
-  classSharesName,
-  type StateStatisticsShape,
-  stateStatistics,
-  stateStatisticsName,
-} from "./classify.js";
-import { type ElementwiseName, elementwise } from "./elementwise.js";
-import { type GemmShape, gemmNaive, gemmNaiveName } from "./gemm-naive.js";
-import { type GemmTensorCoreShape, gemmTensorCore, gemmTensorCoreName } from "./gemm-tensor-core.js";
-import { type GemmTiledShape, gemmTiled, gemmTiledName } from "./gemm-tiled.js";
-import { type GemvShape, gemv, gemvName, leakyStep, leakyStepName } from "./gemv.js";
+import { attention, attentionName } from "./attention.js";
+import { classShares, classSharesName, stateStatistics, stateStatisticsName } from "./classify.js";
+import { elementwise } from "./elementwise.js";
+import { gemmNaive, gemmNaiveName } from "./gemm-naive.js";
+import { gemmTensorCore, gemmTensorCoreName } from "./gemm-tensor-core.js";
+import { gemmTiled, gemmTiledName } from "./gemm-tiled.js";
+import { gemv, gemvName, leakyStep, leakyStepName } from "./gemv.js";
 import type { GeneratedKernel, KernelGeneratorOptions } from "./generated-kernel.js";
-import { layerNorm, layerNormName, type NormShape, rmsNorm, rmsNormName } from "./norms.js";
-import { type QuantizedGemmShape, quantizedGemm, quantizedGemmName } from "./quantized-gemm.js";
-import { rowSoftmax, type SoftmaxShape, softmaxName } from "./softmax.js";
+import { layerNorm, layerNormName, rmsNorm, rmsNormName } from "./norms.js";
+import { quantizedGemm, quantizedGemmName } from "./quantized-gemm.js";
+import { type KernelKind, type Shapes, shapeTables } from "./shapes.js";
+import { rowSoftmax, softmaxName } from "./softmax.js";
 
-interface Shapes {
-  gemmNaive: GemmShape;
-  gemmTiled: GemmTiledShape;
-  gemmTensorCore: GemmTensorCoreShape;
-  softmax: SoftmaxShape;
-  layerNorm: NormShape;
-  rmsNorm: NormShape;
-  attention: AttentionShape;
-  quantizedGemm: QuantizedGemmShape;
-  gemv: GemvShape;
-  leakyStep: { readonly size: number };
-  stateStatistics: StateStatisticsShape;
-  classShares: ClassSharesShape;
-  elementwise: { readonly operation: ElementwiseName; readonly count: number };
-}
-
-/** The name of a kind of generated kernel. */
-export type KernelKind = keyof Shapes;
 /** A kernel to generate: its kind with the sizes of that kind. */
 export type KernelType = { [K in KernelKind]: { readonly kind: K } & Shapes[K] }[KernelKind];
 
-interface Entry<S> {
-  readonly name: (shape: S) => string;
-  readonly make: (shape: S, options: KernelGeneratorOptions) => GeneratedKernel;
+interface Entry<Shape> {
+  name(shape: Shape): string;
+  make(shape: Shape, options: KernelGeneratorOptions): GeneratedKernel;
 }
 
 const catalogue: { readonly [K in KernelKind]: Entry<Shapes[K]> } = {
@@ -63,13 +39,13 @@ const catalogue: { readonly [K in KernelKind]: Entry<Shapes[K]> } = {
 };
 
 /** All kinds of generated kernels. */
-export const kernelKinds = Object.keys(catalogue) as KernelKind[];
+export const kernelKinds = Object.keys(shapeTables) as KernelKind[];
 
-function entryOf(type: KernelType): Entry<KernelType> {
+function entryOf(type: KernelType): Entry<object> {
   if (typeof type !== "object" || type === null)
     throw new ArgumentError("type", type, `an object with kind: one of ${kernelKinds.join(", ")}`);
   if (!Object.hasOwn(catalogue, type.kind)) throw new ArgumentError("kind", type.kind, `one of ${kernelKinds.join(", ")}`);
-  return catalogue[type.kind] as unknown as Entry<KernelType>;
+  return catalogue[type.kind];
 }
 
 /**
@@ -80,22 +56,13 @@ export function kernelName(type: KernelType): string {
 }
 
 /**
- * Makes a kernel. @throws ArgumentError, PtxBuildError, also for a field that a kernel of this kind
- * does not have; PtxTargetError
+ * Generates a kernel. @throws ArgumentError, PtxBuildError, also for a field that a kernel of this
+ * kind does not have; PtxTargetError
  */
 export function generateKernel(type: KernelType, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  const { make } = entryOf(type);
-  const read = new Set(["kind"]);
-  const watched = new Proxy(type, {
-    get(target, field) {
-      if (typeof field === "string") read.add(field);
-      return Reflect.get(target, field);
-    },
-  });
-  const kernel = make(watched, options);
-  for (const [field, value] of Object.entries(type))
-    if (value !== undefined && !read.has(field)) throw ArgumentError.unknownField(field, value, [...read], `kernel ${type.kind}`);
-  return kernel;
+  const entry = entryOf(type);
+  const { kind: _, ...shape } = type;
+  return entry.make(shape, options);
 }
 
 /** Kernel types for common uses. */

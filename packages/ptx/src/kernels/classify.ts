@@ -2,42 +2,15 @@
 // sequence's states, and from features the shares of the classes. The same bits as src/model on the
 // host.
 import type { Pointer, PtxKernel, Value } from "../builder/index.js";
-import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions, refusal } from "./generated-kernel.js";
+import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, readShape, refusal } from "./generated-kernel.js";
 import { portableExpOfNegative, risingSum, warpSum } from "./portable-double.js";
+import type { Shapes } from "./shapes.js";
 
-/** What of the states of sequences is wanted. */
-export interface StateStatisticsShape {
-  /** N. */
-  readonly size: number;
-  /** Element of the states. Default "f32". */
-  readonly type?: "f32" | "f64";
-  /** Numbers of a row of features; the statistics come first. */
-  readonly features: number;
-  /** The last state. Default true. */
-  readonly last?: boolean;
-  /** The mean of the states, behind the last one. Default true. */
-  readonly mean?: boolean;
-  /** Sequences of a launch: the grid's first size, which a launch may change. Default 1. */
-  readonly sequences?: number;
-}
+/** Which statistics of the states of sequences. */
+export type StateStatisticsShape = Shapes["stateStatistics"];
 
 /** From features to shares of classes. */
-export interface ClassSharesShape {
-  /** Numbers of a row. */
-  readonly features: number;
-  readonly classes: number;
-  /**
-   * What a readout sees of features: "plain" (default), "squareHalf" with every second one squared,
-   * "squares" with all squares behind them.
-   */
-  readonly transform?: "plain" | "squareHalf" | "squares";
-  /** Layer norm of each row first. Default false. */
-  readonly layerNorm?: boolean;
-  /** "softmax" (default), "positive": what is above 0, divided by its sum. */
-  readonly shares?: "softmax" | "positive";
-  /** Rows of a launch: the grid's size, which a launch may change. Default 1. */
-  readonly rows?: number;
-}
+export type ClassSharesShape = Shapes["classShares"];
 
 export const stateStatisticsName = ({ type = "f32" }: Pick<StateStatisticsShape, "type">): string => `state_statistics_${type}`;
 export const classSharesName = ({ shares = "softmax" }: Pick<ClassSharesShape, "shares">): string => `class_shares_${shares}`;
@@ -56,10 +29,8 @@ const threads = 128;
  * @throws ArgumentError, PtxBuildError
  */
 export function stateStatistics(shape: StateStatisticsShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  const { size, type = "f32", features, last = true, mean = true, sequences = 1 } = shape;
+  const { size, type = "f32", features, last = true, mean = true, sequences = 1 } = readShape("stateStatistics", "state_statistics", shape);
   const name = stateStatisticsName({ type });
-  if (type !== "f32" && type !== "f64") throw refusal(name, "type", type, '"f32" or "f64"');
-  checkSizes(name, { size, features, sequences });
   const least = size * (Number(last) + Number(mean));
   if (least === 0) throw refusal(name, "last", last, "true, unless mean is true");
   if (features < least) throw refusal(name, "features", features, `at least ${least}, as many as last and mean of ${size} numbers`);
@@ -102,12 +73,15 @@ export function stateStatistics(shape: StateStatisticsShape, options: KernelGene
  * @throws ArgumentError, PtxBuildError
  */
 export function classShares(shape: ClassSharesShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  const { features, classes, transform = "plain", layerNorm = false, shares = "softmax", rows = 1 } = shape;
+  const {
+    features,
+    classes,
+    transform = "plain",
+    layerNorm = false,
+    shares = "softmax",
+    rows = 1,
+  } = readShape("classShares", "class_shares", shape);
   const name = classSharesName({ shares });
-  if (!["plain", "squareHalf", "squares"].includes(transform))
-    throw refusal(name, "transform", transform, '"plain", "squareHalf" or "squares"');
-  if (shares !== "softmax" && shares !== "positive") throw refusal(name, "shares", shares, '"softmax" or "positive"');
-  checkSizes(name, { features, classes, rows });
   return generate({ name, grid: [rows], block: [threads] }, options, (k) => {
     const [given, weights, intercept, out] = ["features", "weights", "intercept", "shares"].map((each) => k.pointer("f64", each)) as [
       Pointer<"global", "f64">,

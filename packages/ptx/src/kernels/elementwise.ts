@@ -1,9 +1,9 @@
 // One number in, one number out: the executor's element-wise kernels. They take their size when
 // they are launched; the grid is made for `count`.
-import { ArgumentError } from "@spillway/core/errors.js";
 import type { PtxKernel, Value } from "../builder/index.js";
-import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions } from "./generated-kernel.js";
+import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, readShape } from "./generated-kernel.js";
 import { portableSigmoid, portableTanh } from "./portable.js";
+import type { ElementwiseName, Shapes } from "./shapes.js";
 
 type F = Value<"f32">;
 type U = Value<"u32">;
@@ -76,12 +76,7 @@ const bodies = {
       k.store(k.at(data, i), k.add(k.mul(centred, of(gamma)), of(beta)));
     });
   },
-} as const;
-
-/** The name of an elementwise kernel. */
-export type ElementwiseName = keyof typeof bodies;
-/** All elementwise kernels. */
-export const elementwiseNames = Object.keys(bodies) as ElementwiseName[];
+} as const satisfies Readonly<Record<ElementwiseName, (k: PtxKernel) => void>>;
 
 const threads = 256;
 
@@ -100,13 +95,9 @@ function forEach(k: PtxKernel, n: U, visit: (i: U) => void): void {
 
 /**
  * One of the element-wise kernels, with a grid for `count` elements; it takes any number of them.
- * Its arguments stand beside its name. @throws ArgumentError, PtxBuildError
+ * Its arguments are documented beside its name. @throws ArgumentError, PtxBuildError
  */
-export function elementwise(
-  { operation, count }: { readonly operation: ElementwiseName; readonly count: number },
-  options: KernelGeneratorOptions = {},
-): GeneratedKernel {
-  if (!Object.hasOwn(bodies, operation)) throw new ArgumentError("operation", operation, `one of ${elementwiseNames.join(", ")}`);
-  checkSizes(operation, { count });
+export function elementwise(shape: Shapes["elementwise"], options: KernelGeneratorOptions = {}): GeneratedKernel {
+  const { operation, count } = readShape("elementwise", "elementwise", shape);
   return generate({ name: operation, grid: [Math.min(ceilDiv(count, threads), 65536)], block: [threads] }, options, bodies[operation]);
 }

@@ -1,13 +1,10 @@
 // C = A B, one thread an element: the plainest product, for small sizes and as a measure of the
 // others.
-import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions, tileGrid } from "./generated-kernel.js";
+import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, readShape, tileGrid } from "./generated-kernel.js";
+import type { Shapes } from "./shapes.js";
 
 /** C (m x n) = A (m x k) B (k x n). */
-export interface GemmShape {
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-}
+export type GemmShape = Shapes["gemmNaive"];
 
 export const gemmNaiveName = "gemm_naive";
 
@@ -16,8 +13,8 @@ export const gemmNaiveName = "gemm_naive";
  * rising k. Arguments: a, b, c.
  * @throws ArgumentError, PtxBuildError
  */
-export function gemmNaive({ m, n, k: depth }: GemmShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  checkSizes(gemmNaiveName, { m, n, k: depth });
+export function gemmNaive(sizes: GemmShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
+  const { m, n, k: depth } = readShape("gemmNaive", gemmNaiveName, sizes);
   const tiles = tileGrid(gemmNaiveName, ceilDiv(m, 16), ceilDiv(n, 16));
   const shape = { name: gemmNaiveName, grid: tiles.grid, block: [16, 16] } as const;
   return generate(shape, options, (k) => {

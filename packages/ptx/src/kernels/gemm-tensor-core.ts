@@ -5,33 +5,22 @@ import type { GemmShape } from "./gemm-naive.js";
 import { gemmWarpGroup } from "./gemm-warp-group.js";
 import {
   ceilDiv,
-  checkSizes,
   type GeneratedKernel,
   generate,
   type KernelGeneratorOptions,
   range,
-  refusal,
+  readShape,
   type TileGrid,
   tileGrid,
 } from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
+import { type Shapes, tensorTiles } from "./shapes.js";
 
 /** Element types that tensor cores multiply here. */
 export type TensorCoreType = "f16" | "bf16" | "tf32";
 
 /** Sizes, element type and tile of a product on tensor cores. */
-export interface GemmTensorCoreShape extends GemmShape {
-  /**
-   * Type of A and B; tf32 is given as f32 and rounded to 11 significant bits when it is used.
-   * Default "f16".
-   */
-  readonly type?: TensorCoreType;
-  /**
-   * Rows and columns of C a block; by default the largest that still gives work to 128 blocks, or
-   * the smallest.
-   */
-  readonly tile?: readonly [rows: 64 | 128, columns: 64 | 128 | 256];
-}
+export type GemmTensorCoreShape = Shapes["gemmTensorCore"];
 
 export const gemmTensorCoreName = ({ type = "f16" }: Pick<GemmTensorCoreShape, "type">): string => `gemm_tensor_core_${type}`;
 
@@ -54,18 +43,8 @@ interface Plan {
 
 function plan(shape: GemmTensorCoreShape, target: Target): Plan {
   const { m, n, type = "f16" } = shape;
-  const name = gemmTensorCoreName({ type });
-  if (!["f16", "bf16", "tf32"].includes(type)) throw refusal(name, "type", type, '"f16", "bf16" or "tf32"');
-  const sizes = [
-    [128, 256],
-    [128, 128],
-    [64, 128],
-    [64, 64],
-  ] as const;
   const blocks = ([rows, columns]: readonly [number, number]): number => ceilDiv(m, rows) * ceilDiv(n, columns);
-  const [tileM, tileN] = shape.tile ?? sizes.find((size) => blocks(size) >= 128) ?? [64, 64];
-  if (!sizes.some(([rows, columns]) => rows === tileM && columns === tileN))
-    throw refusal(name, "tile", `${tileM} x ${tileN}`, sizes.map((size) => size.join(" x ")).join(", "));
+  const [tileM, tileN] = shape.tile ?? tensorTiles.find((size) => blocks(size) >= 128) ?? [64, 64];
   const element = type === "tf32" ? "f32" : type;
   const tileK = depthBytes / typeBytes(element);
   const placeA = { rows: tileM, rowBytes: depthBytes, pitch: depthBytes };
@@ -86,10 +65,9 @@ function plan(shape: GemmTensorCoreShape, target: Target): Plan {
  * @throws ArgumentError, PtxBuildError, PtxTargetError
  */
 export function gemmTensorCore(shape: GemmTensorCoreShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  const { m, n, k: depth, type = "f16" } = shape;
+  const { m, n, type = "f16" } = readShape("gemmTensorCore", "gemm_tensor_core", shape);
   const { target = "sm_75" } = options;
   const name = gemmTensorCoreName({ type });
-  checkSizes(name, { m, n, k: depth });
   const tiles = plan(shape, target);
   const blocks = tileGrid(name, ceilDiv(m, tiles.tileM), ceilDiv(n, tiles.tileN));
   // wgmma takes tf32 only by depth, which the rows of B are not.

@@ -1,27 +1,20 @@
 // C = A B through tiles in shared memory: blocks of 256 threads, a square of results a thread, two
 // tiles of each factor in turn.
 import { Pointer, type PtxKernel, type Value, type Variable } from "../builder/index.js";
-import type { GemmShape } from "./gemm-naive.js";
 import {
   ceilDiv,
-  checkSizes,
   type GeneratedKernel,
   generate,
   type KernelGeneratorOptions,
   range,
-  refusal,
+  readShape,
   type TileGrid,
   tileGrid,
 } from "./generated-kernel.js";
+import type { Shapes } from "./shapes.js";
 
 /** Sizes and tile of a product by tiles in shared memory. */
-export interface GemmTiledShape extends GemmShape {
-  /**
-   * Rows and columns of C a block; by default the largest that still gives work to 128 blocks, or
-   * 32.
-   */
-  readonly tileSize?: 16 | 32 | 64 | 128;
-}
+export type GemmTiledShape = Shapes["gemmTiled"];
 
 export const gemmTiledName = "gemm_tiled";
 
@@ -39,10 +32,8 @@ export function gemmTiledSize({ m, n, tileSize }: GemmTiledShape): number {
  * @throws ArgumentError, PtxBuildError
  */
 export function gemmTiled(shape: GemmTiledShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  const { m, n, k: depth } = shape;
-  checkSizes(gemmTiledName, { m, n, k: depth });
+  const { m, n, k: depth } = readShape("gemmTiled", gemmTiledName, shape);
   const tile = gemmTiledSize(shape);
-  if (![16, 32, 64, 128].includes(tile)) throw refusal(gemmTiledName, "tileSize", tile, "16, 32, 64 or 128");
   const tiles = tileGrid(gemmTiledName, ceilDiv(m, tile), ceilDiv(n, tile));
   return generate({ name: gemmTiledName, grid: tiles.grid, block: [threads], minBlocks: 2 }, options, (k) =>
     new TiledProduct(k, m, n, depth, tile).build(tiles),

@@ -1,14 +1,11 @@
 // y = alpha A x + beta y, and the leaky step, in portable arithmetic: the bits of every other
 // engine.
-import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions } from "./generated-kernel.js";
+import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, readShape } from "./generated-kernel.js";
 import { butterfly, leakyIntegration, portableTanh } from "./portable.js";
+import type { Shapes } from "./shapes.js";
 
 /** y (m) = A (m x n) x (n). */
-export interface GemvShape {
-  /** Rows and columns of A. */
-  readonly m: number;
-  readonly n: number;
-}
+export type GemvShape = Shapes["gemv"];
 
 export const gemvName = "gemv";
 export const leakyStepName = "leaky_step";
@@ -20,8 +17,8 @@ const warps = 4;
  * docs/numerics.md, rule 1. If beta is 0, y is not read. Arguments: a, x, y, alpha, beta.
  * @throws ArgumentError, PtxBuildError
  */
-export function gemv({ m, n }: GemvShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  checkSizes(gemvName, { m, n });
+export function gemv(shape: GemvShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
+  const { m, n } = readShape("gemv", gemvName, shape);
   return generate({ name: gemvName, grid: [ceilDiv(m, warps)], block: [32 * warps] }, options, (k) => {
     const [a, x, y] = [k.pointer("f32", "a"), k.pointer("f32", "x"), k.pointer("f32", "y")];
     const [alpha, beta] = [k.parameter("f32", "alpha"), k.parameter("f32", "beta")];
@@ -55,8 +52,8 @@ export function gemv({ m, n }: GemvShape, options: KernelGeneratorOptions = {}):
  * `size` numbers. Arguments: x, z, y, leak.
  * @throws ArgumentError, PtxBuildError
  */
-export function leakyStep({ size }: { readonly size: number }, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  checkSizes(leakyStepName, { size });
+export function leakyStep(shape: Shapes["leakyStep"], options: KernelGeneratorOptions = {}): GeneratedKernel {
+  const { size } = readShape("leakyStep", leakyStepName, shape);
   return generate({ name: leakyStepName, grid: [ceilDiv(size, 256)], block: [256] }, options, (k) => {
     const [x, z, y, leak] = [k.pointer("f32", "x"), k.pointer("f32", "z"), k.pointer("f32", "y"), k.parameter("f32", "leak")];
     const i = k.mad(k.blockIndex(), 256, k.threadIndex());

@@ -1,6 +1,6 @@
 // What a generator of kernels gives: PTX with all that a launch needs to know. It launches nothing.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { resolve, type TableOf } from "@spillway/core/options.js";
+import { type OptionTable, resolve, type TableOf } from "@spillway/core/options.js";
 import {
   type BuiltKernelResources,
   type DeclaredParameter,
@@ -10,6 +10,7 @@ import {
   type Target,
 } from "../builder/index.js";
 import { targetOption } from "../builder/targets.js";
+import { type KernelKind, type Shapes, shapeTables } from "./shapes.js";
 
 /** A size in three directions. */
 export type Size3 = readonly [x: number, y: number, z: number];
@@ -87,20 +88,9 @@ export function generate(shape: Shape, options: KernelGeneratorOptions, body: (k
 export const refusal = (kernel: string, field: string, value: unknown, expected: string): ArgumentError =>
   new ArgumentError(field, value, expected, { of: `kernel ${kernel}` });
 
-/** Refuses sizes that are no whole numbers within a range. @throws ArgumentError */
-export function checkSizes(kernel: string, sizes: Readonly<Record<string, number | undefined>>, most = 2 ** 30): void {
-  for (const [name, value] of Object.entries(sizes))
-    if (value === undefined || !Number.isInteger(value) || value < 1 || value > most)
-      throw refusal(kernel, name, value, `a whole number from 1 to ${most}`);
-}
-
-/**
- * Refuses a choice that is none of `words`; one that is left out is no choice. @throws
- * ArgumentError
- */
-export function checkWord(kernel: string, name: string, value: string | undefined, words: readonly string[]): void {
-  if (value !== undefined && !words.includes(value))
-    throw refusal(kernel, name, value, words.map((word) => JSON.stringify(word)).join(" or "));
+/** Checks the sizes and choices of a kernel against the table of its kind. @throws ArgumentError */
+export function readShape<K extends KernelKind>(kind: K, kernel: string, shape: Shapes[K]): Shapes[K] {
+  return resolve<OptionTable>(shapeTables[kind], shape, `kernel ${kernel}`) as Shapes[K];
 }
 
 /**

@@ -1,22 +1,12 @@
 // Layer norm (Ba, Kiros and Hinton 2016) and root-mean-square norm (Zhang and Sennrich 2019) of
 // rows.
 import type { PtxKernel, Value } from "../builder/index.js";
-import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions, refusal } from "./generated-kernel.js";
+import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, readShape } from "./generated-kernel.js";
 import { eachRow, planRow } from "./row.js";
+import type { Shapes } from "./shapes.js";
 
 /** Sizes and form of a layer norm or RMS norm. */
-export interface NormShape {
-  /** Default 1. */
-  readonly rows?: number;
-  /** Length of a row. */
-  readonly hiddenSize: number;
-  /** Added to the variance or the mean square. Default 1e-5 for layer norm, 1e-6 for RMS norm. */
-  readonly epsilon?: number;
-  /** Whether results are multiplied by gamma, and for layer norm beta added. Default true. */
-  readonly affine?: boolean;
-  /** Who shares a row: by default a warp up to 1024 elements, else a block. */
-  readonly form?: "warp" | "block";
-}
+export type NormShape = Shapes["layerNorm"];
 
 export const layerNormName = "layernorm";
 export const rmsNormName = "rmsnorm";
@@ -29,10 +19,8 @@ function norm(
   options: KernelGeneratorOptions,
   centred: boolean,
 ): GeneratedKernel {
-  const { rows = 1, hiddenSize, epsilon = defaultEpsilon, affine = true } = shape;
-  checkSizes(name, { rows, hiddenSize });
-  if (!(epsilon >= 0 && epsilon < Number.POSITIVE_INFINITY)) throw refusal(name, "epsilon", epsilon, "a number from 0");
-  const plan = planRow(name, hiddenSize, shape.form);
+  const { rows = 1, hiddenSize, epsilon = defaultEpsilon, affine = true, form } = readShape("layerNorm", name, shape);
+  const plan = planRow(hiddenSize, form);
   return generate({ name, grid: [ceilDiv(rows, plan.rowsPerBlock)], block: [plan.threads] }, options, (k) => {
     const [x, y] = [k.pointer("f32", "x"), k.pointer("f32", "y")];
     const given = affine ? vectors.map((vector) => k.pointer("f32", vector)) : [];

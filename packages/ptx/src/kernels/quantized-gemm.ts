@@ -4,27 +4,21 @@ import { type Pointer, type PtxKernel, targetFacts, type Value, type Variable } 
 import type { GemmShape } from "./gemm-naive.js";
 import {
   ceilDiv,
-  checkSizes,
   type GeneratedKernel,
   generate,
   type KernelGeneratorOptions,
   range,
+  readShape,
   refusal,
   type TileGrid,
   tileGrid,
 } from "./generated-kernel.js";
 import { type Q4Format, q4Blocks, q4BlocksPerRow } from "./q4k.js";
 import { TensorQuantizedProduct, tensorRows, tensorWarps } from "./quantized-gemm-tensor.js";
+import { type Shapes, shapeTables } from "./shapes.js";
 
-export interface QuantizedGemmShape extends GemmShape {
-  /** How W is stored; see q4k.ts. Default "superblock". */
-  readonly format?: Q4Format;
-  /**
-   * Rows of W that a warp takes; they share its loads of A. 16 are made on tensor cores, the
-   * default for superblocks on sm_80 and later; else the default is more if there are many rows.
-   */
-  readonly rowsPerWarp?: 1 | 2 | 4 | 8 | 16;
-}
+/** Sizes of a product with four-bit weights. */
+export type QuantizedGemmShape = Shapes["quantizedGemm"];
 
 export const quantizedGemmName = ({ format = "superblock" }: Pick<QuantizedGemmShape, "format">): string =>
   format === "superblock" ? "q4k_gemm_fused" : "q4k_gemm_fused_block32";
@@ -37,16 +31,13 @@ const warps = 4;
  * @throws ArgumentError, PtxBuildError
  */
 export function quantizedGemm(shape: QuantizedGemmShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  const { m, n, k: depth, format = "superblock" } = shape;
-  if (!Object.hasOwn(q4Blocks, format)) throw refusal("q4k_gemm_fused", "format", format, '"superblock" or "block32"');
+  const { m, n, k: depth, format = "superblock" } = readShape("quantizedGemm", "q4k_gemm_fused", shape);
   const name = quantizedGemmName({ format });
-  checkSizes(name, { m, n, k: depth });
   const rowsA = Math.min(m, 4);
   const tensor = format === "superblock" && targetFacts(options.target ?? "sm_75").sm >= 80;
   // With few rows of W, more warps matter more than fewer loads of A.
   const rowsW = shape.rowsPerWarp ?? (tensor ? tensorRows : m > 1 ? 2 : n >= 16384 ? 8 : n >= 8192 ? 4 : n >= 2048 ? 2 : 1);
-  if (![1, 2, 4, 8, ...(tensor ? [tensorRows] : [])].includes(rowsW))
-    throw refusal(name, "rowsPerWarp", rowsW, "1, 2, 4 or 8, or 16 for superblocks on sm_80 and later");
+  if (rowsW === tensorRows && !tensor) throw refusal(name, "rowsPerWarp", rowsW, shapeTables.quantizedGemm.rowsPerWarp.takes);
   if (rowsW === tensorRows) {
     const tiles = tileGrid(name, ceilDiv(m, rowsA), ceilDiv(n, tensorRows));
     return generate({ name, grid: tiles.grid, block: [32 * tensorWarps], minBlocks: rowsA === 1 ? 4 : 2 }, options, (k) =>

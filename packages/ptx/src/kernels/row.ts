@@ -1,7 +1,7 @@
 // A row of numbers shared out over a warp or a block: held in registers if it fits, read anew
 // for each pass if it does not. Softmax and the norms are passes over it.
 import type { Pointer, PtxKernel, Value } from "../builder/index.js";
-import { ceilDiv, range, refusal } from "./generated-kernel.js";
+import { ceilDiv, range } from "./generated-kernel.js";
 
 /** How rows are shared out. */
 export interface RowPlan {
@@ -20,8 +20,7 @@ export interface RowPlan {
 /** The most numbers of a row that a thread holds. */
 const heldLimit = 32;
 
-export function planRow(kernel: string, dim: number, form?: "warp" | "block"): RowPlan {
-  if (form !== undefined && form !== "warp" && form !== "block") throw refusal(kernel, "form", form, '"warp" or "block"');
+export function planRow(dim: number, form?: "warp" | "block"): RowPlan {
   const chosen = form ?? (dim <= 1024 ? "warp" : "block");
   const vector = dim % 4 === 0 ? 4 : dim % 2 === 0 ? 2 : 1;
   const team = chosen === "warp" ? 32 : Math.min(1024, Math.max(64, 32 * ceilDiv(dim, 32 * 16)));

@@ -1,18 +1,12 @@
 // Softmax of rows, with the largest element subtracted first.
-import { ceilDiv, checkSizes, type GeneratedKernel, generate, type KernelGeneratorOptions } from "./generated-kernel.js";
+import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, readShape } from "./generated-kernel.js";
 import { eachRow, planRow } from "./row.js";
+import type { Shapes } from "./shapes.js";
 
 /** Sizes and form of a softmax over rows. */
-export interface SoftmaxShape {
-  /** Default 1. */
-  readonly rows?: number;
-  /** Length of a row. */
-  readonly dim: number;
-  /** Who shares a row: by default a warp up to 1024 elements, else a block. */
-  readonly form?: "warp" | "block";
-}
+export type SoftmaxShape = Shapes["softmax"];
 
-export const softmaxName = ({ dim, form }: SoftmaxShape): string => `softmax_${planRow("softmax", dim, form).form}`;
+export const softmaxName = ({ dim, form }: SoftmaxShape): string => `softmax_${planRow(dim, form).form}`;
 
 /**
  * y[r, i] = exp(x[r, i] - max_j x[r, j]) / sum_j exp(x[r, j] - max_j x[r, j]) in binary32 for
@@ -21,10 +15,9 @@ export const softmaxName = ({ dim, form }: SoftmaxShape): string => `softmax_${p
  * @throws ArgumentError, PtxBuildError
  */
 export function rowSoftmax(shape: SoftmaxShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  const { rows = 1, dim } = shape;
-  checkSizes("softmax", { rows, dim });
+  const { rows = 1, dim } = readShape("softmax", "softmax", shape);
   const name = softmaxName(shape);
-  const plan = planRow(name, dim, shape.form);
+  const plan = planRow(dim, shape.form);
   return generate({ name, grid: [ceilDiv(rows, plan.rowsPerBlock)], block: [plan.threads] }, options, (k) => {
     const [x, y, count] = [k.pointer("f32", "x"), k.pointer("f32", "y"), k.parameter("u32", "rows")];
     eachRow(k, plan, count, x, y, (row, to) => {

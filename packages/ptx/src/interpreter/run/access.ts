@@ -3,6 +3,7 @@
 // exactly what is wrong.
 import { AsyncCopies } from "./async-copies.js";
 import type { BarrierObjects } from "./barrier-object.js";
+import type { LaunchState } from "./launch-state.js";
 import { type DeviceMemory, globalHigh, shadow } from "./memory.js";
 import type { Warp } from "./warp.js";
 
@@ -34,6 +35,9 @@ function hexadecimal(high: number, low: number): string {
   return `0x${(BigInt(high >>> 0) * 4294967296n + BigInt(low >>> 0)).toString(16)}`;
 }
 
+/** The error of an access: its kind, and what follows the access in words. */
+type FaultOf = (kind: Parameters<LaunchState["error"]>[0], rest: string) => Error;
+
 /** An access in words. */
 function wordsOf(kind: number, bytes: number, space: number, high: number, low: number): string {
   const verb = kind === write ? "stores" : kind === both ? "updates" : "loads";
@@ -58,6 +62,8 @@ export class Access {
     const bottom = sum | 0;
     const kind = mode & 3;
     const { launch } = warp;
+    const words = () => wordsOf(kind, bytes, space, top, bottom);
+    const fault: FaultOf = (what, rest) => launch.error(what, words() + rest, warp, lane, site);
     let place: number;
     let shared = -1;
     let own = false;
@@ -67,71 +73,39 @@ export class Access {
       const within = rank === 0 ? bottom : bottom & 0xffffff;
       if (target === undefined || within >>> 0 >= target.sharedBytes || (within >>> 0) + bytes > target.sharedBytes) {
         if (!launch.checks.bounds) return this.nowhere(bytes);
-        throw launch.error(
-          "outOfBounds",
-          `${wordsOf(kind, bytes, space, top, bottom)}; the block has ${warp.block.sharedBytes} bytes of shared memory`,
-          warp,
-          lane,
-          site,
-        );
+        throw fault("outOfBounds", `; the block has ${warp.block.sharedBytes} bytes of shared memory`);
       }
       if (target.running === 0 && target !== warp.block)
-        throw launch.error(
-          "useAfterFree",
-          `${wordsOf(kind, bytes, space, top, bottom)}; block of rank ${target.clusterRank} of the cluster has exited`,
-          warp,
-          lane,
-          site,
-        );
+        throw fault("useAfterFree", `; block of rank ${target.clusterRank} of the cluster has exited`);
       place = target.sharedBase + within;
       own = true;
       if (target === warp.block) shared = within;
-      else
-        target.remote = {
-          warp,
-          lane,
-          site,
-          words: () => wordsOf(kind, bytes, space, top, bottom),
-          publications: target.cluster.publications,
-        };
+      else target.remote = { warp, lane, site, words, publications: target.cluster.publications };
     } else if (space === localSpace || (space === generic && top === localHigh)) {
       if (bottom >>> 0 >= warp.localBytes || (bottom >>> 0) + bytes > warp.localBytes) {
         if (!launch.checks.bounds) return this.nowhere(bytes);
-        throw launch.error(
-          "outOfBounds",
-          `${wordsOf(kind, bytes, space, top, bottom)}; a thread has ${warp.localBytes} bytes of local memory`,
-          warp,
-          lane,
-          site,
-        );
+        throw fault("outOfBounds", `; a thread has ${warp.localBytes} bytes of local memory`);
       }
       place = warp.localBase + lane * warp.localBytes + bottom;
       own = true;
     } else {
       if (top !== globalHigh || bottom < 0 || bottom + bytes > this.memory.bytes.length) {
         if (!launch.checks.bounds) return this.nowhere(bytes);
-        throw launch.error(
-          "outOfBounds",
-          `${wordsOf(kind, bytes, space, top, bottom)}, which is ${sum === 0 ? "the null pointer" : "in no allocation"}`,
-          warp,
-          lane,
-          site,
-        );
+        throw fault("outOfBounds", `, which is ${sum === 0 ? "the null pointer" : "in no allocation"}`);
       }
       place = bottom;
     }
     if (place % bytes !== 0) {
-      if (launch.checks.alignment)
-        throw launch.error("misaligned", `${wordsOf(kind, bytes, space, top, bottom)}, which is no multiple of ${bytes}`, warp, lane, site);
+      if (launch.checks.alignment) throw fault("misaligned", `, which is no multiple of ${bytes}`);
       place -= place % bytes;
     }
-    const unwritten = this.check(place, bytes, kind, warp, lane, site, space, top, bottom);
+    const unwritten = this.check(place, bytes, kind, launch, fault);
     if (unwritten === undefined) return this.nowhere(bytes);
     if (unwritten !== 0) {
       const first = place + 31 - Math.clz32(unwritten & -unwritten);
-      if (!own) this.refuseOwn(place, bytes, kind, warp, lane, site, space, top, bottom);
-      if (!own || (mode & followed) === 0) throw launch.unwritten(warp, lane, site, first, wordsOf(kind, bytes, space, top, bottom));
-      launch.values.note(warp, { site, lane, bytes: unwritten, place: first, words: () => wordsOf(kind, bytes, space, top, bottom) });
+      if (!own) this.refuseOwn(place, launch, fault);
+      if (!own || (mode & followed) === 0) throw launch.unwritten(warp, lane, site, first, words());
+      launch.values.note(warp, { site, lane, bytes: unwritten, place: first, words });
     }
     if (shared >= 0 && launch.checks.races) {
       if ((mode & strong) === 0) this.race(warp, lane, site, shared, bytes, kind, (mode & later) !== 0);
@@ -144,64 +118,28 @@ export class Access {
    * Refuses a global address that lies in what a running launch has as shared or local memory: it is
    * beyond an allocation.
    */
-  private refuseOwn(
-    place: number,
-    bytes: number,
-    kind: number,
-    warp: Warp,
-    lane: number,
-    site: number,
-    space: number,
-    high: number,
-    low: number,
-  ): void {
-    const { launch } = warp;
-    const own = launch.checks.bounds ? this.memory.liveAround(place)?.kind : undefined;
-    if (own !== "shared" && own !== "local") return;
-    const what = `${wordsOf(kind, bytes, space, high, low)}, ${this.memory.describe(place).words}`;
-    throw launch.error("outOfBounds", what, warp, lane, site);
+  private refuseOwn(place: number, { checks }: LaunchState, fault: FaultOf): void {
+    const own = checks.bounds ? this.memory.liveAround(place)?.kind : undefined;
+    if (own === "shared" || own === "local") throw fault("outOfBounds", `, ${this.memory.describe(place).words}`);
   }
 
   /**
    * Looks at every byte's shadow. Gives those of a load that nothing wrote, as bits; undefined
    * if the access must go nowhere because that check is off.
    */
-  private check(
-    place: number,
-    bytes: number,
-    kind: number,
-    warp: Warp,
-    lane: number,
-    site: number,
-    space: number,
-    high: number,
-    low: number,
-  ): number | undefined {
+  private check(place: number, bytes: number, kind: number, { checks }: LaunchState, fault: FaultOf): number | undefined {
     const { shadowBytes } = this.memory;
-    const { launch } = warp;
     let unwritten = 0;
     for (let k = 0; k < bytes; k++) {
       const mark = shadowBytes[place + k]!;
-      if (mark === shadow.none) {
-        if (!launch.checks.bounds) return undefined;
+      if (mark === shadow.none || mark === shadow.foreign) {
+        if (!checks.bounds) return undefined;
         const { freed, words } = this.memory.describe(place + k);
-        throw launch.error(freed ? "useAfterFree" : "outOfBounds", `${wordsOf(kind, bytes, space, high, low)}, ${words}`, warp, lane, site);
+        if (mark === shadow.foreign) throw fault("foreign", `, ${words}: memory of another device, which this one was not let reach`);
+        throw fault(freed ? "useAfterFree" : "outOfBounds", `, ${words}`);
       }
-      if (mark === shadow.foreign) {
-        if (!launch.checks.bounds) return undefined;
-        const what = `${wordsOf(kind, bytes, space, high, low)}, ${this.memory.describe(place + k).words}`;
-        throw launch.error("foreign", `${what}: memory of another device, which this one was not let reach`, warp, lane, site);
-      }
-      if (mark === shadow.arriving && launch.checks.races)
-        throw launch.error(
-          "race",
-          `${wordsOf(kind, bytes, space, high, low)}, which a cp.async still copies to: nothing waited for it`,
-          warp,
-          lane,
-          site,
-        );
-      if (kind !== 0 && mark === shadow.constant)
-        throw launch.error("readOnly", `${wordsOf(kind, bytes, space, high, low)}, which is constant memory`, warp, lane, site);
+      if (mark === shadow.arriving && checks.races) throw fault("race", ", which a cp.async still copies to: nothing waited for it");
+      if (kind !== 0 && mark === shadow.constant) throw fault("readOnly", ", which is constant memory");
       if (kind !== write && mark === shadow.unwritten) unwritten |= 1 << k;
     }
     if (kind !== 0 && unwritten === 0) for (let k = 0; k < bytes; k++) shadowBytes[place + k] = shadow.written;
