@@ -6,8 +6,8 @@
 // behind a barrier, and only spikes: a part's spikes of a call are appended and never overwritten
 // while the call lasts, so nothing that is read can change.
 import { barrier } from "./barrier";
+import { Liquid, addNoise, backgroundSpikes, inputDrive } from "./liquid";
 import { philoxBlock, philoxWord } from "./philox";
-import { arrived, heldMask, slope, splat } from "./spiking-neurons";
 import { expF32x4, expF64x2, logF32x4, logF64x2 } from "./vector-math";
 
 /** What the threads of a network have in common, 32 bits each, in the order of the host. */
@@ -30,6 +30,8 @@ class Team {
   rowSteps: i32;
   /** Steps of the rows that were run in earlier calls. */
   stepsBefore: i32;
+  /** The `Liquid` record of a network that has one, with one part; else 0. */
+  liquid: usize;
 }
 
 /**
@@ -76,11 +78,11 @@ class Network {
   rowsAhead: usize;
   /** Filtered spikes behind each row of states, one row after the other. */
   states: usize;
-  /** 2^-fractionBits as a number of 64 bits, in two words. */
+  /** 2^-fractionBits, a number of the precision in 64 bits. */
   unit: f64;
 }
 
-/** Constants of a population: 32-bit words, and from `keep` on numbers of 64 bits. */
+/** Constants of a population: 32-bit words, and from `keep` on numbers of the precision in 64 bits. */
 @unmanaged
 class Population {
   first: i32;
@@ -123,6 +125,46 @@ class Population {
 
 /** Bytes of a receptor. */
 const receptorBytes: usize = 56;
+
+// @ts-ignore: decorator
+@inline
+export function splat<T extends number>(value: f64): v128 {
+  return sizeof<T>() == 4 ? f32x4.splat(<f32>value) : f64x2.splat(value);
+}
+
+/** A number of the precision that the host wrote into 64 bits, in every lane. */
+// @ts-ignore: decorator
+@inline
+function numberOf<T extends number>(address: usize): v128 {
+  return sizeof<T>() == 4 ? v128.load32_splat(address) : v128.load64_splat(address);
+}
+
+/**
+ * A vector of the ring's whole numbers as numbers of the precision; `r` is a byte offset in a list
+ * of that precision.
+ */
+// @ts-ignore: decorator
+@inline
+function arrived<T extends number>(cells: usize, r: usize): v128 {
+  return sizeof<T>() == 4 ? f32x4.convert_i32x4_s(v128.load(cells + r)) : f64x2.convert_low_i32x4_s(v128.load64_zero(cells + (r >> 1)));
+}
+
+/** A mask of lanes of the precision: where the potential is held. */
+// @ts-ignore: decorator
+@inline
+function heldMask<T extends number>(held: usize, r: usize): v128 {
+  if (sizeof<T>() == 4) return i32x4.gt_s(v128.load(held + r), i32x4.splat(0));
+  return i64x2.extend_low_i32x4_s(i32x4.gt_s(v128.load64_zero(held + (r >> 1)), i32x4.splat(0)));
+}
+
+/** ((((0.04 v) v + 5 v) + 140) - u) + I. */
+// @ts-ignore: decorator
+@inline
+function slope<T extends number>(v: v128, u: v128, current: v128): v128 {
+  let p = v128.mul<T>(v128.mul<T>(splat<T>(0.04), v), v);
+  p = v128.add<T>(v128.add<T>(p, v128.mul<T>(splat<T>(5), v)), splat<T>(140));
+  return v128.add<T>(v128.sub<T>(p, u), current);
+}
 
 // @ts-ignore: decorator
 @inline
@@ -176,27 +218,29 @@ function holdLanes<T extends number>(held: usize, r: usize, fires: v128, refract
 @inline
 function alphaInput<T extends number>(net: Network, constants: usize, currents: usize, input: v128, mask: v128, isWhole: bool): v128 {
   const rises = currents + <usize>net.cells * sizeof<T>();
-  const keep = splat<T>(load<f64>(constants));
+  const keep = numberOf<T>(constants);
   const current = v128.load(currents);
   const rise = v128.add<T>(v128.load(rises), input);
-  const raised = v128.add<T>(current, v128.mul<T>(splat<T>(load<f64>(constants, 40)), rise));
+  const raised = v128.add<T>(current, v128.mul<T>(numberOf<T>(constants + 40), rise));
   storeLanes<T>(currents, v128.mul<T>(keep, raised), mask, isWhole);
   storeLanes<T>(rises, v128.mul<T>(keep, rise), mask, isWhole);
-  return v128.add<T>(v128.mul<T>(splat<T>(load<f64>(constants, 8)), current), v128.mul<T>(splat<T>(load<f64>(constants, 32)), rise));
+  return v128.add<T>(v128.mul<T>(numberOf<T>(constants + 8), current), v128.mul<T>(numberOf<T>(constants + 32), rise));
 }
 
 let finite: v128 = i64x2.splat(-1);
 let fired: i32 = 0;
+/** Where the filtered spikes behind the present step go; 0 if they are not kept. */
+let rowOfStates: usize = 0;
 
 /** One vector of a population's neurons: what arrives, the potential, the spike, the decays. */
 // @ts-ignore: decorator
 @inline
 function advanceVector<T extends number>(net: Network, pop: Population, arriving: usize, r: usize, mask: v128, isWhole: bool): void {
-  const unit = splat<T>(net.unit);
+  const unit = numberOf<T>(changetype<usize>(net) + offsetof<Network>("unit"));
   const vector = <usize>net.size * sizeof<T>();
   const isIzhikevich = pop.neuron == 2;
   const before = v128.load(net.potential + r);
-  let next = isIzhikevich ? splat<T>(0) : v128.mul<T>(splat<T>(pop.keep), before);
+  let next = isIzhikevich ? splat<T>(0) : v128.mul<T>(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("keep")), before);
   for (let k = 0; k < pop.receptorCount; k++) {
     const constants = pop.receptors + <usize>k * receptorBytes;
     const currents = net.currents + <usize>k * vector + r;
@@ -208,38 +252,38 @@ function advanceVector<T extends number>(net: Network, pop: Population, arriving
       continue;
     }
     const current = v128.add<T>(v128.load(currents), input);
-    const added = v128.mul<T>(splat<T>(load<f64>(constants, 8)), current);
+    const added = v128.mul<T>(numberOf<T>(constants + 8), current);
     next = isIzhikevich && k == 0 ? current : v128.add<T>(next, added);
-    storeLanes<T>(currents, v128.mul<T>(splat<T>(load<f64>(constants)), current), mask, isWhole);
+    storeLanes<T>(currents, v128.mul<T>(numberOf<T>(constants), current), mask, isWhole);
   }
   next = v128.add<T>(next, v128.load(net.drive + r));
   let fires: v128;
   const infinity = splat<T>(Infinity);
   if (isIzhikevich) {
     const u = v128.load(net.recovery + r);
-    const half = splat<T>(pop.halfStep);
+    const half = numberOf<T>(changetype<usize>(pop) + offsetof<Population>("halfStep"));
     const middle = v128.add<T>(before, v128.mul<T>(half, slope<T>(before, u, next)));
     const v = v128.add<T>(middle, v128.mul<T>(half, slope<T>(middle, u, next)));
-    const difference = v128.sub<T>(v128.mul<T>(splat<T>(pop.recoveryKeep), v), u);
-    const after = v128.add<T>(u, v128.mul<T>(splat<T>(pop.keep), difference));
+    const difference = v128.sub<T>(v128.mul<T>(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("recoveryKeep")), v), u);
+    const after = v128.add<T>(u, v128.mul<T>(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("keep")), difference));
     const isFinite = v128.and(v128.lt<T>(v128.abs<T>(v), infinity), v128.lt<T>(v128.abs<T>(after), infinity));
     finite = v128.and(finite, isWhole ? isFinite : v128.or(isFinite, v128.not(mask)));
-    fires = v128.ge<T>(v, splat<T>(pop.threshold));
-    storeLanes<T>(net.potential + r, v128.bitselect(splat<T>(pop.reset), v, fires), mask, isWhole);
-    const raised = v128.add<T>(after, splat<T>(pop.recoveryStep));
+    fires = v128.ge<T>(v, numberOf<T>(changetype<usize>(pop) + offsetof<Population>("threshold")));
+    storeLanes<T>(net.potential + r, v128.bitselect(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("reset")), v, fires), mask, isWhole);
+    const raised = v128.add<T>(after, numberOf<T>(changetype<usize>(pop) + offsetof<Population>("recoveryStep")));
     storeLanes<T>(net.recovery + r, v128.bitselect(raised, after, fires), mask, isWhole);
   } else {
     const isHeld = heldMask<T>(net.held, r);
     const v = v128.bitselect(before, next, isHeld);
     checkFinite<T>(v, mask, isWhole);
-    let limit = splat<T>(pop.threshold);
+    let limit = numberOf<T>(changetype<usize>(pop) + offsetof<Population>("threshold"));
     if (pop.neuron == 1) limit = v128.add<T>(limit, v128.load(net.recovery + r));
     fires = v128.andnot(v128.ge<T>(v, limit), isHeld);
-    const reset = pop.subtracts != 0 ? v128.sub<T>(v, splat<T>(pop.reset)) : splat<T>(pop.reset);
+    const reset = pop.subtracts != 0 ? v128.sub<T>(v, numberOf<T>(changetype<usize>(pop) + offsetof<Population>("reset"))) : numberOf<T>(changetype<usize>(pop) + offsetof<Population>("reset"));
     storeLanes<T>(net.potential + r, v128.bitselect(reset, v, fires), mask, isWhole);
     if (pop.neuron == 1) {
-      const kept = v128.mul<T>(splat<T>(pop.recoveryKeep), v128.load(net.recovery + r));
-      const rise = v128.and(splat<T>(pop.recoveryStep), fires);
+      const kept = v128.mul<T>(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("recoveryKeep")), v128.load(net.recovery + r));
+      const rise = v128.and(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("recoveryStep")), fires);
       storeLanes<T>(net.recovery + r, v128.add<T>(kept, rise), mask, isWhole);
     }
     holdLanes<T>(net.held, r, fires, i32x4.splat(pop.refractorySteps), mask, isWhole);
@@ -260,7 +304,7 @@ function checkFinite<T extends number>(v: v128, mask: v128, isWhole: bool): void
 // @ts-ignore: decorator
 @inline
 function relaxVector<T extends number>(net: Network, pop: Population, arriving: usize, r: usize, mask: v128, isWhole: bool): void {
-  const unit = splat<T>(net.unit);
+  const unit = numberOf<T>(changetype<usize>(net) + offsetof<Network>("unit"));
   const vector = <usize>net.size * sizeof<T>();
   const before = v128.load(net.potential + r);
   let sum = splat<T>(0);
@@ -270,21 +314,21 @@ function relaxVector<T extends number>(net: Network, pop: Population, arriving: 
     const currents = net.currents + <usize>k * vector + r;
     const cells = arriving + <usize>k * (<usize>net.size << 2);
     const input = v128.mul<T>(arrived<T>(cells, r), unit);
-    const conducts = load<f64>(constants, 16);
+    const conducts = load<u64>(constants, 16);
     if (load<i32>(constants, 24) != 0) {
-      if (conducts != 0) conductance = v128.add<T>(conductance, v128.mul<T>(splat<T>(conducts), v128.load(currents)));
-      const ofRise = load<f64>(constants, 48);
+      if (conducts != 0) conductance = v128.add<T>(conductance, v128.mul<T>(numberOf<T>(constants + 16), v128.load(currents)));
+      const ofRise = load<u64>(constants, 48);
       const rises = currents + <usize>net.cells * sizeof<T>();
-      if (ofRise != 0) conductance = v128.add<T>(conductance, v128.mul<T>(splat<T>(ofRise), v128.add<T>(v128.load(rises), input)));
+      if (ofRise != 0) conductance = v128.add<T>(conductance, v128.mul<T>(numberOf<T>(constants + 48), v128.add<T>(v128.load(rises), input)));
       const added = alphaInput<T>(net, constants, currents, input, mask, isWhole);
       sum = k == 0 ? added : v128.add<T>(sum, added);
       continue;
     }
     const current = v128.add<T>(v128.load(currents), input);
-    const added = v128.mul<T>(splat<T>(load<f64>(constants, 8)), current);
+    const added = v128.mul<T>(numberOf<T>(constants + 8), current);
     sum = k == 0 ? added : v128.add<T>(sum, added);
-    if (conducts != 0) conductance = v128.add<T>(conductance, v128.mul<T>(splat<T>(conducts), current));
-    storeLanes<T>(currents, v128.mul<T>(splat<T>(load<f64>(constants)), current), mask, isWhole);
+    if (conducts != 0) conductance = v128.add<T>(conductance, v128.mul<T>(numberOf<T>(constants + 16), current));
+    storeLanes<T>(currents, v128.mul<T>(numberOf<T>(constants), current), mask, isWhole);
   }
   sum = v128.add<T>(sum, v128.load(net.drive + r));
   const isHeld = heldMask<T>(net.held, r);
@@ -317,18 +361,18 @@ function advanceRelaxing<T extends number>(
   mask: v128,
   isWhole: bool,
 ): v128 {
-  const share = exp<T>(v128.neg<T>(v128.mul<T>(splat<T>(pop.keep), conductance)));
+  const share = exp<T>(v128.neg<T>(v128.mul<T>(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("keep")), conductance)));
   const v = v128.bitselect(before, relaxed<T>(before, v128.div<T>(sum, conductance), share), isHeld);
   checkFinite<T>(v, mask, isWhole);
   const recovery = v128.load(net.recovery + r);
-  let limit = splat<T>(pop.threshold);
+  let limit = numberOf<T>(changetype<usize>(pop) + offsetof<Population>("threshold"));
   if (pop.neuron == 1) limit = v128.add<T>(limit, recovery);
   const fires = v128.andnot(v128.ge<T>(v, limit), isHeld);
-  const reset = pop.subtracts != 0 ? v128.sub<T>(v, splat<T>(pop.reset)) : splat<T>(pop.reset);
+  const reset = pop.subtracts != 0 ? v128.sub<T>(v, numberOf<T>(changetype<usize>(pop) + offsetof<Population>("reset"))) : numberOf<T>(changetype<usize>(pop) + offsetof<Population>("reset"));
   storeLanes<T>(net.potential + r, v128.bitselect(reset, v, fires), mask, isWhole);
   if (pop.neuron == 1) {
-    const kept = v128.mul<T>(splat<T>(pop.recoveryKeep), recovery);
-    const rise = v128.and(splat<T>(pop.recoveryStep), fires);
+    const kept = v128.mul<T>(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("recoveryKeep")), recovery);
+    const rise = v128.and(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("recoveryStep")), fires);
     storeLanes<T>(net.recovery + r, v128.add<T>(kept, rise), mask, isWhole);
   }
   return fires;
@@ -351,23 +395,23 @@ function advanceExponential<T extends number>(
   mask: v128,
   isWhole: bool,
 ): v128 {
-  const keep = splat<T>(pop.keep);
-  const peak = splat<T>(pop.threshold);
+  const keep = numberOf<T>(changetype<usize>(pop) + offsetof<Population>("keep"));
+  const peak = numberOf<T>(changetype<usize>(pop) + offsetof<Population>("threshold"));
   const one = splat<T>(1);
-  const adaptationKeep = splat<T>(pop.recoveryKeep);
-  const adaptationGain = splat<T>(pop.adaptationGain);
+  const adaptationKeep = numberOf<T>(changetype<usize>(pop) + offsetof<Population>("recoveryKeep"));
+  const adaptationGain = numberOf<T>(changetype<usize>(pop) + offsetof<Population>("adaptationGain"));
   const recovery = v128.load(net.recovery + r);
   const w = v128.add<T>(v128.mul<T>(adaptationKeep, recovery), v128.mul<T>(adaptationGain, before));
   const sum = v128.sub<T>(drawn, w);
   const goal = v128.div<T>(sum, conductance);
   const half = exp<T>(v128.neg<T>(v128.mul<T>(v128.mul<T>(splat<T>(0.5), keep), conductance)));
   const start = relaxed<T>(before, goal, half);
-  const height = v128.mul<T>(v128.sub<T>(v128.min<T>(start, peak), splat<T>(pop.onset)), splat<T>(pop.perSlope));
+  const height = v128.mul<T>(v128.sub<T>(v128.min<T>(start, peak), numberOf<T>(changetype<usize>(pop) + offsetof<Population>("onset"))), numberOf<T>(changetype<usize>(pop) + offsetof<Population>("perSlope")));
   const rise = exp<T>(height);
   const share = v128.mul<T>(keep, rise);
-  const toPeak = v128.sub<T>(one, v128.mul<T>(rise, splat<T>(pop.peakShare)));
+  const toPeak = v128.sub<T>(one, v128.mul<T>(rise, numberOf<T>(changetype<usize>(pop) + offsetof<Population>("peakShare"))));
   const isBelow = v128.gt<T>(toPeak, share);
-  const swung = v128.sub<T>(start, v128.mul<T>(splat<T>(pop.slope), log<T>(v128.sub<T>(one, share))));
+  const swung = v128.sub<T>(start, v128.mul<T>(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("slope")), log<T>(v128.sub<T>(one, share))));
   const end = v128.bitselect(relaxed<T>(swung, goal, half), peak, isBelow);
   const reaches = v128.not(v128.lt<T>(end, peak));
   const fires = v128.andnot(reaches, isHeld);
@@ -376,11 +420,11 @@ function advanceExponential<T extends number>(
   if (v128.any_true(fires)) {
     const rest = v128.sub<T>(one, v128.div<T>(v128.max<T>(splat<T>(0), toPeak), share));
     const left = v128.andnot(rest, isBelow);
-    const pull = v128.mul<T>(conductance, splat<T>(pop.reset));
-    const force = v128.sub<T>(v128.add<T>(v128.sub<T>(sum, splat<T>(pop.recoveryStep)), splat<T>(pop.resetCurrent)), pull);
-    const after = v128.add<T>(splat<T>(pop.reset), v128.mul<T>(v128.mul<T>(left, keep), force));
+    const pull = v128.mul<T>(conductance, numberOf<T>(changetype<usize>(pop) + offsetof<Population>("reset")));
+    const force = v128.sub<T>(v128.add<T>(v128.sub<T>(sum, numberOf<T>(changetype<usize>(pop) + offsetof<Population>("recoveryStep"))), numberOf<T>(changetype<usize>(pop) + offsetof<Population>("resetCurrent"))), pull);
+    const after = v128.add<T>(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("reset")), v128.mul<T>(v128.mul<T>(left, keep), force));
     v = v128.bitselect(after, v, fires);
-    raised = v128.and(v128.sub<T>(splat<T>(pop.recoveryStep), v128.mul<T>(left, splat<T>(pop.stepLoss))), fires);
+    raised = v128.and(v128.sub<T>(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("recoveryStep")), v128.mul<T>(left, numberOf<T>(changetype<usize>(pop) + offsetof<Population>("stepLoss")))), fires);
   }
   checkFinite<T>(v, mask, isWhole);
   storeLanes<T>(net.potential + r, v, mask, isWhole);
@@ -394,8 +438,11 @@ function advanceExponential<T extends number>(
 @inline
 function recordSpikes<T extends number>(net: Network, pop: Population, r: usize, fires: v128, mask: v128, isWhole: bool): void {
   if (pop.hasState) {
-    const kept = v128.mul<T>(splat<T>(pop.stateKeep), v128.load(net.filtered + r));
-    storeLanes<T>(net.filtered + r, v128.add<T>(kept, v128.and(splat<T>(1), fires)), mask, isWhole);
+    const kept = v128.mul<T>(numberOf<T>(changetype<usize>(pop) + offsetof<Population>("stateKeep")), v128.load(net.filtered + r));
+    const filtered = v128.add<T>(kept, v128.and(splat<T>(1), fires));
+    storeLanes<T>(net.filtered + r, filtered, mask, isWhole);
+    // What lies beyond the population is written behind it, or is never read.
+    if (rowOfStates != 0) v128.store(rowOfStates + r, filtered);
   }
   let bits: i32 = sizeof<T>() == 4 ? i32x4.bitmask(isWhole ? fires : v128.and(fires, mask)) : i64x2.bitmask(isWhole ? fires : v128.and(fires, mask));
   while (bits != 0) {
@@ -425,31 +472,66 @@ function addBackground(net: Network, pop: Population, arriving: usize, step: u32
 }
 
 /**
- * Adds a source's units to the rows ahead; `rows` is the list of their addresses that delay 0
- * begins.
+ * Adds a source's units, times an amplitude unless that is 1, to the rows ahead; `rows` is the list
+ * of their addresses that delay 0 begins. Units are 16 bits without a sign or 32 with one, U. The
+ * product is rounded to T, then to a whole number.
  */
-function deliverSource(net: Network, source: u32, rows: usize): void {
+// @ts-ignore: decorator
+@inline
+function deliverUnits<T extends number, U extends number>(net: Network, source: u32, rows: usize, amplitude: T): void {
   const bits = net.cellBits;
-  const mask: u32 = bits == 32 ? 0xffffffff : (1 << bits) - 1;
   const from = <usize>load<u32>(net.offsets + (<usize>source << 2));
-  const to = <usize>load<u32>(net.offsets + (<usize>source << 2), 4);
-  const end = net.places + (to << 2);
+  const end = net.places + (<usize>load<u32>(net.offsets + (<usize>source << 2), 4) << 2);
   const sign = <i32>load<i8>(net.signs + source);
-  if (net.wideUnits) {
-    let unit = net.units + (from << 2);
-    for (let place = net.places + (from << 2); place < end; place += 4, unit += 4) {
+  let place = net.places + (from << 2);
+  let unit = net.units + from * sizeof<U>();
+  while (place < end) {
+    // Those of one delay, which are in a row.
+    const delay = load<u32>(place) >> bits;
+    const last: u32 = ((delay + 1) << bits) - 1;
+    const row = load<usize>(rows + (<usize>delay << 2)) - (<usize>(delay << bits) << 2);
+    for (; place < end; place += 4, unit += sizeof<U>()) {
       const word = load<u32>(place);
-      const cell = load<usize>(rows + (<usize>(word >> bits) << 2)) + (<usize>(word & mask) << 2);
-      store<i32>(cell, load<i32>(cell) + sign * load<i32>(unit));
-    }
-  } else {
-    let unit = net.units + (from << 1);
-    for (let place = net.places + (from << 2); place < end; place += 4, unit += 2) {
-      const word = load<u32>(place);
-      const cell = load<usize>(rows + (<usize>(word >> bits) << 2)) + (<usize>(word & mask) << 2);
-      store<i32>(cell, load<i32>(cell) + sign * <i32>load<u16>(unit));
+      if (word > last) break;
+      const cell = row + (<usize>word << 2);
+      const weight = sign * <i32>load<U>(unit);
+      store<i32>(cell, load<i32>(cell) + (amplitude == <T>1 ? weight : <i32>nearest<T>(<T>weight * amplitude)));
     }
   }
+}
+
+function deliverSource(net: Network, source: u32, rows: usize): void {
+  if (net.wideUnits) deliverUnits<f32, i32>(net, source, rows, 1);
+  else deliverUnits<f32, u16>(net, source, rows, 1);
+}
+
+function deliverAmplitude<T extends number>(net: Network, source: u32, rows: usize, amplitude: T): void {
+  deliverUnits<T, i32>(net, source, rows, amplitude);
+}
+
+/** What reaches a liquid in a step beside the spikes of its neurons: a row of inputs, and what is drawn. */
+// @ts-ignore: decorator
+@inline
+function driveLiquid<T extends number>(team: Team, net: Network, row: i32, t: i32): void {
+  const liquid = changetype<Liquid>(team.liquid);
+  const input = liquid.inputs + <usize>((team.stepsBefore + t) * liquid.inputSize) * sizeof<T>();
+  if (liquid.inputWeights == 0) {
+    let isAhead = false;
+    for (let i = 0; i < liquid.inputSize; i++) {
+      const amplitude = load<T>(input + <usize>i * sizeof<T>());
+      if (amplitude == <T>0) continue;
+      if (!isAhead) lookAhead(net, row);
+      isAhead = true;
+      if (amplitude == <T>1) deliverSource(net, <u32>(team.size + i), net.rowsAhead);
+      else deliverAmplitude<T>(net, <u32>(team.size + i), net.rowsAhead, amplitude);
+    }
+  }
+  if (liquid.backgroundChance != 0) backgroundSpikes(liquid, net.size, net.ring + <usize>row * (<usize>net.cells << 2), team.firstStep + t);
+  if (liquid.inputWeights == 0 && liquid.noiseScale == 0) return;
+  inputDrive<T>(liquid, net.size, input, net.drive);
+  if (liquid.noiseScale != 0) addNoise<T>(liquid, net.size, net.drive, team.firstStep + t);
+  for (let r: usize = 0; r < <usize>net.size * sizeof<T>(); r += 16)
+    v128.store(net.drive + r, v128.mul<T>(v128.load(liquid.driveGains + r), v128.load(net.drive + r)));
 }
 
 /** Lists the addresses of the ring's rows from `row` on, and at its end `row` once more. */
@@ -495,6 +577,12 @@ function runPart<T extends number>(team: Team, net: Network, from: i32, to: i32)
       if (first < last) lookAhead(net, row);
       for (let s = first; s < last; s++) deliverSource(net, <u32>team.size + load<u32>(net.inputChannels + (<usize>s << 2)), net.rowsAhead);
     }
+    if (team.liquid != 0) driveLiquid<T>(team, net, row, t);
+    rowOfStates = 0;
+    if (team.rowSteps != 0) {
+      const steps = team.stepsBefore + t + 1;
+      if (steps % team.rowSteps == 0) rowOfStates = net.states + <usize>((steps / team.rowSteps - 1) * net.size) * sizeof<T>();
+    }
     const arriving = net.ring + <usize>row * rowBytes;
     finite = i64x2.splat(-1);
     for (let p = 0; p < net.populationCount; p++) {
@@ -513,11 +601,6 @@ function runPart<T extends number>(team: Team, net: Network, from: i32, to: i32)
     memory.fill(arriving, 0, rowBytes);
     const isFinite = v128.bitmask<i8>(finite) == 0xffff;
     store<u32>(net.spikeOffsets + (<usize>t << 2), isFinite ? fired : fired | notFinite, 4);
-    if (team.rowSteps != 0) {
-      const steps = team.stepsBefore + t + 1;
-      const bytes = <usize>net.size * sizeof<T>();
-      if (steps % team.rowSteps == 0) memory.copy(net.states + <usize>(steps / team.rowSteps - 1) * bytes, net.filtered, bytes);
-    }
     row++;
     if (row == net.ringRows) row = 0;
   }
@@ -527,11 +610,16 @@ function runPart<T extends number>(team: Team, net: Network, from: i32, to: i32)
 function deliverSteps(team: Team, net: Network, from: i32, to: i32): void {
   let row = (team.row + from) % net.ringRows;
   for (let t = from; t < to; t++) {
-    lookAhead(net, row);
+    let isAhead = false;
     for (let p = 0; p < team.parts; p++) {
       const other = partOf(team, p);
+      const first = spikesBefore(other, t);
       const last = spikesBefore(other, t + 1);
-      for (let s = spikesBefore(other, t); s < last; s++) deliverSource(net, load<u32>(other.spikes + (<usize>s << 2)), net.rowsAhead + 4);
+      if (first < last && !isAhead) {
+        lookAhead(net, row);
+        isAhead = true;
+      }
+      for (let s = first; s < last; s++) deliverSource(net, load<u32>(other.spikes + (<usize>s << 2)), net.rowsAhead + 4);
     }
     row++;
     if (row == net.ringRows) row = 0;

@@ -6,16 +6,18 @@ import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
 import type { Engine, EngineOptions, EnginePlan } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
+import { networkOf } from "../../spikes/liquid/as-network.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
+import { SpikingStepper } from "../spiking-stepper.js";
 import { cpuMicroseconds } from "./cost.js";
 import { planIntegerMemory } from "./integer-memory.js";
 import { IntegerStepper, integerPlan } from "./integer-stepper.js";
 import { expectedMemory, type MemoryMap, planMemory } from "./memory.js";
+import { WasmNetwork } from "./network.js";
+import { type NetworkMemory, planNetworkMemory, rowsAtOnce } from "./network-memory.js";
 import { OwnActivationStepper, preactivationsOf } from "./own-activation.js";
 import { openKind, planKind } from "./registered.js";
-import { planSpikingMemory, type SpikingMemoryMap } from "./spiking-memory.js";
-import { WasmSpikingStepper } from "./spiking-stepper.js";
 import { WasmStepper } from "./stepper.js";
 import { WorkerTeam } from "./team.js";
 import { whyOneThread } from "./thread.js";
@@ -37,7 +39,7 @@ export const cpuEngine: Engine = {
 
   plan(model, options) {
     if (model.kind === "registered") return planKind(model);
-    if (model.kind === "spiking") return describeSpikingPlan(model, planSpikingMemory(model), options);
+    if (model.kind === "spiking") return describeSpikingPlan(model, planNetworkMemory(networkOf(model), 1), options);
     if (model.config.arithmetic === "integer") return planIntegers(model, options);
     return describePlan(model, planMemory(model), threadsOf(options));
   },
@@ -79,11 +81,11 @@ function stepperOf(...[model, ...rest]: ConstructorParameters<typeof WasmStepper
 }
 
 async function openSpiking(model: SpikingModel, options: EngineOptions | undefined): Promise<ChunkedSession> {
-  const map = planSpikingMemory(model);
-  const plan = describeSpikingPlan(model, map, options);
+  const network = networkOf(model);
+  const memory = planNetworkMemory(network, 1);
+  const plan = describeSpikingPlan(model, memory, options);
   await loadWasm();
-  const { exports, memory } = wasmInstance(map.totalBytes - wasmReserved);
-  return new ChunkedSession(model, plan, new WasmSpikingStepper(model, map, memory, exports), clockFor(options));
+  return new ChunkedSession(model, plan, new SpikingStepper(model, network, new WasmNetwork(network, memory)), clockFor(options));
 }
 
 /** @throws EngineUnavailableError for more than one thread */
@@ -103,16 +105,20 @@ async function openIntegers(model: ReservoirModel, options: EngineOptions | unde
 }
 
 /** @throws EngineUnavailableError for more than one thread */
-function describeSpikingPlan(model: SpikingModel, map: SpikingMemoryMap, options: EngineOptions | undefined): EnginePlan {
+function describeSpikingPlan(
+  model: SpikingModel,
+  { model: network, totalBytes }: NetworkMemory,
+  options: EngineOptions | undefined,
+): EnginePlan {
   const threads = options?.threads ?? 1;
   if (threads !== 1)
     throw new EngineUnavailableError("cpu", `threads is ${threads}; a spiking reservoir runs in one thread, so it takes 1`);
   const synapses = model.synapses.targets.length;
   return {
     engine: "cpu",
-    summary: `WebAssembly SIMD, ${synapses.toLocaleString("en")} synapses by source and delay, ${formatBytes(map.totalBytes)}`,
-    bytes: map.totalBytes,
-    details: { precision: model.precision, neuron: model.neuron.type, synapses, threads, stepsPerChunk: map.capacity },
+    summary: `WebAssembly SIMD, ${synapses.toLocaleString("en")} synapses by source and delay, ${formatBytes(totalBytes)}`,
+    bytes: totalBytes,
+    details: { precision: model.precision, neuron: model.neuron.type, synapses, threads, stepsPerChunk: rowsAtOnce(network) },
   };
 }
 

@@ -1,16 +1,30 @@
 // The layout of a network in the memory of its WebAssembly instances, and the records
 // that assembly/network.ts reads: lists that all parts read, and lists of each part.
+import type { FloatArray, Precision } from "@spillway/numerics";
 import { wasmMemoryLimit, wasmReserved } from "@spillway/numerics/wasm/index.js";
+import { packColumns } from "@spillway/numerics/wasm/layout.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { NetworkModel, NetworkPlan } from "../../spikes/network/plan.js";
 import { upswingNumbers } from "../../spikes/network/planned-neurons.js";
 import { expectedSynapses } from "../../spikes/network/wiring.js";
-import { placeRegions, type Region } from "./memory.js";
+import { placeRegions, type Region, stepsPerChunk } from "./memory.js";
 import { CutTable, cutNeurons, type NetworkPart, periodOf } from "./network-parts.js";
 
-/** Rows of states that are kept at once: 64, or what 4 million values hold, and at least one. */
-export const rowsAtOnce = ({ size, populations }: NetworkPlan): number =>
-  populations.some(({ stateKeep }) => stateKeep !== null) ? Math.max(1, Math.min(64, Math.floor(2 ** 22 / size))) : 0;
+/**
+ * Rows of states that are kept at once: of a liquid those of a chunk of steps, else 64, or what 4
+ * million values hold, and at least one.
+ */
+export const rowsAtOnce = ({ size, populations, precision, liquid }: NetworkPlan & Pick<NetworkModel, "liquid">): number => {
+  // A chunk begins with a copy of the state, so it is longer than those of other reservoirs.
+  if (liquid) return stepsPerChunk(size * (precision === "float32" ? 2 : 4));
+  return populations.some(({ stateKeep }) => stateKeep !== null) ? Math.max(1, Math.min(64, Math.floor(2 ** 22 / size))) : 0;
+};
+
+/** Numbers of a row of inputs of a liquid. */
+export const inputsOf = ({ inputs, liquid }: NetworkModel): number => (liquid ? (liquid.inputWeights?.cols ?? inputs) : 0);
+
+/** Neurons in whole groups, whose currents are drawn together. */
+const groupsOf = (size: number): number => 16 * Math.ceil(size / 16);
 
 /** Steps of one call of the kernel at most. */
 export const mostSteps = 4096;
@@ -18,8 +32,20 @@ export const mostSteps = 4096;
 const partBytes = 120;
 const populationBytes = 168;
 const receptorBytes = 56;
+/** Bytes of the record of a liquid. */
+const liquidBytes = 56;
 
-type CommonName = "team" | "barrier" | "records" | "receptors" | "thresholds" | "inputOffsets";
+type CommonName =
+  | "team"
+  | "barrier"
+  | "records"
+  | "receptors"
+  | "thresholds"
+  | "inputOffsets"
+  | "liquid"
+  | "rowInputs"
+  | "inputWeights"
+  | "driveGains";
 type PartName =
   | "populations"
   | "potential"
@@ -81,21 +107,26 @@ function checkBytes({ size }: NetworkPlan, synapses: number, bytes: number): voi
 
 /** Lays out the memory of a network in so many parts. @throws EngineCapacityError above 4 GiB */
 export function planNetworkMemory(model: NetworkModel, count: number): NetworkMemory {
-  const { receptors, currents, ringRows, populations, synapses } = model;
+  const { receptors, currents, ringRows, populations, synapses, liquid } = model;
   const cut = cutNeurons(model, count);
   const table = new CutTable(model, cut);
   // Alone, a step's spikes are delivered while they are at hand.
   const period = count === 1 ? 1 : periodOf(model);
   const element = model.precision === "float32" ? 4 : 8;
-  // A vector at the end of a list reaches beyond it.
-  const list = (length: number) => length * element + 16;
+  // A vector at the end of a list reaches beyond it, and a liquid's groups of neurons.
+  const list = (length: number) => length * element + (liquid ? 128 : 16);
+  const inputs = inputsOf(model);
   const common = placeRegions<CommonName>({
-    team: 40,
+    team: 44,
     barrier: 256,
     records: count * partBytes,
     receptors: receptorBytes * populations.reduce((sum, each) => sum + each.receptors.length, 0),
     thresholds: 4 * populations.reduce((sum, { background }) => sum + (background?.counts.thresholds.length ?? 0), 0),
     inputOffsets: 4 * (mostSteps + 1),
+    liquid: liquid ? liquidBytes : 0,
+    rowInputs: rowsAtOnce(model) * inputs * element,
+    inputWeights: liquid?.inputWeights ? inputs * groupsOf(model.size) * element : 0,
+    driveGains: liquid ? list(model.size) : 0,
   });
   let { totalBytes } = common;
   const parts = cut.map((part, p): PlacedPart => {
@@ -105,14 +136,15 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
     const placed = placeRegions<PartName>(
       {
         populations: part.slices.length * populationBytes,
+        // From here to the ring is the state.
         potential: list(size),
         recovery: list(size),
         currents: list(currents * size),
         held: 4 * size + 16,
         filtered: list(size),
+        ring: 4 * ringRows * receptors * size + (liquid ? 64 : 16),
         states: list(rowsAtOnce(model) * size),
         drive: list(size),
-        ring: 4 * ringRows * receptors * size + 16,
         rowsAhead: 4 * (ringRows + 1),
         offsets: table.offsets[p]!.byteLength,
         signs: synapses.signs.byteLength,
@@ -129,6 +161,12 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
   checkBytes(model, synapses.places.length, totalBytes);
   return { model, common: common.regions, parts, period, table, totalBytes };
 }
+
+/** The memory of a part that has its state. */
+export const stateOf = ({ regions: { potential, ring } }: PlacedPart): Region => ({
+  address: potential.address,
+  bytes: ring.address + ring.bytes - potential.address,
+});
 
 /** Bytes of a network's memory beside what belongs to the module. */
 export const bytesOf = ({ totalBytes }: NetworkMemory): number => totalBytes - wasmReserved;
@@ -149,6 +187,33 @@ export function writeNetwork(memory: NetworkMemory, buffer: ArrayBuffer): void {
     parts.map(({ regions }, p) => new Units(buffer, regions.units.address, table.count(p))),
   );
   writePopulations(memory, new DataView(buffer), writeConstants(memory, new DataView(buffer)));
+  if (model.liquid) writeLiquid(memory, buffer);
+}
+
+/** Writes W_in and what the drive of each neuron is times. */
+function writeLiquid({ model, common }: NetworkMemory, buffer: ArrayBuffer): void {
+  const { size, precision, populations, liquid } = model;
+  const floats = ({ address }: Region, length: number): FloatArray =>
+    precision === "float32" ? new Float32Array(buffer, address, length) : new Float64Array(buffer, address, length);
+  const gains = floats(common.driveGains, size);
+  for (const { first, size: count, neuron } of populations) gains.fill(neuron.driveGain, first, first + count);
+  const weights = liquid!.inputWeights;
+  if (weights) packColumns(weights, groupsOf(size), floats(common.inputWeights, weights.cols * groupsOf(size)));
+  writeSequence({ model, common }, buffer, 0);
+}
+
+/** Writes the record of a liquid, for rows whose draws are those of a sequence. */
+export function writeSequence({ model, common }: Pick<NetworkMemory, "model" | "common">, buffer: ArrayBuffer, sequence: number): void {
+  const { inputWeights, key, backgroundChance, backgroundUnits, current, noiseScale } = model.liquid!;
+  const view = new DataView(buffer);
+  const { address } = common.liquid;
+  const words = [
+    ...[common.rowInputs.address, inputsOf(model), inputWeights ? common.inputWeights.address : 0, common.driveGains.address],
+    ...[key[0], key[1], sequence, backgroundChance, backgroundUnits, 0],
+  ];
+  writeWords(view, address, words);
+  view.setFloat64(address + 40, current, true);
+  view.setFloat64(address + 48, noiseScale, true);
 }
 
 interface ConstantAddresses {
@@ -164,13 +229,9 @@ function writeConstants({ model, common }: NetworkMemory, view: DataView): Reado
   for (const { name, receptors: own, background } of model.populations) {
     addresses.set(name, { receptors, thresholds });
     for (const { keep, gain, conducts, rise } of own) {
-      view.setFloat64(receptors, keep, true);
-      view.setFloat64(receptors + 8, gain, true);
-      view.setFloat64(receptors + 16, conducts, true);
+      writeNumbers(view, receptors, [keep, gain, conducts], model.precision);
       view.setInt32(receptors + 24, rise ? 1 : 0, true);
-      view.setFloat64(receptors + 32, rise?.gain ?? 0, true);
-      view.setFloat64(receptors + 40, rise?.feed ?? 0, true);
-      view.setFloat64(receptors + 48, rise?.conducts ?? 0, true);
+      writeNumbers(view, receptors + 32, [rise?.gain ?? 0, rise?.feed ?? 0, rise?.conducts ?? 0], model.precision);
       receptors += receptorBytes;
     }
     for (const threshold of background?.counts.thresholds ?? []) {
@@ -182,7 +243,6 @@ function writeConstants({ model, common }: NetworkMemory, view: DataView): Reado
 }
 
 function writePopulations({ model, parts }: NetworkMemory, view: DataView, addresses: ReadonlyMap<string, ConstantAddresses>): void {
-  const round = model.precision === "float32" ? Math.fround : (value: number) => value;
   for (const { slices, regions } of parts)
     slices.forEach(({ population, first, inNetwork, size }, k) => {
       const { name, neuron, receptors, background, stateKeep } = population;
@@ -196,15 +256,14 @@ function writePopulations({ model, parts }: NetworkMemory, view: DataView, addre
       ];
       writeWords(view, at, words);
       const numbers = [neuron.keep, neuron.threshold, neuron.reset, neuron.recoveryKeep, neuron.recoveryStep, stateKeep ?? 0];
-      [...numbers, round(model.config.timeStep / 2), ...upswingNumbers(neuron)].forEach((value, n) => {
-        view.setFloat64(at + 4 * words.length + 8 * n, value, true);
-      });
+      const more = [model.config.timeStep / 2, ...upswingNumbers(neuron)];
+      writeNumbers(view, at + 4 * words.length, [...numbers, ...more], model.precision);
     });
 }
 
 /** Writes the records of the parts, with the input spikes of a call; addresses 0 for none. */
 export function writeRecords({ model, common, parts }: NetworkMemory, buffer: ArrayBuffer, offsets: number, channels: number): void {
-  const { receptors, ringRows, key, synapses, fractionBits } = model;
+  const { receptors, ringRows, key, synapses, fractionBits, precision } = model;
   const view = new DataView(buffer);
   parts.forEach(({ size, slices, regions, spikeRoom }, p) => {
     const at = (name: PartName) => regions[name].address;
@@ -217,7 +276,7 @@ export function writeRecords({ model, common, parts }: NetworkMemory, buffer: Ar
     ];
     const record = common.records.address + p * partBytes;
     writeWords(view, record, words);
-    view.setFloat64(record + 4 * words.length, 2 ** -fractionBits, true);
+    writeNumbers(view, record + 4 * words.length, [2 ** -fractionBits], precision);
   });
 }
 
@@ -241,9 +300,17 @@ export function writeTeam(
   const { model, common, parts, period } = memory;
   const words = [
     ...[model.size, threads, common.barrier.address, parts.length, common.records.address, period, row, firstStep],
-    ...[rows.steps, rows.before],
+    ...[rows.steps, rows.before, model.liquid ? common.liquid.address : 0],
   ];
   writeWords(new DataView(buffer), common.team.address, words);
+}
+
+/** Writes numbers of the precision from an address on, 64 bits apart. */
+function writeNumbers(view: DataView, at: number, numbers: readonly number[], precision: Precision): void {
+  numbers.forEach((value, k) => {
+    if (precision === "float32") view.setFloat32(at + 8 * k, value, true);
+    else view.setFloat64(at + 8 * k, value, true);
+  });
 }
 
 function writeWords(view: DataView, at: number, words: readonly number[]): void {

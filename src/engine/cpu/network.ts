@@ -8,19 +8,29 @@ import { drawNetwork } from "../../spikes/network/draw.js";
 import type { NetworkEngine, NetworkEngineOptions } from "../../spikes/network/engines.js";
 import type { NetworkModel, NetworkPlan, PlasticTable } from "../../spikes/network/plan.js";
 import { NetworkPlasticity } from "../../spikes/network/plasticity.js";
-import { initialState, type NetworkRunState, type NetworkSession, notFinite, type StepSpikes } from "../../spikes/network/session.js";
+import {
+  initialState,
+  type LiquidRows,
+  type NetworkRunState,
+  type NetworkSession,
+  NotFiniteError,
+  type StepSpikes,
+} from "../../spikes/network/session.js";
 import type { Region } from "./memory.js";
 import {
   bytesOf,
   type CallRows,
   checkNetworkFits,
+  inputsOf,
   mostSteps,
   type NetworkMemory,
   type PlacedPart,
   planNetworkMemory,
   rowsAtOnce,
+  stateOf,
   writeNetwork,
   writeRecords,
+  writeSequence,
   writeTeam,
 } from "./network-memory.js";
 import { WorkerTeam } from "./team.js";
@@ -35,20 +45,33 @@ interface Loaded extends WasmInstance {
   readonly team?: WorkerTeam;
 }
 
+/** A state that was kept: that of each part, in its layout. */
+interface Kept {
+  readonly row: number;
+  readonly step: number;
+  readonly parts: readonly Uint8Array[];
+  readonly plasticity: ReturnType<NetworkPlasticity["getState"]>;
+}
+
 /** A network that runs in WebAssembly. */
 export class WasmNetwork implements NetworkSession {
   readonly model: NetworkModel;
   readonly summary: string;
+  readonly liquid: LiquidRows | undefined;
   readonly #memory: NetworkMemory;
   #loaded: Loaded | undefined;
   readonly #shares: readonly (readonly number[])[];
   /** The row of the ring that arrives in the next step. */
   #row = 0;
   #step = 0;
+  /** Of the liquid's rows that ran last. */
+  #sequence = 0;
+  /** Whether the records of the parts have input spikes. */
+  #isGiven = false;
   /** Room for input spikes of a call, grown at need behind everything else. */
   #inputRoom: Region | undefined;
   readonly #plasticity: NetworkPlasticity;
-  #kept: NetworkRunState | undefined;
+  #kept: Kept | undefined;
 
   /** On the calling thread alone, unless it is given what `open` has loaded. */
   constructor(model: NetworkModel, memory = planNetworkMemory(model, 1), loaded: Loaded = wasmInstance(bytesOf(memory)), why = "") {
@@ -63,6 +86,7 @@ export class WasmNetwork implements NetworkSession {
     writeRecords(memory, this.#buffer, 0, 0);
     this.setDrive(model.drive);
     this.setState(initialState(model));
+    this.liquid = model.liquid && this.#rowsOfLiquid();
   }
 
   /**
@@ -114,20 +138,30 @@ export class WasmNetwork implements NetworkSession {
     return this.#plasticity.weights(k);
   }
 
-  getState(): NetworkRunState {
-    return this.#copied();
-  }
-
   keep(): void {
-    this.#kept = this.#copied(this.#kept);
+    const parts = this.#memory.parts.map((part, p) => {
+      const state = this.#bytesOf(part);
+      const into = this.#kept?.parts[p] ?? new Uint8Array(state.length);
+      into.set(state);
+      return into;
+    });
+    this.#kept = { row: this.#row, step: this.#step, parts, plasticity: this.#plasticity.getState(this.#kept?.plasticity) };
   }
 
   restore(): void {
-    this.setState(this.#kept!);
+    const { row, step, parts, plasticity } = this.#kept!;
+    for (const [p, part] of this.#memory.parts.entries()) this.#bytesOf(part).set(parts[p]!);
+    this.#row = row;
+    this.#step = step;
+    this.#plasticity.setState({ ...plasticity, step });
   }
 
-  /** @param into an earlier state, whose lists of plastic projections are written over */
-  #copied(into?: NetworkRunState): NetworkRunState {
+  #bytesOf(part: PlacedPart): Uint8Array {
+    const { address, bytes } = stateOf(part);
+    return new Uint8Array(this.#buffer, address, bytes);
+  }
+
+  getState(): NetworkRunState {
     const { size, receptors, currents, ringRows } = this.model;
     const held = new Int32Array(size);
     const pending = new Int32Array(ringRows * receptors * size);
@@ -144,7 +178,7 @@ export class WasmNetwork implements NetworkSession {
       held,
       pending,
       filtered: this.#get("filtered", 1),
-      ...this.#plasticity.getState(into),
+      ...this.#plasticity.getState(),
     };
   }
 
@@ -197,6 +231,24 @@ export class WasmNetwork implements NetworkSession {
     }
   }
 
+  /** Rows of a liquid, in the memory of its one part. */
+  #rowsOfLiquid(): LiquidRows {
+    const capacity = rowsAtOnce(this.model);
+    const { rowInputs } = this.#memory.common;
+    const Values = this.model.precision === "float32" ? Float32Array : Float64Array;
+    return {
+      capacity,
+      inputs: new Values(this.#buffer, rowInputs.address, capacity * inputsOf(this.model)),
+      states: this.#floats(this.#memory.parts[0]!, "states", capacity),
+      advance: (rows, step, sequence) => {
+        if (sequence !== this.#sequence) writeSequence(this.#memory, this.#buffer, sequence);
+        this.#sequence = sequence;
+        this.#step = step;
+        this.#advance(rows, undefined, undefined, 1);
+      },
+    };
+  }
+
   get rowsPerCall(): number {
     return rowsAtOnce(this.model);
   }
@@ -221,7 +273,7 @@ export class WasmNetwork implements NetworkSession {
       if (!this.#plasticity.isEmpty) this.#beginStep(inputs?.neurons.subarray(inputs.offsets[done], inputs.offsets[done + 1]) ?? []);
       const ran = this.#run(most, { steps: rowSteps, before: done });
       const finished = ran < 0 ? -1 - ran : ran;
-      if (ran < 0) throw notFinite(this.#step + finished, this.model);
+      if (ran < 0) throw new NotFiniteError(this.#step + finished, this.model);
       const lists = this.#memory.parts.map(({ regions }) => {
         const offsets = new Uint32Array(this.#buffer, regions.spikeOffsets.address, finished + 1);
         return { offsets, neurons: new Uint32Array(this.#buffer, regions.spikes.address, offsets[finished]) };
@@ -261,6 +313,8 @@ export class WasmNetwork implements NetworkSession {
 
   /** Writes the input spikes of the steps of a call. */
   #giveInputs(inputs: StepSpikes | undefined, from: number, steps: number): void {
+    if (!inputs && !this.#isGiven) return;
+    this.#isGiven = inputs !== undefined;
     if (!inputs) {
       writeRecords(this.#memory, this.#buffer, 0, 0);
       return;

@@ -3,11 +3,14 @@
 import { allocate, type FloatArray } from "@spillway/numerics";
 import type { Engine, EnginePlan } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
+import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { reservoirStep } from "../../reservoir/step.js";
+import { networkOf } from "../../spikes/liquid/as-network.js";
+import { ReferenceNetwork } from "../../spikes/network/reference.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
 import { openRegistered, planOf } from "../registered.js";
-import { ReferenceSpikingStepper } from "./spiking.js";
+import { SpikingStepper } from "../spiking-stepper.js";
 
 /** The TypeScript reference. */
 export const referenceEngine: Engine = {
@@ -30,10 +33,15 @@ export const referenceEngine: Engine = {
 
   async open(model, options) {
     if (model.kind === "registered") return openRegistered("reference", model, options);
-    const stepper = model.kind === "spiking" ? new ReferenceSpikingStepper(model) : new ReferenceStepper(model);
+    const stepper = model.kind === "spiking" ? spikingStepper(model) : new ReferenceStepper(model);
     return new ChunkedSession(model, referenceEngine.plan(model), stepper, clockFor(options));
   },
 };
+
+function spikingStepper(model: SpikingModel): Stepper {
+  const network = networkOf(model);
+  return new SpikingStepper(model, network, new ReferenceNetwork(network));
+}
 
 class ReferenceStepper implements Stepper {
   readonly capacity = 16;

@@ -1,6 +1,6 @@
 // What a network's description comes to before a synapse is drawn: numbers alone, nothing left to
 // decide. The host (draw.ts) and a device draw the same table from it. Rule 13 of docs/numerics.md.
-import type { FloatArray, PhiloxKey, Precision } from "@spillway/numerics";
+import type { FloatArray, Matrix, PhiloxKey, Precision } from "@spillway/numerics";
 import type { NetworkConfig, NetworkNeuronConfig } from "./config.js";
 
 /**
@@ -293,6 +293,21 @@ export interface PlasticTable {
   readonly sources: Uint32Array;
 }
 
+/** What reaches the neurons of a liquid beside each other's spikes: docs/numerics.md, rule 12. */
+export interface LiquidDrive {
+  /** W_in, N x I, if inputs are currents; undefined if they are spikes, which may have amplitudes. */
+  readonly inputWeights: Matrix | undefined;
+  /** A constant current, mV, in the precision. */
+  readonly current: number;
+  /** Of all that is drawn in a step. */
+  readonly key: PhiloxKey;
+  /** Factor on the sum of four random bytes less 510, for a random current; 0 for none. */
+  readonly noiseScale: number;
+  /** A spike from outside reaches receptor 0 if a word of 32 bits is below this; 0 for none. */
+  readonly backgroundChance: number;
+  readonly backgroundUnits: number;
+}
+
 /** A network as an engine runs it: nothing left to draw. */
 export interface NetworkModel extends NetworkPlan {
   readonly kind: "network";
@@ -307,4 +322,6 @@ export interface NetworkModel extends NetworkPlan {
    * rounded; N values.
    */
   readonly drive: FloatArray;
+  /** Of a liquid, whose rows of inputs are steps. */
+  readonly liquid?: LiquidDrive | undefined;
 }

@@ -1,10 +1,11 @@
 // Networks step by step in plain loops: slow, and the measure of the other engines. The arithmetic
 // is docs/numerics.md, rule 13.
-import { type FloatArray, philox4x32, portableExp } from "@spillway/numerics";
+import { allocate, type FloatArray, philox4x32, portableExp } from "@spillway/numerics";
 import { shortLog } from "@spillway/numerics/short-log.js";
 import { drawNetwork } from "./draw.js";
 import type { NetworkEngine } from "./engines.js";
 import {
+  type LiquidDrive,
   type NetworkModel,
   type NetworkPlan,
   networkStreams,
@@ -15,7 +16,15 @@ import {
 } from "./plan.js";
 import { NetworkPlasticity } from "./plasticity.js";
 import { stepsOf } from "./sampler.js";
-import { copyState, initialState, type NetworkRunState, type NetworkSession, notFinite, type StepSpikes } from "./session.js";
+import {
+  copyState,
+  initialState,
+  type LiquidRows,
+  type NetworkRunState,
+  type NetworkSession,
+  NotFiniteError,
+  type StepSpikes,
+} from "./session.js";
 
 type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };
 
@@ -23,6 +32,7 @@ type Mutable<T> = { -readonly [Field in keyof T]: T[Field] };
 export class ReferenceNetwork implements NetworkSession {
   readonly model: NetworkModel;
   readonly summary = "reference: plain loops";
+  readonly liquid: LiquidRows | undefined;
   readonly #round: (value: number) => number;
   #state: Mutable<NetworkRunState>;
   /** The row of the ring that arrives in the next step. */
@@ -38,6 +48,7 @@ export class ReferenceNetwork implements NetworkSession {
     this.#round = model.precision === "float32" ? Math.fround : (value) => value;
     this.#state = initialState(model);
     this.#drive = model.drive;
+    this.liquid = model.liquid && this.#rowsOf(model.liquid);
   }
 
   /** Ranges, constants and samplers of the network. */
@@ -92,7 +103,6 @@ export class ReferenceNetwork implements NetworkSession {
       for (const channel of given) this.#deliver(this.model.size + channel, 0);
       if (!this.#plasticity.isEmpty) this.#plasticity.begin(this.#state.pending, this.#row, given);
       const fired = this.#step();
-      if (fired === undefined) throw notFinite(this.#state.step, this.model);
       if (!this.#plasticity.isEmpty) this.#plasticity.end(fired);
       if (record) for (const neuron of fired) neurons.push(neuron);
       offsets[k + 1] = neurons.length;
@@ -100,8 +110,56 @@ export class ReferenceNetwork implements NetworkSession {
     return record ? { offsets, neurons: Uint32Array.from(neurons) } : undefined;
   }
 
-  /** One step: the neurons that fired, or undefined if a potential is not finite. */
-  #step(): number[] | undefined {
+  #rowsOf(drive: LiquidDrive): LiquidRows {
+    const { size, inputs: channels, precision } = this.model;
+    const [capacity, columns] = [16, drive.inputWeights?.cols ?? channels];
+    const inputs = allocate(precision, capacity * columns);
+    const states = allocate(precision, capacity * size);
+    return {
+      capacity,
+      inputs,
+      states,
+      advance: (rows, step, sequence) => {
+        this.#state.step = step;
+        for (let t = 0; t < rows; t++) {
+          this.#driveLiquid(drive, inputs.subarray(t * columns, (t + 1) * columns), sequence);
+          this.#step();
+          states.set(this.#state.filtered, t * size);
+        }
+      },
+    };
+  }
+
+  /** A row of inputs, and what is drawn: rule 12. */
+  #driveLiquid(liquid: LiquidDrive, input: FloatArray, sequence: number): void {
+    const { size, receptors, populations, precision } = this.model;
+    const { inputWeights, current, key, noiseScale, backgroundChance, backgroundUnits } = liquid;
+    const { step, pending } = this.#state;
+    const round = this.#round;
+    if (!inputWeights) for (let i = 0; i < input.length; i++) if (input[i] !== 0) this.#deliver(size + i, 0, input[i]!);
+    const drive = allocate(precision, size);
+    for (const { first, size: count, neuron } of populations)
+      for (let r = first; r < first + count; r++) {
+        let sum = current;
+        if (inputWeights)
+          for (let i = 0; i < input.length; i++) sum = round(sum + round(inputWeights.data[r * input.length + i]! * input[i]!));
+        if (noiseScale !== 0) {
+          philox4x32(key, step, r >>> 2, sequence, 0, this.#block);
+          const word = this.#block[r & 3]!;
+          const bytes = (word & 255) + ((word >>> 8) & 255) + ((word >>> 16) & 255) + (word >>> 24);
+          sum = round(sum + round(noiseScale * (bytes - 510)));
+        }
+        drive[r] = neuron.driveGain * sum;
+        if (backgroundChance === 0) continue;
+        philox4x32(key, step, r >>> 2, sequence, 1, this.#block);
+        const cell = this.#row * receptors * size + r;
+        if (this.#block[r & 3]! < backgroundChance) pending[cell] = pending[cell]! + backgroundUnits;
+      }
+    this.#drive = drive;
+  }
+
+  /** One step: the neurons that fired. @throws NotFiniteError */
+  #step(): number[] {
     const { receptors, size, populations, ringRows } = this.model;
     const state = this.#state;
     const cells = receptors * size;
@@ -111,7 +169,7 @@ export class ReferenceNetwork implements NetworkSession {
       this.#addBackground(population, arriving);
       for (let r = population.first; r < population.first + population.size; r++) {
         const fires = this.#advanceNeuron(population, r, arriving);
-        if (fires === undefined) return undefined;
+        if (fires === undefined) throw new NotFiniteError(state.step, this.model, r);
         if (fires) fired.push(r);
       }
     }
@@ -202,8 +260,8 @@ export class ReferenceNetwork implements NetworkSession {
     return fires;
   }
 
-  /** Adds a source's units to the rows `first` + delay steps ahead. */
-  #deliver(source: number, first: number): void {
+  /** Adds a source's units, times an amplitude, to the rows `first` + delay steps ahead. */
+  #deliver(source: number, first: number, amplitude = 1): void {
     const { receptors, size, ringRows, synapses } = this.model;
     const { offsets, places, units, signs, cellBits } = synapses;
     const { pending } = this.#state;
@@ -213,13 +271,21 @@ export class ReferenceNetwork implements NetworkSession {
       const place = places[s]!;
       const row = (this.#row + first + (place >>> cellBits)) % ringRows;
       const cell = row * receptors * size + (place & mask);
-      pending[cell] = pending[cell]! + sign * units[s]!;
+      const weight = sign * units[s]!;
+      pending[cell] = pending[cell]! + (amplitude === 1 ? weight : roundToEven(this.#round(weight * amplitude)));
     }
   }
 
   async dispose(): Promise<void> {}
   /** Lets `await using` dispose of it. */
   async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+/** To the nearest whole number, ties to the even one. */
+function roundToEven(value: number): number {
+  const below = Math.floor(value);
+  const rest = value - below;
+  return rest > 0.5 || (rest === 0.5 && below % 2 !== 0) ? below + 1 : below;
 }
 
 /**

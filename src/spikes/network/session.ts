@@ -46,6 +46,21 @@ export interface NetworkRunState {
   readonly resources: Float64Array;
 }
 
+/** Runs a liquid a row of inputs a step, in the session's own memory. */
+export interface LiquidRows {
+  /** Rows that a call runs at most. */
+  readonly capacity: number;
+  /** capacity x I: amplitudes of spikes, or currents. */
+  readonly inputs: FloatArray;
+  /** capacity x N: the filtered spikes behind each row. */
+  readonly states: FloatArray;
+  /**
+   * Runs rows from `inputs`; `step` and `sequence` count what is drawn. @throws as
+   * `NetworkSession.advance`
+   */
+  advance(rows: number, step: number, sequence: number): void;
+}
+
 /** A network that is loaded and has a state. Calls may not overlap. */
 export interface NetworkSession extends AsyncDisposable {
   readonly plan: NetworkPlan;
@@ -69,6 +84,8 @@ export interface NetworkSession extends AsyncDisposable {
    * @throws as `advance`
    */
   advanceRows?(rows: number, steps: number, inputs: StepSpikes | undefined, states: FloatArray): void;
+  /** Of a liquid. */
+  readonly liquid?: LiquidRows | undefined;
   /** What the constant currents add to the potentials in a step from now on, N values. */
   setDrive(drive: FloatArray): void | Promise<void>;
   /** A copy of the potentials from rest, or of the filtered spikes: N values. */
@@ -132,7 +149,15 @@ export function copyState(state: NetworkRunState, row = 0, rowCells = 0): Networ
 }
 
 /** What an engine throws if a potential leaves the finite numbers. */
-export function notFinite(step: number, { config }: NetworkPlan): SpillwayError {
-  const sentence = `a potential is not finite after step ${step} (${step * config.timeStep} ms); take smaller weights or currents`;
-  return new SpillwayError("numeric", sentence, { field: "potential", value: step });
+export class NotFiniteError extends SpillwayError {
+  readonly step: number;
+  /** The first such neuron, of an engine that knows it. */
+  readonly neuron: number | undefined;
+
+  constructor(step: number, { config }: NetworkPlan, neuron?: number) {
+    const sentence = `a potential is not finite after step ${step} (${step * config.timeStep} ms); take smaller weights or currents`;
+    super("numeric", sentence, { field: "potential", value: step });
+    this.step = step;
+    this.neuron = neuron;
+  }
 }

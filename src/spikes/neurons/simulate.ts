@@ -43,7 +43,11 @@ export async function simulateNeuron(
   options: SimulateNeuronOptions = {},
 ): Promise<NeuronTrace> {
   const { timeStep, precision } = resolve(simulateNeuronTable, options);
-  const [{ build }, { LiquidNetwork }] = await Promise.all([import("../liquid/kind.js"), import("../liquid/network.js")]);
+  const [{ build }, { networkOf }, { ReferenceNetwork }] = await Promise.all([
+    import("../liquid/kind.js"),
+    import("../liquid/as-network.js"),
+    import("../network/reference.js"),
+  ]);
   const model = build({
     kind: "spiking",
     size: 1,
@@ -55,19 +59,22 @@ export async function simulateNeuron(
     connectivity: { type: "random", probability: 0 },
     stateTimeConstant: 0,
   });
-  const network = new LiquidNetwork(model);
+  const network = new ReferenceNetwork(networkOf(model));
+  const { inputs, states, advance } = network.liquid!;
   const { neuron: config } = model.config;
   const zero = config.type === "izhikevich" ? 0 : config.restingPotential;
   const potential = allocate(precision, currents.length);
   const spikeTimes: number[] = [];
-  const [before, after, input] = [allocate(precision, 1), allocate(precision, 1), allocate(precision, 1)];
   for (let t = 0; t < currents.length; t++) {
     if (!Number.isFinite(currents[t])) throw new ArgumentError(`the current of step ${t}`, currents[t], "a finite number of mV");
-    input[0] = currents[t]!;
-    if (!network.step(before, after, input, t, 0))
+    inputs[0] = currents[t]!;
+    try {
+      advance(1, t, 0);
+    } catch {
       throw new ArgumentError(`the current of step ${t}`, currents[t], "one that keeps the potential finite");
-    if (after[0] === 1) spikeTimes.push((t + 1) * timeStep);
-    potential[t] = network.state.potential[0]! + zero;
+    }
+    if (states[0] === 1) spikeTimes.push((t + 1) * timeStep);
+    potential[t] = network.getValues("potential")[0]! + zero;
   }
   return { spikeTimes: Float64Array.from(spikeTimes), potential };
 }

@@ -8,7 +8,7 @@ export interface WasmExports
     SpectrumExports,
     ReservoirExports,
     StatisticsExports,
-    SpikingExports,
+    NetworkExports,
     IntegerExports {}
 
 /** assembly/portable.ts. The hashes are those of docs/numerics.md, rule 4. */
@@ -129,17 +129,8 @@ export interface ReservoirExports {
   stateWritten(precision: number): void;
 }
 
-/**
- * assembly/spiking.ts. `table` is the address of the fields that engine/cpu/spiking-stepper.ts
- * writes.
- */
-export interface SpikingExports {
-  /**
-   * Returns the steps whose potentials are all finite. `row` is the row of the ring of pending
-   * input that comes first.
-   */
-  runSpiking32(table: number, steps: number, row: number, firstStep: number, sequence: number): number;
-  runSpiking64(table: number, steps: number, row: number, firstStep: number, sequence: number): number;
+/** assembly/network.ts. */
+export interface NetworkExports {
   /**
    * Steps of parts `firstPart` to `lastPart` of a network of populations; `table` is what
    * engine/cpu/network-memory.ts writes for its team. Steps done, or -1 less the step that is not
