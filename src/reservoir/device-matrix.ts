@@ -5,7 +5,7 @@ import type { Context, DeviceSlice } from "@spillway/gpu";
 import { describe, Matrix, type Precision } from "@spillway/numerics";
 
 /** A stretch of device memory of real numbers. */
-export type RealValues = DeviceSlice<"f32"> | DeviceSlice<"f64">;
+export type RealValues = DeviceSlice<"f32" | "f64">;
 
 /** What a matrix on a device is besides its numbers. */
 export interface DeviceShape {

@@ -1,13 +1,13 @@
 // The buffers of two chunks under way: while the device makes the states of one, those of the other
 // come over. They grow with the longest chunk yet.
 import { Held } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, PinnedBuffer } from "@spillway/gpu";
-import { type AnyBuffer, allocAny, realType } from "./kernels.js";
+import type { Context, DeviceEvent, DeviceSlice, PinnedBuffer } from "@spillway/gpu";
+import { allocAny, realType } from "./kernels.js";
 import type { ModelShape } from "./shape.js";
 import type { RealSlice } from "./time-loop.js";
 
 /** Page-locked memory in the model's precision. */
-export type RealPinned = PinnedBuffer<"f32"> | PinnedBuffer<"f64">;
+export type RealPinned = PinnedBuffer<"f32" | "f64">;
 
 /** One of the two chunks. */
 export interface ChunkSlot {
@@ -78,7 +78,7 @@ export class ChunkBuffers {
       hostOutputs: optional(outputSize, (values) => this.#pinned(values, "fed back outputs")),
       states: this.#device(capacity * size, "states"),
       before: this.#device(size, "x before a chunk"),
-      firstNonFinite: this.#owned.own(this.#context.alloc("u64", 1, { label: "first non-finite state" })) as DeviceBuffer<"u64">,
+      firstNonFinite: this.#owned.own(this.#context.alloc("u64", 1, { label: "first non-finite state" })),
       hostFirstNonFinite: this.#owned.own(this.#context.pinned("u64", 1, { label: "first non-finite state" })),
       computed: this.#owned.own(this.#context.event({ timing: false })),
       copied: this.#owned.own(this.#context.event({ timing: false })),
@@ -86,10 +86,10 @@ export class ChunkBuffers {
   }
 
   #device(values: number, label: string): RealSlice {
-    return this.#owned.own(allocAny(this.#context, realType(this.#shape.precision), values, label) as AnyBuffer) as RealSlice;
+    return this.#owned.own(allocAny(this.#context, realType(this.#shape.precision), values, label));
   }
 
   #pinned(values: number, label: string): RealPinned {
-    return this.#owned.own(this.#context.pinned(realType(this.#shape.precision), values, { label })) as RealPinned;
+    return this.#owned.own(this.#context.pinned(realType(this.#shape.precision), values, { label }));
   }
 }

@@ -107,17 +107,17 @@ export class ChunkPipeline {
     const to = Math.min(this.#sequence.inputs.rows, from + this.#buffers.capacity);
     this.#next = to;
     const steps = to - from;
-    const drive = this.#buffers.drive.slice(0, steps * size) as RealSlice;
-    const states = slot.states.slice(0, steps * size) as RealSlice;
+    const drive = this.#buffers.drive.slice(0, steps * size);
+    const states = slot.states.slice(0, steps * size);
     if (slot.inputs && slot.hostInputs) {
       const { inputs } = this.#sequence;
       clock?.on(compute, "upload");
       if (inputs instanceof DeviceMatrix) {
-        const given = inputs.values.slice(from * inputSize, to * inputSize) as RealSlice<"f32">;
-        compute.copy(slot.inputs.slice(0, given.length) as RealSlice<"f32">, given);
+        const given = inputs.values.slice(from * inputSize, to * inputSize);
+        compute.copy(slot.inputs.slice(0, given.length), given);
       } else {
         slot.hostInputs.array.set(inputs.data.subarray(from * inputSize, to * inputSize));
-        compute.copy2D(slot.inputs as RealSlice<"f32">, slot.hostInputs as never, { columns: inputSize, rows: steps });
+        compute.copy2D(slot.inputs, slot.hostInputs, { columns: inputSize, rows: steps });
       }
     }
     clock?.on(compute, "drive");
@@ -127,13 +127,13 @@ export class ChunkPipeline {
     if (this.#buffers.feedback && slot.outputs && slot.hostOutputs) {
       writeFeedback(slot.hostOutputs.array, this.#start.output, this.#sequence.teacher, from, to);
       clock?.on(compute, "upload");
-      compute.copy2D(slot.outputs as RealSlice<"f32">, slot.hostOutputs as never, { columns: outputSize, rows: steps });
-      feedback = this.#buffers.feedback.slice(0, steps * size) as RealSlice;
+      compute.copy2D(slot.outputs, slot.hostOutputs, { columns: outputSize, rows: steps });
+      feedback = this.#buffers.feedback.slice(0, steps * size);
       clock?.on(compute, "drive");
       common.drive(compute, device.feedbackWeights, null, slot.outputs, feedback, { size, inputs: outputSize, steps });
       clock?.off(compute);
     }
-    compute.copy(slot.before as RealSlice<"f32">, device.state as RealSlice<"f32">);
+    compute.copy(slot.before, device.state);
     const { step, sequence } = this.#start;
     clock?.on(compute, "run", runSize(loop, steps));
     loop.enqueue(compute, { steps, firstStep: step + from, sequence, drive, feedback, state: device.state, states });
@@ -149,10 +149,10 @@ export class ChunkPipeline {
     const keptRows = keptFrom < steps ? Math.floor((steps - 1 - keptFrom) / every) + 1 : 0;
     if (keptRows > 0) {
       const rectangle = { columns: size, rows: keptRows, sourcePitch: keptRows > 1 ? every * size : size };
-      const source = states.slice(keptFrom * size) as RealSlice<"f32">;
+      const source = states.slice(keptFrom * size);
       const first = ((from + keptFrom + 1) / every - 1) * size;
       const there = into?.slice(first, first + keptRows * size);
-      copies.copy2D((there ?? this.#buffers.hostStates()[index]) as never, source, rectangle);
+      copies.copy2D(there ?? this.#buffers.hostStates()[index], source, rectangle);
     }
     clock?.off(copies);
     slot.copied.record(copies);

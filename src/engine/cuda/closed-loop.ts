@@ -7,7 +7,7 @@ import { allocate, type FloatArray, firstNonFinite, Matrix } from "@spillway/num
 import { featureCount, type LinearReadout } from "../../reservoir/features.js";
 import type { ChunkBuffers } from "./chunk-buffers.js";
 import type { PipelineParts } from "./chunk-pipeline.js";
-import { type AnyBuffer, allocAny, realType } from "./kernels.js";
+import { allocAny, realType } from "./kernels.js";
 import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop } from "./time-loop.js";
 
 /** Where a chunk starts. */
@@ -41,8 +41,8 @@ export class ClosedLoop {
   readonly #readout: DeviceReadout;
   readonly #outside: Matrix | undefined;
   readonly #steps: number;
-  readonly #inputs: AnyBuffer;
-  readonly #outputs: AnyBuffer;
+  readonly #inputs: RealSlice;
+  readonly #outputs: RealSlice;
   readonly #owned = new Held();
 
   constructor(
@@ -63,8 +63,8 @@ export class ClosedLoop {
         features: readout.features,
         outputs: readout.weights.rows,
         featureCount: featureCount(readout.features, model.size, model.inputSize),
-        weights: own(context.upload(readout.weights.data as Float64Array<ArrayBuffer>, { label: "readout" })),
-        intercept: own(context.upload(readout.intercept as Float64Array<ArrayBuffer>, { label: "intercept" })),
+        weights: own(context.upload(readout.weights.data, { label: "readout" })),
+        intercept: own(context.upload(readout.intercept, { label: "intercept" })),
       };
       const rows = this.#chunkSteps + 1;
       const real = realType(model.precision);
@@ -87,15 +87,15 @@ export class ClosedLoop {
     const { outputs } = this.#readout;
     const slot = this.#buffers.slots[0];
     const steps = Math.min(this.#chunkSteps, this.#steps - from);
-    const part = (slice: RealSlice, values: number) => slice.slice(0, values) as RealSlice<"f32">;
-    const inputs = part(this.#inputs as RealSlice, (steps + 1) * inputSize);
-    const answers = part(this.#outputs as RealSlice, (steps + 1) * outputs);
-    const before = device.state as RealSlice<"f32">;
+    const part = (slice: RealSlice, values: number) => slice.slice(0, values);
+    const inputs = part(this.#inputs, (steps + 1) * inputSize);
+    const answers = part(this.#outputs, (steps + 1) * outputs);
+    const before = device.state;
     clock?.on(compute, "upload");
-    if (inputSize > 0) compute.upload(inputs, this.#inputRows(from, steps, start.input) as Float32Array<ArrayBuffer>);
-    if (model.outputSize > 0) compute.upload(part(answers, outputs), start.output as Float32Array<ArrayBuffer>);
+    if (inputSize > 0) compute.upload(inputs, this.#inputRows(from, steps, start.input));
+    if (model.outputSize > 0) compute.upload(part(answers, outputs), start.output);
     clock?.off(compute);
-    compute.copy(slot.before as RealSlice<"f32">, before);
+    compute.copy(slot.before, before);
     const states = part(slot.states, steps * size);
     const run: ClosedLoopRun = {
       ...{ steps, firstStep: start.step, sequence: 0, readout: this.#readout, inputs, outputs: answers, state: before, states },
@@ -118,17 +118,16 @@ export class ClosedLoop {
     const first = (await compute.download(slot.firstNonFinite, marks(slot.firstNonFinite)))[0]!;
     loop.check();
     const made = answers.slice(outputs, (steps + 1) * outputs);
-    const y = (await compute.download(made, marks(made))) as FloatArray;
+    const y = await compute.download(made, marks(made));
     const end = this.#endOf(steps, first >= BigInt(steps * size) ? undefined : Number(first), y);
     const { finite } = end;
-    if (end.neuron !== undefined)
-      compute.copy(before, (finite > 0 ? states.slice((finite - 1) * size, finite * size) : slot.before) as RealSlice<"f32">);
+    if (end.neuron !== undefined) compute.copy(before, finite > 0 ? states.slice((finite - 1) * size, finite * size) : slot.before);
     const row = inputSize > 0 ? inputs.slice(finite * inputSize, (finite + 1) * inputSize) : undefined;
     return {
       ...{ steps, ...end },
       outputs: new Matrix(steps, outputs, y),
-      states: keepStates ? ((await compute.download(states, marks(states))) as FloatArray) : allocate(precision, 0),
-      input: row ? (context.read(row) as FloatArray) : allocate(precision, 0),
+      states: keepStates ? await compute.download(states, marks(states)) : allocate(precision, 0),
+      input: row ? context.read(row) : allocate(precision, 0),
     };
   }
 

@@ -22,7 +22,7 @@ export class DeviceModel {
 
   constructor(context: Context, model: ReservoirModel) {
     const upload = (values: FloatArray, label: string): RealSlice => {
-      const buffer = context.upload(values as Float32Array<ArrayBuffer>, { label });
+      const buffer = context.upload(values, { label });
       this.#buffers.push(buffer);
       return buffer;
     };

@@ -8,7 +8,7 @@ import { DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device
 import type { DeviceSide, SequenceInput } from "../../reservoir/engine.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
 import type { StateChunk, StateTaker } from "./device-work.js";
-import { type AnyBuffer, allocAny, realType } from "./kernels.js";
+import { allocAny, realType } from "./kernels.js";
 import { standardiseThere } from "./standardising.js";
 import { statisticsThere } from "./summary.js";
 import type { RealSlice } from "./time-loop.js";
@@ -32,8 +32,8 @@ function copyRectangle(stream: Stream, { from, start, distance, to, toStart, toD
   if (columns === 0 || count === 0) return;
   const end = (count - 1) * distance + columns;
   const toEnd = (count - 1) * toDistance + columns;
-  const source = from.slice(start, start + end) as RealSlice<"f32">;
-  const target = to.slice(toStart, toStart + toEnd) as RealSlice<"f32">;
+  const source = from.slice(start, start + end);
+  const target = to.slice(toStart, toStart + toEnd);
   // One row needs no pitch, and a pitch that is no larger than the row makes all rows one.
   if (count === 1 || (distance === columns && toDistance === columns)) stream.copy(target, source);
   else stream.copy2D(target, source, { columns, rows: count, sourcePitch: distance, destinationPitch: toDistance });
@@ -163,7 +163,7 @@ export function deviceSide(context: Context, { size, precision }: EngineModel): 
           { field: name },
         );
       try {
-        usable(context.core, matrix.values as RealSlice<"f32">, false);
+        usable(context.core, matrix.values, false);
       } catch (error) {
         if (error instanceof DisposedError) throw ArgumentError.because(`${name}: ${error.message}`, { field: name, cause: error });
         throw error instanceof ArgumentError ? error.at(name) : error;
@@ -171,8 +171,8 @@ export function deviceSide(context: Context, { size, precision }: EngineModel): 
     },
     allocate(rows, stepMs) {
       const total = rows.reduce((sum, each) => sum + each, 0);
-      const values = allocAny(context, realType(precision), total * size, "kept states") as AnyBuffer & RealSlice;
-      return new DeviceSequences(context, values as RealSlice, { rows, cols: size, stepMs }, values);
+      const values = allocAny(context, realType(precision), total * size, "kept states");
+      return new DeviceSequences(context, values, { rows, cols: size, stepMs }, values);
     },
   };
 }

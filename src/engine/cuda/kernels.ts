@@ -1,6 +1,6 @@
 // Shipped kernels, loaded once a context: only the entries that are asked for, since the driver
 // compiles what is loaded.
-import type { Context, DeviceBuffer, Dtype, Kernel, Module, Parameter } from "@spillway/gpu";
+import type { ArgumentFor, Context, DeviceBuffer, Dtype, Kernel, Module, Parameter } from "@spillway/gpu";
 import type { Precision } from "@spillway/numerics";
 
 const loaded = new WeakMap<Context, Map<string, Module>>();
@@ -22,8 +22,14 @@ export function loadEntries(context: Context, file: string, entries: readonly st
   return module;
 }
 
+/** The element types of the two precisions. */
+export type RealType = "f32" | "f64";
+
+/** The precision of an element type. */
+export type PrecisionOf<T extends RealType> = { readonly f32: "float32"; readonly f64: "float64" }[T];
+
 /** The element type of a precision. */
-export const realType = (precision: Precision): "f32" | "f64" => (precision === "float32" ? "f32" : "f64");
+export const realType = <T extends RealType>(precision: PrecisionOf<T>): T => (precision === "float32" ? "f32" : "f64") as T;
 
 /**
  * A parameter of a kernel that exists for both precisions: "real" stands for the precision's
@@ -62,10 +68,13 @@ export function namedKernel(
   return realKernel(context, "neuromorphic_gemv", `${name}${precision === "float32" ? "" : "_f64"}`, precision, parameters, source);
 }
 
-/** Device memory of some type, as the arguments of an `AnyKernel` have it. */
-export type AnyBuffer = { [T in Dtype]: DeviceBuffer<T> }[Dtype];
+/** An argument of an `AnyKernel`. */
+export type AnyArgument = ArgumentFor<Parameter>;
 
-/** `Context.alloc` for a type that is chosen at run time. */
-export function allocAny<T extends Dtype>(context: Context, dtype: T, length: number, label: string): { [U in T]: DeviceBuffer<U> }[T] {
-  return context.alloc(dtype, length, { label }) as { [U in T]: DeviceBuffer<U> }[T];
+/** Device memory of some type, as the arguments of an `AnyKernel` have it. */
+export type AnyBuffer = DeviceBuffer;
+
+/** `Context.alloc` with a label. */
+export function allocAny<T extends Dtype>(context: Context, dtype: T, length: number, label: string): DeviceBuffer<T> {
+  return context.alloc(dtype, length, { label });
 }

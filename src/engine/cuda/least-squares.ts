@@ -2,12 +2,12 @@
 // triangle, is the host's: it is small.
 import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import type { Context, DeviceBuffer, Parameter, Stream } from "@spillway/gpu";
 import type { DoubleDoubleReflections } from "@spillway/numerics";
 import { type DoubleDoubles, ddBackSubstitute, ddDotOf, ddIsPivot, doubleDoubles } from "@spillway/numerics/double-double-rows.js";
 import { EngineCapacityError, type WorkOptions } from "../../reservoir/engine.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import { type AnyKernel, loadEntries } from "./kernels.js";
+import { loadEntries } from "./kernels.js";
 import { freeMemory } from "./memory.js";
 
 /** Threads of a block, a column each. */
@@ -63,14 +63,14 @@ class Reflections {
   reflect(stream: Stream, k: number): void {
     const { high, low, rows, columns } = this;
     const size = [rows, columns, k];
-    stream.launch(this.#kernels.pivot, { grid: 1, block: threads }, ...([high, low, this.pivots, this.#scale, ...size] as never[]));
+    stream.launch(this.#kernels.pivot, { grid: 1, block: threads }, ...[high, low, this.pivots, this.#scale, ...size]);
     const behind = columns - k - 1;
     if (behind === 0) return;
     const blocks = Math.ceil(behind / threads);
     const dots = [high, low, this.#scale, this.#multiples, ...size];
-    stream.launch(this.#kernels.dots, { grid: blocks, block: threads }, ...(dots as never[]));
+    stream.launch(this.#kernels.dots, { grid: blocks, block: threads }, ...dots);
     const shape = { grid: [blocks, Math.min(1024, rows - k)] as const, block: threads };
-    stream.launch(this.#kernels.reflect, shape, ...([high, low, this.#scale, this.#multiples, ...size] as never[]));
+    stream.launch(this.#kernels.reflect, shape, ...[high, low, this.#scale, this.#multiples, ...size]);
   }
 
   dispose(): void {
@@ -196,9 +196,9 @@ export class DeviceDoubleDouble implements DoubleDoubleReflections, Disposable {
 }
 
 function kernelsOf(context: Context) {
-  const kernel = (name: string, parameters: readonly string[]) =>
-    loadEntries(context, "least_squares", [`least_squares_${name}`]).kernel(`least_squares_${name}`, parameters as never) as AnyKernel;
-  const size = ["i32", "i32", "i32"];
+  const kernel = (name: string, parameters: readonly Parameter[]) =>
+    loadEntries(context, "least_squares", [`least_squares_${name}`]).kernel(`least_squares_${name}`, parameters);
+  const size = ["i32", "i32", "i32"] as const;
   return {
     pivot: kernel("pivot", ["f64*", "f64*", "f64*", "f64*", ...size]),
     dots: kernel("dots", ["const f64*", "const f64*", "const f64*", "f64*", ...size]),

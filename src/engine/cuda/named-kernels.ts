@@ -2,7 +2,7 @@
 // launches. Who owns what they read is not known here, and shapes are not checked.
 import type { Context, DeviceSlice, ReadonlyDeviceSlice, Stream } from "@spillway/gpu";
 import type { Precision } from "@spillway/numerics";
-import { type AnyKernel, type CompiledSource, namedKernel, type RealParameter } from "./kernels.js";
+import { type AnyArgument, type AnyKernel, type CompiledSource, namedKernel, type RealParameter } from "./kernels.js";
 import type { NeuronArguments } from "./streamed/weights.js";
 import type { RealSlice } from "./time-loop.js";
 
@@ -74,8 +74,8 @@ export class NamedKernels {
     return kernel;
   }
 
-  #launch(stream: Stream, name: keyof typeof parameters, blocks: number, args: readonly unknown[]): void {
-    stream.launch(this.#kernel(name), { grid: blocks, block: threads, overlap: this.#overlap }, ...(args as never[]));
+  #launch(stream: Stream, name: keyof typeof parameters, blocks: number, args: readonly (AnyArgument | ReadonlyDeviceSlice)[]): void {
+    stream.launch(this.#kernel(name), { grid: blocks, block: threads, overlap: this.#overlap }, ...(args as AnyArgument[]));
   }
 
   /**
@@ -94,8 +94,8 @@ export class NamedKernels {
     shape: { readonly size: number; readonly inputs: number; readonly steps: number },
   ): void {
     const grid = [Math.ceil(shape.size / inputThreads), Math.ceil(shape.steps / inputSteps)] as const;
-    const args = [weights, bias, inputs, out, shape.size, shape.inputs, shape.steps];
-    stream.launch(this.#kernel("matvec_input"), { grid, block: inputThreads }, ...(args as never[]));
+    const args = [weights, bias, inputs, out, shape.size, shape.inputs, shape.steps] as AnyArgument[];
+    stream.launch(this.#kernel("matvec_input"), { grid, block: inputThreads }, ...args);
   }
 
   /** y = W x by rule 1, or by rule 2 for a W in CSR form. */

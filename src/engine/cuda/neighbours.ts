@@ -128,7 +128,7 @@ function kernelsOf(context: Context, space: "single" | "several"): readonly [Any
   const sizes = ["i32", "i32", "i32", "i32", "i32"] as const;
   const points = ["const f64*", "const f64*", "const u32*"] as const;
   return [
-    module.kernel(names[0], [...points, "f64*", "u32*", "f64*", "f64*", ...sizes, "i32", "i32"] as never) as AnyKernel,
-    module.kernel(names[1], [...points, "const u32*", "const f64*", "const f64*", "u32*", "u32*", "u32*", ...sizes] as never) as AnyKernel,
+    module.kernel(names[0], [...points, "f64*", "u32*", "f64*", "f64*", ...sizes, "i32", "i32"]),
+    module.kernel(names[1], [...points, "const u32*", "const f64*", "const f64*", "u32*", "u32*", "u32*", ...sizes]),
   ];
 }

@@ -18,10 +18,10 @@ import type { RegisteredModel } from "../../reservoir/registered/model.js";
 import { ChunkedSession } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
 import { openRunner, planOf as planOfRunner, RegisteredStepper } from "../registered.js";
-import { type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "./kernels.js";
+import { type AnyArgument, type AnyKernel, allocAny, loadEntries, realType } from "./kernels.js";
 import { freeMemory } from "./memory.js";
 import { spinLimitOf } from "./spin-limit.js";
-import { StallError } from "./time-loop.js";
+import { type RealSlice, StallError } from "./time-loop.js";
 
 /** States of a chunk take at most so many bytes, and a chunk so many steps. */
 const chunkBytes = 16 * 2 ** 20;
@@ -114,10 +114,10 @@ class KernelStepper extends RegisteredStepper {
   readonly #takes: NonNullable<KindKernel["takes"]>;
   readonly #launch: { readonly grid: number; readonly block: number; readonly cooperative: true };
   readonly #stream: Stream;
-  readonly #x: AnyBuffer;
-  readonly #inputsThere: AnyBuffer;
-  readonly #statesThere: AnyBuffer;
-  readonly #arguments: readonly unknown[];
+  readonly #x: RealSlice;
+  readonly #inputsThere: RealSlice;
+  readonly #statesThere: RealSlice;
+  readonly #arguments: readonly AnyArgument[];
   readonly #spinLimit: number;
   readonly #entry: string;
   /** What blocks report to, and what it holds at first. */
@@ -141,13 +141,13 @@ class KernelStepper extends RegisteredStepper {
       const module = "ptx" in source ? own(context.load(source.ptx, { label: entry })) : loadEntries(context, source.shipped, [entry]);
       const types = kernel.arguments.map((argument) => (isNumber(argument) ? argument[0] : `${typeOf(argument)}*`));
       const common = [`${real}*`, `const ${real}*`, `${real}*`, "u32", "u32", "u32", "i64"];
-      this.#kernel = module.kernel(entry, [...common, ...types] as Parameter[]) as AnyKernel;
+      this.#kernel = module.kernel(entry, [...common, ...types] as Parameter[]);
       this.#stream = own(context.stream({ label: `steps of the kind ${model.config.kind}` }));
-      this.#x = own(allocAny(context, real, size + below, "state") as AnyBuffer);
-      this.#inputsThere = own(allocAny(context, real, Math.max(1, capacity * inputSize), "inputs") as AnyBuffer);
-      this.#statesThere = own(allocAny(context, real, capacity * size, "states") as AnyBuffer);
+      this.#x = own(allocAny(context, real, size + below, "state"));
+      this.#inputsThere = own(allocAny(context, real, Math.max(1, capacity * inputSize), "inputs"));
+      this.#statesThere = own(allocAny(context, real, capacity * size, "states"));
       this.#arguments = kernel.arguments.map((argument) =>
-        isNumber(argument) ? argument[1] : own(context.upload(argument as Float64Array<ArrayBuffer>, { label: `of ${entry}` })),
+        isNumber(argument) ? argument[1] : own(context.upload(argument, { label: `of ${entry}` })),
       );
       const { report } = kernel;
       this.#report = report && {
@@ -168,8 +168,8 @@ class KernelStepper extends RegisteredStepper {
     const there = this.#enqueue(steps, step, sequence);
     if (!there) return super.advance(steps, step, sequence);
     this.#stream.sync();
-    const [states, x] = [this.#context.read(there.states), this.#context.read(this.#x as never)];
-    const kept = this.#take(states as FloatArray, x as FloatArray, this.#report && this.#context.read(this.#report.there));
+    const [states, x] = [this.#context.read(there.states), this.#context.read(this.#x)];
+    const kept = this.#take(states, x, this.#report && this.#context.read(this.#report.there));
     return kept ? steps : super.advance(steps, step, sequence);
   }
 
@@ -189,10 +189,10 @@ class KernelStepper extends RegisteredStepper {
     if (!there) return super.advance(steps, step, sequence);
     const [states, x, report] = await Promise.all([
       this.#stream.download(there.states),
-      this.#stream.download(this.#x as never),
+      this.#stream.download(this.#x),
       this.#report && this.#stream.download(this.#report.there),
     ]);
-    return this.#take(states as FloatArray, x as FloatArray, report) ? steps : super.advance(steps, step, sequence);
+    return this.#take(states, x, report) ? steps : super.advance(steps, step, sequence);
   }
 
   /** Gives a chunk to the stream; undefined if the kernel does not take its inputs. */
@@ -200,11 +200,11 @@ class KernelStepper extends RegisteredStepper {
     const inputs = this.inputs.subarray(0, steps * this.model.inputSize);
     if (!this.#takes(inputs)) return undefined;
     const states = this.#statesThere.slice(0, steps * this.model.size);
-    this.#stream.upload(this.#x as never, this.x as never);
-    if (inputs.length > 0) this.#stream.upload(this.#inputsThere.slice(0, inputs.length) as never, inputs as never);
+    this.#stream.upload(this.#x, this.x);
+    if (inputs.length > 0) this.#stream.upload(this.#inputsThere.slice(0, inputs.length), inputs);
     if (this.#report) this.#stream.upload(this.#report.there, this.#report.start);
     const common = [this.#x, this.#inputsThere, states, steps, step >>> 0, sequence >>> 0, this.#spinLimit];
-    this.#stream.launch(this.#kernel, this.#launch, ...([...common, ...this.#arguments] as never[]));
+    this.#stream.launch(this.#kernel, this.#launch, ...[...common, ...this.#arguments]);
     return { states };
   }
 

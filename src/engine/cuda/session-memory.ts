@@ -71,11 +71,11 @@ export class SessionMemory implements PipelineParts, StatePlace {
   }
 
   getValues(): FloatArray {
-    return this.context.read(this.device.state as RealSlice<"f32">) as FloatArray;
+    return this.context.read(this.device.state);
   }
 
   setValues(values: FloatArray): void {
-    this.compute.upload(this.device.state as RealSlice<"f32">, values as Float32Array<ArrayBuffer>);
+    this.compute.upload(this.device.state, values);
   }
 
   get lost(): boolean {
@@ -106,7 +106,7 @@ export class SessionMemory implements PipelineParts, StatePlace {
     await this.copies.done();
     await this.compute.done();
     this.loop.check();
-    this.compute.copy(this.device.state as RealSlice<"f32">, state as RealSlice<"f32">);
+    this.compute.copy(this.device.state, state);
     this.compute.sync();
   }
 

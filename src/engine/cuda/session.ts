@@ -33,7 +33,6 @@ import { KeptLocked } from "./kept-locked.js";
 import { type MemoryParts, SessionMemory } from "./session-memory.js";
 import { singleStep } from "./single-step.js";
 import { DeviceSummary } from "./summary.js";
-import type { RealSlice } from "./time-loop.js";
 import { TrainingRun } from "./training-run.js";
 
 /** What a session is made of. */
@@ -273,7 +272,7 @@ export class DeviceSession implements EngineSession {
         seen,
         goBack: ({ finite, slot }) => {
           const { size } = this.model;
-          return memory.goBack((finite > 0 ? slot.states.slice((finite - 1) * size, finite * size) : slot.before) as RealSlice);
+          return memory.goBack(finite > 0 ? slot.states.slice((finite - 1) * size, finite * size) : slot.before);
         },
       });
     } catch (error) {

@@ -13,16 +13,16 @@ export function singleStep(memory: SessionMemory, record: SessionRecord, input: 
   const buffers = memory.buffersFor(1);
   const { drive, feedback } = buffers;
   const slot = buffers.slots[0];
-  const row = <S extends RealSlice | null>(matrix: S, columns: number) => matrix && (matrix.slice(0, columns) as RealSlice<"f32">);
-  const [u, y, state] = [row(slot.inputs, inputSize), row(slot.outputs, outputSize), device.state as RealSlice<"f32">];
+  const row = (matrix: RealSlice | null, columns: number) => (matrix ? matrix.slice(0, columns) : null);
+  const [u, y, state] = [row(slot.inputs, inputSize), row(slot.outputs, outputSize), device.state];
   clock?.on(compute, "upload");
-  if (u) compute.upload(u, input as Float32Array<ArrayBuffer>);
-  if (y) compute.upload(y, record.output as Float32Array<ArrayBuffer>);
+  if (u) compute.upload(u, input);
+  if (y) compute.upload(y, record.output);
   clock?.on(compute, "drive");
   common.drive(compute, device.inputWeights, device.bias, u, row(drive, size)!, { size, inputs: inputSize, steps: 1 });
   if (y) common.drive(compute, device.feedbackWeights, null, y, row(feedback, size)!, { size, inputs: outputSize, steps: 1 });
   clock?.off(compute);
-  compute.copy(slot.before as RealSlice<"f32">, state);
+  compute.copy(slot.before, state);
   clock?.on(compute, "run", runSize(loop, 1));
   loop.enqueue(compute, {
     ...{ steps: 1, firstStep: record.step, sequence: 0, state },
@@ -34,12 +34,12 @@ export function singleStep(memory: SessionMemory, record: SessionRecord, input: 
   compute.sync();
   loop.check();
   clock?.enter("download");
-  const values = context.read(state) as FloatArray;
+  const values = context.read(state);
   clock?.leave();
   clock?.came(values.byteLength);
   clock?.settle();
   const neuron = values.findIndex((value) => !Number.isFinite(value));
   if (neuron < 0) return values;
-  compute.copy(state, slot.before as RealSlice<"f32">);
+  compute.copy(state, slot.before);
   throw new NonFiniteStateError(record.step, neuron);
 }

@@ -1,9 +1,9 @@
 // z-scores of series that lie on the device, which stay there, with the bits of the host's.
 import { disposeQuietly, Held } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
+import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import { type DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device-matrix.js";
 import type { ColumnScale, ScaledThere } from "../../reservoir/engine.js";
-import { type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "./kernels.js";
+import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "./kernels.js";
 import type { RealSlice } from "./time-loop.js";
 
 const file = "standardisation";
@@ -20,13 +20,13 @@ function together(
   for (const { rows, cols } of series) starts.push(starts.at(-1)! + rows * cols);
   stream.waitFor(series.map((one) => one.values));
   if (series.every((one, b) => stretchOf(one).values === values && stretchOf(one).start === starts[b]))
-    return values.slice(starts[0]!, starts.at(-1)!) as RealSlice;
-  const all = own(allocAny(context, values.dtype, starts.at(-1)! - starts[0]!, "series to standardise") as AnyBuffer);
+    return values.slice(starts[0]!, starts.at(-1)!);
+  const all = own(allocAny(context, values.dtype, starts.at(-1)! - starts[0]!, "series to standardise"));
   series.forEach((one, b) => {
     const part = all.slice(starts[b]! - starts[0]!, starts[b + 1]! - starts[0]!);
-    stream.copy(part as DeviceSlice<"f32">, one.values as DeviceSlice<"f32">);
+    stream.copy(part, one.values);
   });
-  return all as RealSlice;
+  return all;
 }
 
 /**
@@ -43,14 +43,14 @@ export async function standardiseThere(context: Context, series: readonly Device
     const stream = own(context.stream({ label: "z-scores" }));
     const all = together(stream, context, series, own);
     const column = (values: Float64Array | undefined, label: string): DeviceBuffer<"f64"> =>
-      own(values ? context.upload(values as Float64Array<ArrayBuffer>, { label }) : context.alloc("f64", cols, { label }));
+      own(values ? context.upload(values, { label }) : context.alloc("f64", cols, { label }));
     const [mean, deviation] = [column(given?.mean, "means"), column(given?.deviation, "deviations")];
     if (!given) {
       const name = `standardisation_moments_${real}`;
       const kernel = loadEntries(context, file, [name]).kernel(name, [`const ${real}*`, "u64", "u32", "f64*", "f64*"]);
-      launch(stream, kernel as AnyKernel, Math.ceil(cols / 32), 32, [all, all.length / cols, cols, mean, deviation]);
+      launch(stream, kernel, Math.ceil(cols / 32), 32, [all, all.length / cols, cols, mean, deviation]);
     }
-    out = allocAny(context, real, all.length, "z-scores") as AnyBuffer & RealSlice;
+    out = allocAny(context, real, all.length, "z-scores");
     const name = `standardisation_scores_${real}`;
     const kernel = loadEntries(context, file, [name]).kernel(name, [
       `const ${real}*`,
@@ -60,18 +60,18 @@ export async function standardiseThere(context: Context, series: readonly Device
       "const f64*",
       `${real}*`,
     ]);
-    launch(stream, kernel as AnyKernel, Math.min(4096, Math.ceil(all.length / 256)), 256, [all, all.length, cols, mean, deviation, out]);
+    launch(stream, kernel, Math.min(4096, Math.ceil(all.length / 256)), 256, [all, all.length, cols, mean, deviation, out]);
     const scale = given ?? { mean: await stream.download(mean), deviation: await stream.download(deviation) };
     await stream.done();
     owned.dispose();
     const rows = series.map((one) => one.rows);
-    return { scale, series: new DeviceSequences(context, out as DeviceSlice<"f32"> | DeviceSlice<"f64">, { rows, cols, stepMs }, out) };
+    return { scale, series: new DeviceSequences(context, out, { rows, cols, stepMs }, out) };
   } catch (error) {
     disposeQuietly([owned, out]);
     throw error;
   }
 }
 
-function launch(stream: Stream, kernel: AnyKernel, grid: number, block: number, given: readonly unknown[]): void {
-  stream.launch(kernel, { grid, block }, ...(given as never[]));
+function launch(stream: Stream, kernel: AnyKernel, grid: number, block: number, given: readonly AnyArgument[]): void {
+  stream.launch(kernel, { grid, block }, ...given);
 }

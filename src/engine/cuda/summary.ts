@@ -11,7 +11,6 @@ import type { StateChunk, StateTaker } from "./device-work.js";
 import { generatedKernel, type LoadedKernel } from "./generated.js";
 import { realType } from "./kernels.js";
 import type { DeviceClock } from "./profile.js";
-import type { RealSlice } from "./time-loop.js";
 
 export class DeviceSummary implements StateTaker {
   readonly #context: Context;
@@ -68,7 +67,7 @@ export class DeviceSummary implements StateTaker {
     return ({ states, pitch, from, to }) => {
       this.#clock?.on(stream, "summarise");
       const range = [pitch, from, to, this.#work.washout];
-      stream.launch(kernel, config, ...([states, ...range, this.#lengths, places, this.#features] as never[]));
+      stream.launch(kernel, config, ...[states, ...range, this.#lengths, places, this.#features]);
       this.#clock?.off(stream);
     };
   }
@@ -91,12 +90,11 @@ export class DeviceSummary implements StateTaker {
     const transform = features.squares ? "squares" : features.state;
     const type = { kind: "classShares", features: this.#columns, classes: weights.rows, transform, layerNorm, shares } as const;
     const { kernel, generated } = generatedKernel(this.#context, type, ["const f64*", "const f64*", "const f64*", "f64*"]);
-    const given = (values: Float64Array, label: string) =>
-      this.#owned.own(this.#context.upload(values as Float64Array<ArrayBuffer>, { label }));
+    const given = (values: Float64Array, label: string) => this.#owned.own(this.#context.upload(values, { label }));
     const [w, b] = [given(weights.data, "readout of classes"), given(intercept, "intercepts of classes")];
     const out = this.#owned.own(this.#context.alloc("f64", this.#rows * weights.rows, { label: "shares of classes" }));
     this.#clock?.on(stream, "summarise");
-    stream.launch(kernel, { grid: this.#rows, block: generated.block }, ...([this.#features, w, b, out] as never[]));
+    stream.launch(kernel, { grid: this.#rows, block: generated.block }, ...[this.#features, w, b, out]);
     this.#clock?.off(stream);
     return out;
   }
@@ -126,7 +124,7 @@ export async function statisticsThere(
         return one.rows === rows && place.values === values && place.start === start + b * pitch;
       });
       if (even) {
-        const states = values.slice(start, start + series.length * pitch) as RealSlice;
+        const states = values.slice(start, start + series.length * pitch);
         summary.group(stream, [...series.keys()])({ states, pitch, from: 0, to: rows });
       } else for (const [b, one] of series.entries()) summary.group(stream, [b])({ states: one.values, pitch: 0, from: 0, to: one.rows });
       return await summary.finish(stream);

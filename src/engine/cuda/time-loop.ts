@@ -6,10 +6,11 @@ import type { Context, DeviceInfo, DeviceSlice, Stream } from "@spillway/gpu";
 import type { EngineOptions } from "../../reservoir/engine.js";
 import type { FeatureSpec } from "../../reservoir/features.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
+import type { RealType } from "./kernels.js";
 import type { ModelShape } from "./shape.js";
 
 /** A slice of device memory in the model's precision. */
-export type RealSlice<T extends "f32" | "f64" = "f32" | "f64"> = { [U in T]: DeviceSlice<U> }[T];
+export type RealSlice<T extends RealType = RealType> = DeviceSlice<T>;
 
 /** One chunk of steps. Every matrix is row-major with N values a row and lies on the device. */
 export interface TimeLoopRun {

@@ -7,7 +7,6 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import type { FinishedChunk } from "./chunk-pipeline.js";
 import type { DeviceTrainer } from "./device-work.js";
 import type { DeviceClock } from "./profile.js";
-import type { RealSlice } from "./time-loop.js";
 
 export class TrainingRun {
   readonly #context: Context;
@@ -53,8 +52,8 @@ export class TrainingRun {
     this.#clock?.on(this.#stream, "train", { steps: rows });
     this.#trainer.add(this.#stream, {
       rows,
-      states: slot.states.slice(first * size, finite * size) as RealSlice,
-      inputs: (slot.inputs ?? slot.states).slice(first * inputSize, finite * inputSize) as RealSlice,
+      states: slot.states.slice(first * size, finite * size),
+      inputs: (slot.inputs ?? slot.states).slice(first * inputSize, finite * inputSize),
       targets: device.slice(0, rows * cols),
     });
     this.#clock?.off(this.#stream);

@@ -11,7 +11,6 @@ import type { SpikePattern } from "../../spikes/index.js";
 import { activationNumber } from "../cuda/activation.js";
 import { allocAny } from "../cuda/kernels.js";
 import { NamedKernels, type RealInput } from "../cuda/named-kernels.js";
-import type { RealSlice } from "../cuda/time-loop.js";
 import { type Checked, type ElementType, NeuromorphicOperations } from "./operations.js";
 import { precisionTable } from "./options.js";
 
@@ -108,11 +107,11 @@ export class NeuromorphicKernels extends NeuromorphicOperations<DeviceArrays> im
   protected computeInput({ size, steps, inputSize, weights, inputs, bias, out }: Checked<DeviceArrays>["input"]): void {
     const shape = { size, inputs: inputSize, steps };
     const [given, u] = inputSize > 0 ? [weights as RealInput, inputs as RealInput] : [null, null];
-    this.#kernels.matvecInput(this.stream, given, (bias as RealInput | undefined) ?? null, u, out as RealSlice, shape);
+    this.#kernels.matvecInput(this.stream, given, (bias as RealInput | undefined) ?? null, u, out, shape);
   }
 
   protected computeProduct({ weights, state, rows, out }: Checked<DeviceArrays>["product"]): void {
-    this.#kernels.matvecReservoir(this.stream, weights, state, out as RealSlice, rows, state.length);
+    this.#kernels.matvecReservoir(this.stream, weights, state, out, rows, state.length);
   }
 
   protected computeLeaky({ state, drive, recurrent, feedback, leak, activation, noise, out }: Checked<DeviceArrays>["leaky"]): void {
@@ -120,11 +119,11 @@ export class NeuromorphicKernels extends NeuromorphicOperations<DeviceArrays> im
     const noiseLevel = this.precision === "float32" ? Math.fround(level) : level;
     const added = { drive, recurrent: recurrent ?? null, feedback: feedback ?? null, leak };
     const neuron = [activationNumber[activation], noiseLevel, key[0]!, key[1]!] as const;
-    this.#kernels.leakyIntegration(this.stream, out as RealSlice, state, added, out.length, neuron, { step, sequence, chunk: null });
+    this.#kernels.leakyIntegration(this.stream, out, state, added, out.length, neuron, { step, sequence, chunk: null });
   }
 
   protected computePower({ weights, state, out, length }: Checked<DeviceArrays>["power"]): void {
-    this.#kernels.powerIteration(this.stream, weights, state, out as RealSlice, length as RealSlice, out.length);
+    this.#kernels.powerIteration(this.stream, weights, state, out, length, out.length);
   }
 
   protected computeDetection(work: Checked<DeviceArrays>["detection"]): void {

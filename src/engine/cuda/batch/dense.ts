@@ -77,8 +77,8 @@ export class DenseBatchRun {
   readonly #common: CommonKernels;
   readonly #device: DeviceModel;
   readonly #owned = new Held();
-  readonly #weights: DeviceBuffer<"f32"> | DeviceBuffer<"u16">;
-  readonly #exchange: DeviceBuffer<"f32"> | DeviceBuffer<"u16">;
+  readonly #weights: DeviceBuffer<"f32" | "u16">;
+  readonly #exchange: DeviceBuffer<"f32" | "u16">;
   readonly #arrived: DeviceBuffer<"u32">;
   readonly #stalled: DeviceBuffer<"i32">;
   readonly #inputs: DeviceBuffer<"f32">;
@@ -143,14 +143,14 @@ export class DenseBatchRun {
       const head: RealParameter[] = [`const ${element}*`, `${element}*`, "u32*", "i32*", "i64", ...steps, "i32", ...slots];
       this.#kernel = realKernel(context, kernel.file, kernel.name, "float32", [...head, ...rest]);
       const pack = packs[kernel.layout];
-      this.#weights = own(context.upload(packedFor(model, plan), { label: "W" })) as DeviceBuffer<"f32">;
+      this.#weights = own(context.upload(packedFor(model, plan), { label: "W" }));
       const exchanged = tiles * kernel.sequences * padded;
-      this.#exchange = own(context.zeros(element, 2 * exchanged, { label: "exchanged states" })) as DeviceBuffer<"f32">;
+      this.#exchange = own(context.zeros(element, 2 * exchanged, { label: "exchanged states" }));
       // Every sequence begins with the same row, of zeros most of the time.
       const fromZero = model.initialState.every((x) => Object.is(x, 0));
       if (!fromZero) {
         const initial = pack(model.initialState, 0, count, size, tiles * kernel.sequences, padded);
-        this.#compute.upload(this.#exchange.slice(0, exchanged) as DeviceBuffer<"f32">, initial as Float32Array<ArrayBuffer>);
+        this.#compute.upload(this.#exchange.slice(0, exchanged), initial);
       }
       const take = (length: number, label: string) => own(context.alloc("f32", Math.max(1, length), { label }));
       const rows = count * this.#chunkSteps;
@@ -180,7 +180,7 @@ export class DenseBatchRun {
         this.#computed.push(own(context.event()));
       }
       if (queued && keepAll && !options.taker) this.#statesOnHost = own(queued.lend(rows * size));
-      this.#leak = own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "leak rates" }));
+      this.#leak = own(context.upload(model.leakRate, { label: "leak rates" }));
       this.#state = own(context.zeros("f32", count * size, { label: "x" }));
       if (!fromZero) {
         const state = new Float32Array(count * size);
@@ -278,7 +278,7 @@ export class DenseBatchRun {
       stream.launch(
         this.#kernel,
         config,
-        ...([
+        ...[
           ...[
             this.#weights,
             this.#exchange,
@@ -300,7 +300,7 @@ export class DenseBatchRun {
             this.#failures,
           ],
           ...[noiseKey[0], noiseKey[1], noiseLevel, size, count, steps, from, activationNumber[activation]],
-        ] as never[]),
+        ],
       );
     };
     this.#clock?.on(stream, "batch", { steps: lengths.reduce((sum, length) => sum + length, 0) });

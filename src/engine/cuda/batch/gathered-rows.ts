@@ -48,7 +48,7 @@ export class GatheredRows {
     const rows = locked?.array ?? new Float32Array(count * pitch);
     for (const [b, sequence] of this.#sequences.entries()) this.#gather(sequence, from, to, rows, b * pitch);
     if (locked) stream.copy2D(this.#target, locked, { columns: pitch, rows: count });
-    else stream.upload(this.#target.slice(0, rows.length), rows as Float32Array<ArrayBuffer>);
+    else stream.upload(this.#target.slice(0, rows.length), rows);
   }
 
   dispose(): void {

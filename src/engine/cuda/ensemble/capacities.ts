@@ -2,11 +2,11 @@
 // products of their states with targets, the directions of the states, and the share of each
 // target, with the host's bits. Of each reservoir a rank and a number a target come to the host.
 import { disposeAll } from "@spillway/core/disposal.js";
-import type { Context, Stream } from "@spillway/gpu";
+import type { Context, Parameter, Stream } from "@spillway/gpu";
 import type { Precision } from "@spillway/numerics";
 import type { MeasuresAsked, MeasuresFound } from "../../../reservoir/engine/measures.js";
 import type { TargetTerms } from "../../../reservoir/engine.js";
-import { type AnyKernel, loadEntries, type RealParameter, realKernel, realType } from "../kernels.js";
+import { type AnyArgument, type AnyKernel, loadEntries, type RealParameter, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import type { SweptMembers } from "./swept-members.js";
 import { factorKernel, factorShape, finiteStates, type LaunchShape, panelRows, reflectionColumns, sharedRoom, type Turn } from "./turn.js";
@@ -45,8 +45,8 @@ export function capacityKernels(context: Context, precision: Precision) {
   };
 }
 
-function binary64(context: Context, name: string, parameters: readonly string[]): AnyKernel {
-  return loadEntries(context, file, [`capacity_${name}`]).kernel(`capacity_${name}`, parameters as never) as unknown as AnyKernel;
+function binary64(context: Context, name: string, parameters: readonly Parameter[]): AnyKernel {
+  return loadEntries(context, file, [`capacity_${name}`]).kernel(`capacity_${name}`, parameters);
 }
 
 /** Terms of targets on the device. */
@@ -54,16 +54,16 @@ export function uploadTerms(memory: Uploads, stream: Stream, targets: TargetTerm
   const first = memory.take("u32", targets.count + 1, "first terms");
   const degrees = memory.take("u8", targets.termDegrees.length, "degrees of terms");
   const delays = memory.take("u32", targets.termDelays.length, "delays of terms");
-  stream.upload(first, targets.first as Uint32Array<ArrayBuffer>);
-  stream.upload(degrees, targets.termDegrees as Uint8Array<ArrayBuffer>);
-  stream.upload(delays, targets.termDelays as Uint32Array<ArrayBuffer>);
+  stream.upload(first, targets.first);
+  stream.upload(degrees, targets.termDegrees);
+  stream.upload(delays, targets.termDelays);
   return { first, degrees, delays };
 }
 
 /** P_0, P_1, ... of a series, one row each. */
 export function uploadPolynomials(memory: Uploads, stream: Stream, values: readonly Float64Array[], pitch: number) {
   const polynomials = memory.take("f64", values.length * pitch, "polynomials");
-  for (const [d, row] of values.entries()) stream.upload(polynomials.slice(d * pitch, (d + 1) * pitch), row as Float64Array<ArrayBuffer>);
+  for (const [d, row] of values.entries()) stream.upload(polynomials.slice(d * pitch, (d + 1) * pitch), row);
   return polynomials;
 }
 
@@ -90,8 +90,7 @@ export async function capacitiesOf(
   const square = lefts * lefts;
   const { tiles, width } = leftTiles(lefts);
   const kernels = capacityKernels(context, precision);
-  const launch = (kernel: AnyKernel, config: LaunchShape, given: readonly unknown[]) =>
-    stream.launch(kernel, config, ...(given as never[]));
+  const launch = (kernel: AnyKernel, config: LaunchShape, given: readonly AnyArgument[]) => stream.launch(kernel, config, ...given);
   const over = (each: number): LaunchShape => ({ grid: [Math.ceil(each / 1024), count], block: 256 });
   const own = new Uploads(context, stream, precision);
   try {
@@ -110,9 +109,9 @@ export async function capacitiesOf(
     const triangles = own.take("f64", count * square, "triangles");
     const scratch = own.take("f64", count * reflectionColumns * lefts, "reflections");
     for (const filled of [products, squares, triangles]) stream.fill(filled);
-    const reflect = (rows: unknown, pitch: number, height: number, first: number, into: unknown) =>
+    const reflect = (rows: AnyArgument, pitch: number, height: number, first: number, into: AnyArgument) =>
       launch(kernels.factor, factorShape(count), [rows, pitch, height, first, lefts, lefts, into, scratch]);
-    const fold = (from: unknown, each: number, to: unknown) =>
+    const fold = (from: AnyArgument, each: number, to: AnyArgument) =>
       launch(kernels.fold, { grid: Math.min(65_535, Math.ceil((count * each) / 256)), block: 256 }, [from, 1, count * each, to]);
     members.reset(stream, prepared);
     for (let from = 0; from < washout; from += blockRows)

@@ -6,7 +6,7 @@ import type { Context } from "@spillway/gpu";
 import type { Precision } from "@spillway/numerics";
 import type { MeasuresAsked, MeasuresFound } from "../../../reservoir/engine/measures.js";
 import { plainFeatures } from "../../../reservoir/features.js";
-import { type AnyKernel, type RealParameter, realKernel, realType } from "../kernels.js";
+import { type AnyArgument, type AnyKernel, type RealParameter, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import { DeviceGrams, gramTiles, type RowShape } from "../training/gram.js";
 import type { SweptMembers } from "./swept-members.js";
@@ -46,7 +46,7 @@ export async function dynamicsOf(
   const rows = inputs.rows - washout;
   const kernel = (name: string, parameters: readonly RealParameter[]): AnyKernel =>
     realKernel(context, "information_dynamics", `dynamics_${name}_${realType(precision)}`, precision, parameters);
-  const launch = (of: AnyKernel, config: LaunchShape, given: readonly unknown[]) => stream.launch(of, config, ...(given as never[]));
+  const launch = (of: AnyKernel, config: LaunchShape, given: readonly AnyArgument[]) => stream.launch(of, config, ...given);
   const own = new Uploads(context, stream, precision);
   const grams = new DeviceGrams(context, pairShape(size), count);
   try {

@@ -9,7 +9,7 @@ import { type EnginePlan, formatBytes } from "../../../reservoir/engine.js";
 import { plainFeatures } from "../../../reservoir/features.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { activationNumber } from "../activation.js";
-import { type AnyKernel, loadEntries, type RealParameter, realKernel, realType } from "../kernels.js";
+import { type AnyArgument, type AnyKernel, loadEntries, type RealParameter, realKernel, realType } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
@@ -60,7 +60,7 @@ const parameters = {
 } as const;
 
 function binary64Kernel(context: Context, name: keyof typeof parameters): AnyKernel {
-  return loadEntries(context, file, [`measure_${name}`]).kernel(`measure_${name}`, parameters[name]) as unknown as AnyKernel;
+  return loadEntries(context, file, [`measure_${name}`]).kernel(`measure_${name}`, parameters[name]);
 }
 
 /**
@@ -101,7 +101,7 @@ class Measuring {
     const pacer = new WorkPacer(this.#work, members.length);
     const size = this.#waveSize();
     const stream = this.#context.stream({ label: "measures" });
-    const shared = new Uploads(this.#context, stream, "float64");
+    const shared = new Uploads<"f64">(this.#context, stream, "float64");
     try {
       const draws = this.#members.upload(shared);
       let done = 0;
@@ -210,7 +210,7 @@ class Measuring {
       this.#members.reset(stream, prepared);
       for (let from = 0; from < inputs.rows; from += chunk) {
         const to = Math.min(inputs.rows, from + chunk);
-        stream.copy(before as RealSlice<"f32">, prepared.state as RealSlice<"f32">);
+        stream.copy(before, prepared.state);
         this.#members.run(stream, wave, prepared, series, states, from, to);
         const given = [...weights, states, before, prepared.leakRates, tangents, growths];
         const sizes = [to - from, size, activationNumber[activation], resident ? 1 : 0];
@@ -245,7 +245,7 @@ class Measuring {
       const states = own.real(count * chunk * size, "states");
       const series = this.#series(own, inputs);
       const wanted = own.take("f64", values.length, "delayed inputs");
-      stream.upload(wanted, values as Float64Array<ArrayBuffer>);
+      stream.upload(wanted, values);
       const panels = own.take("f64", count * pitch, "panels");
       const triangles = own.take("f64", count * features * columns, "triangles");
       stream.fill(triangles);
@@ -310,7 +310,7 @@ class Measuring {
       const state = own.real(count * streams.length * size, "last states");
       for (let m = 0; m < streams.length; m++) {
         const part = state.slice(m * count * size, (m + 1) * count * size);
-        stream.copy(part as RealSlice<"f32">, prepared.initial as RealSlice<"f32">);
+        stream.copy(part, prepared.initial);
       }
       const series = own.real(streams.length * rows * this.#model.inputSize, "streams");
       const starts = streams.map((_, m) => m * rows);
@@ -331,7 +331,7 @@ class Measuring {
       stream.upload(deviceTable, table);
       const failures = own.take("u64", count * streams.length, "first non-finite states");
       stream.fill(failures.as("u32"), 0xffffffff);
-      this.#members.launch(stream, prepared.arguments(series, state), null as never, deviceTable, failures, count * streams.length);
+      this.#members.launch(stream, prepared.arguments(series, state), null, deviceTable, failures, count * streams.length);
       await turn.pause();
       const matrices = own.take("f64", count * size * size, "matrices");
       const singular = own.take("f64", count * size, "singular values");
@@ -369,7 +369,7 @@ class Measuring {
       const placed = Array.from({ length: starts.rows }, (_, p) => {
         const state = own.real(count * size, "other x");
         const row = Matrix.zeros(count, size, precision);
-        for (let m = 0; m < count; m++) row.row(m).set(starts.row(p) as never);
+        for (let m = 0; m < count; m++) row.row(m).set(starts.row(p));
         own.place(state, [row], [0], size);
         return state;
       });
@@ -413,20 +413,20 @@ class Measuring {
     return { threads: Math.min(1024, Math.ceil(size / 32) * 32), shared: resident ? held : vectors, resident };
   }
 
-  #launchReal(stream: Stream, name: keyof typeof realParameters, config: LaunchShape, given: readonly unknown[]): void {
+  #launchReal(stream: Stream, name: keyof typeof realParameters, config: LaunchShape, given: readonly AnyArgument[]): void {
     const { precision } = this.#model;
     this.#start(stream, config, given, name, () =>
       realKernel(this.#context, file, `measure_${name}_${realType(precision)}`, precision, realParameters[name]),
     );
   }
 
-  #launch(stream: Stream, name: keyof typeof parameters, config: LaunchShape, given: readonly unknown[]): void {
+  #launch(stream: Stream, name: keyof typeof parameters, config: LaunchShape, given: readonly AnyArgument[]): void {
     this.#start(stream, config, given, name, () => binary64Kernel(this.#context, name));
   }
 
-  #start(stream: Stream, config: LaunchShape, given: readonly unknown[], name: string, load: () => AnyKernel): void {
+  #start(stream: Stream, config: LaunchShape, given: readonly AnyArgument[], name: string, load: () => AnyKernel): void {
     const kernel = this.#kernels.get(name) ?? load();
     this.#kernels.set(name, kernel);
-    stream.launch(kernel, config, ...(given as never[]));
+    stream.launch(kernel, config, ...given);
   }
 }

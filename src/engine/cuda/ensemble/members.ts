@@ -9,7 +9,7 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { copyRows, slicesOf } from "../device-rows.js";
 import { uploadSoon } from "../host-calls.js";
-import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
+import { type AnyArgument, type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 import { Distinct } from "./distinct.js";
 import type { EnsembleKernel } from "./kernel-choice.js";
@@ -94,7 +94,7 @@ export class DeviceMembers {
   readonly #memory: Uploads;
   readonly #failures: DeviceBuffer<"u64">;
   readonly #table: DeviceBuffer<"i32">;
-  readonly #arguments: readonly unknown[];
+  readonly #arguments: readonly AnyArgument[];
   readonly #places: readonly Place[];
 
   /** `first` is the place of the first member's model in `weights`; the others follow it. */
@@ -133,7 +133,7 @@ export class DeviceMembers {
       memory.place(outputs, teachers.series.items, teachers.starts, outputSize);
       this.state = memory.real(members.length * size, "x");
       const initial = weights.initial.slice(first * size, (first + members.length) * size);
-      stream.copy(this.state as RealSlice<"f32">, initial as RealSlice<"f32">);
+      stream.copy(this.state, initial);
       this.#failures = memory.take("u64", members.length, "first non-finite states");
       stream.fill(this.#failures.as("u32"), 0xffffffff);
       this.#table = memory.take("i32", tableColumns * members.length, "members");
@@ -172,7 +172,7 @@ export class DeviceMembers {
     uploadSoon(stream, this.#table, table);
     const config = { grid: this.#members.length, block: this.#shape.threads, shared: this.#shared };
     const sizes = [size, inputSize, outputSize, activationNumber[activation]];
-    stream.launch(this.#kernel, config, ...([...this.#arguments, states, this.#table, this.#failures, ...sizes] as never[]));
+    stream.launch(this.#kernel, config, ...[...this.#arguments, states, this.#table, this.#failures, ...sizes]);
   }
 
   /**

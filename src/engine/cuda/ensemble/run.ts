@@ -2,7 +2,7 @@
 // chunks of steps whose states come to the host while the next chunk runs.
 import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
-import { type FloatArray, Matrix, storedValues } from "@spillway/numerics";
+import { Matrix, storedValues } from "@spillway/numerics";
 import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
 import { hostInputs } from "../../../reservoir/inputs.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -259,7 +259,7 @@ class Wave {
           own(this.#trainer);
           this.#targets = own(context.alloc("f64", training.targets.data.length, { label: "targets" }));
           options.clock?.on(compute, "upload");
-          compute.upload(this.#targets, training.targets.data as Float64Array<ArrayBuffer>);
+          compute.upload(this.#targets, training.targets.data as Float64Array);
           options.clock?.off(compute);
         }
       }
@@ -273,7 +273,7 @@ class Wave {
       for (let slot = 0; slot < 2; slot++) {
         this.#computed.push(own(context.event({ timing: false })));
         if (!wanted) continue;
-        const states = own(allocAny(context, realType(precision), indices.length * this.#chunkSteps * size, "states")) as RealSlice;
+        const states = own(allocAny(context, realType(precision), indices.length * this.#chunkSteps * size, "states"));
         // Rows past the end of a sequence come to the host with the others.
         compute.fill(states);
         this.#states.push(states);
@@ -314,9 +314,9 @@ class Wave {
     }
     if (keep === "last") {
       const { size } = this.#members[this.#indices[0]!]!.model;
-      const state = this.#device.state as RealSlice & { dtype: "f32" };
+      const state = this.#device.state;
       const last = await this.#compute.download(state, clock?.around(this.#compute, state.byteLength));
-      for (const [i, r] of this.#indices.entries()) results[r] = new Matrix(1, size, last.slice(i * size, (i + 1) * size) as FloatArray);
+      for (const [i, r] of this.#indices.entries()) results[r] = new Matrix(1, size, last.slice(i * size, (i + 1) * size));
     }
     return this.#done(this.#steps);
   }
@@ -340,9 +340,9 @@ class Wave {
         clock?.on(this.#compute, "train", { steps: (to - first) * this.#indices.length, bytes: 0 });
         this.#trainer.add(this.#compute, {
           ...{ rows: to - first, targets: this.#targets!.slice(first * targets.cols, to * targets.cols) },
-          states: states.slice((first - from) * model.size) as RealSlice,
+          states: states.slice((first - from) * model.size),
           statePitch: this.#chunkSteps * model.size,
-          inputs: this.#device.inputs.slice((this.#device.inputRow(0) + first) * model.inputSize) as RealSlice,
+          inputs: this.#device.inputs.slice((this.#device.inputRow(0) + first) * model.inputSize),
           inputPitch: this.#inputPitch * model.inputSize,
         });
         clock?.off(this.#compute);
@@ -355,8 +355,8 @@ class Wave {
     this.#copies.wait(this.#computed[slot]!);
     const pitch = this.#chunkSteps;
     const { training, clock } = this.#options;
-    const made = this.#states[slot]! as RealSlice & { dtype: "f32" };
-    const states = (await this.#copies.download(made, clock?.around(this.#copies, made.byteLength))) as FloatArray;
+    const made = this.#states[slot]!;
+    const states = await this.#copies.download(made, clock?.around(this.#copies, made.byteLength));
     for (const [i, r] of this.#indices.entries()) {
       const { model, sequence } = this.#members[r]!;
       const end = Math.min(to, sequence.inputs.rows);

@@ -1,6 +1,6 @@
 // Weights and parameters of a sweep's members, made on the device from what their bases drew. Draws
 // and factors come from the host, never a member's matrix.
-import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import type { Context, Stream } from "@spillway/gpu";
 import type { Precision } from "@spillway/numerics";
 import { uploadSoon } from "../host-calls.js";
 import { type AnyKernel, realKernel, realType } from "../kernels.js";
@@ -9,7 +9,7 @@ import type { Uploads } from "./uploads.js";
 
 /** Rows of draws on the device, in binary64. */
 export interface DeviceDraws {
-  readonly values: DeviceBuffer<"f64">;
+  readonly values: RealSlice<"f64">;
   readonly columns: number;
   readonly label: string;
 }
@@ -53,11 +53,7 @@ export class Scaling {
       const end = Math.min(rows.length, first + this.#rowsAtOnce);
       const config = { grid: [Math.ceil(columns / 1024), end - first] as const, block: 256 };
       const made = out.slice(first * columns, end * columns);
-      stream.launch(
-        this.#kernel,
-        config,
-        ...([values, of.slice(first, end), factors.slice(first, end), columns, bfloat16 ? 1 : 0, made] as never[]),
-      );
+      stream.launch(this.#kernel, config, ...[values, of.slice(first, end), factors.slice(first, end), columns, bfloat16 ? 1 : 0, made]);
     }
     return out;
   }

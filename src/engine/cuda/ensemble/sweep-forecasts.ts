@@ -90,7 +90,7 @@ class ForecastSweep {
     const pacer = new WorkPacer(this.#work, members.length * rows);
     const size = this.#members.waveSize(this.#mostRows, budget, this.#loopBytes());
     const stream = this.#context.stream({ label: "sweep of forecasts" });
-    const shared = new Uploads(this.#context, stream, "float64");
+    const shared = new Uploads<"f64">(this.#context, stream, "float64");
     const clock = this.#clock;
     clock?.watch(stream);
     try {
@@ -176,12 +176,12 @@ class ForecastSweep {
     const { precision } = this.#members.rowShape;
     const { starts, rows, targets, lower, upper } = series;
     const memory = new Uploads(this.#context, stream, precision);
-    const numbers = new Uploads(this.#context, stream, "float64");
+    const numbers = new Uploads<"f64">(this.#context, stream, "float64");
     try {
       this.#clock?.on(stream, "upload");
       const given = memory.matrix([rows], rows.data.length, "series", ({ data }) => data);
       const onDevice = (matrix: Matrix<Float64Array>, label: string) =>
-        numbers.matrix([matrix], matrix.data.length, label, ({ data }) => data) as DeviceBuffer<"f64">;
+        numbers.matrix([matrix], matrix.data.length, label, ({ data }) => data);
       const wanted = onDevice(targets, "targets");
       const range = [onDevice(lower, "lower ends"), onDevice(upper, "upper ends")] as const;
       this.#clock?.off(stream);
@@ -210,7 +210,7 @@ class ForecastSweep {
     { prepared, grams, chunk, states, readouts, failed, failures, loops }: Room,
     { starts, apart, rows: { cols } }: ForecastSeries,
     series: RealSlice,
-    targets: DeviceBuffer<"f64">,
+    targets: RealSlice<"f64">,
   ): void {
     const { washout, refit } = this.#work;
     const { size } = this.#members.rowShape;
@@ -220,7 +220,7 @@ class ForecastSweep {
       for (const { first, count } of wave.rungs) {
         const at = k * wave.slots + first;
         const own = loops.slice(at * size, (at + count) * size);
-        stream.copy(own as RealSlice<"f32">, prepared.state.slice(0, count * size) as RealSlice<"f32">);
+        stream.copy(own, prepared.state.slice(0, count * size));
       }
     };
     this.#members.reset(stream, prepared);
@@ -239,7 +239,7 @@ class ForecastSweep {
         clock?.on(stream, "train", { steps: (to - from) * wave.trunks.length, bytes: 0 });
         grams.add(stream, {
           ...{ rows: to - from, states, statePitch: (to - from) * size, inputPitch: 0 },
-          inputs: series.slice(from * cols) as RealSlice,
+          inputs: series.slice(from * cols),
           targets: targets.slice((from + 1) * cols, (to + 1) * cols),
         });
       }
@@ -273,8 +273,8 @@ class ForecastSweep {
     wave: Wave,
     { prepared, readouts, loops: states, inputs, table, failures, answers }: Room,
     { starts, apart, rows }: ForecastSeries,
-    [lower, upper]: readonly [DeviceBuffer<"f64">, DeviceBuffer<"f64">],
-    targets: DeviceBuffer<"f64">,
+    [lower, upper]: readonly [RealSlice<"f64">, RealSlice<"f64">],
+    targets: RealSlice<"f64">,
   ): void {
     const { horizon, refit } = this.#work;
     const { size, inputSize, precision } = this.#members.rowShape;
@@ -285,14 +285,14 @@ class ForecastSweep {
     for (const [k, start] of starts.entries())
       for (let slot = 0; slot < slots; slot++) first.set(rows.row(start - 1), (k * slots + slot) * inputSize);
     this.#clock?.on(stream, "closedLoop", { steps: horizon * loops, bytes: 0 });
-    uploadSoon(stream, inputs[0].slice(0, first.length) as RealSlice<"f32">, first as Float32Array<ArrayBuffer>);
+    uploadSoon(stream, inputs[0].slice(0, first.length), first);
     const config = { grid: loops, block: 32 * Math.min(mostWarps, inputSize) };
     for (let h = 0; h < horizon; h++) {
       const [now, next] = h % 2 === 0 ? inputs : [inputs[1], inputs[0]];
       const shape = { rows: 1, states, statePitch: size, inputs: now, inputPitch: inputSize, targets };
       const out = answers.slice(h * loops * inputSize, (h + 1) * loops * inputSize);
       const given = [slots, refit ? loops : slots, readouts, lower, upper, next, out];
-      stream.launch(this.#answer, config, ...([...rowArguments(this.#members.rowShape, shape), ...given] as never[]));
+      stream.launch(this.#answer, config, ...[...rowArguments(this.#members.rowShape, shape), ...given]);
       if (h + 1 === horizon) break;
       if (h === 0 || this.#noisy) uploadSoon(stream, table.slice(0, tableColumns * loops), this.#table(wave, steps, h));
       this.#members.launch(stream, prepared.arguments(next, states), null, table, failures, loops);

@@ -2,7 +2,7 @@
 // summed, the readout solved and its errors added, and only those errors come to the host. Members
 // that differ in their penalty alone share states and Gram matrix.
 import { type Disposes, disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, Dtype, Stream } from "@spillway/gpu";
+import type { Context, DeviceBuffer, DeviceSlice, Dtype, Stream } from "@spillway/gpu";
 import { Matrix } from "@spillway/numerics";
 import { type EnginePlan, formatBytes, type SweepErrors, type SweepWork } from "../../../reservoir/engine.js";
 import { WorkPacer } from "../../../reservoir/work.js";
@@ -76,7 +76,7 @@ class Sweep {
     const out = Matrix.zeros(members.length, targets.cols);
     const waves = this.#waves(budget);
     const stream = this.#context.stream({ label: "sweep" });
-    const shared = new Uploads(this.#context, stream, "float64");
+    const shared = new Uploads<"f64">(this.#context, stream, "float64");
     const clock = this.#clock;
     clock?.watch(stream);
     /** What the device has: the wave whose answers are next, and the one behind it. */
@@ -84,7 +84,7 @@ class Sweep {
     try {
       clock?.on(stream, "upload");
       const draws = this.#members.upload(shared);
-      const given = shared.matrix([targets], targets.data.length, "targets", ({ data }) => data) as DeviceBuffer<"f64">;
+      const given = shared.matrix([targets], targets.data.length, "targets", ({ data }) => data);
       let done = 0;
       const finishOne = async () => {
         await this.#finish(running[0]!, out);
@@ -150,7 +150,7 @@ class Sweep {
   }
 
   /** Gives the stream all of a wave. */
-  #start(stream: Stream, wave: Wave, draws: SharedDraws, targets: DeviceBuffer<"f64">, budget: number): RunningWave {
+  #start(stream: Stream, wave: Wave, draws: SharedDraws, targets: RealSlice<"f64">, budget: number): RunningWave {
     const { inputs, washout, trainRows, take } = this.#work;
     const { size, inputSize, precision } = this.#work.bases[0]!.model;
     const outputs = this.#work.targets.cols;
@@ -180,7 +180,7 @@ class Sweep {
         this.#members.run(stream, wave, prepared, series, states, from, to);
         const rows: MemberRows = {
           ...{ rows: to - from, states, statePitch: (to - from) * size, inputPitch: 0 },
-          inputs: series.slice(from * inputSize) as RealSlice,
+          inputs: series.slice(from * inputSize),
           targets: targets.slice(from * outputs, to * outputs),
         };
         if (from >= washout && from < trainRows) {
@@ -195,9 +195,9 @@ class Sweep {
         clock?.off(stream);
         from = to;
       }
-      const download = <T extends Dtype>(of: DeviceBuffer<T>) => stream.download(of, clock?.around(stream, of.byteLength));
+      const download = <T extends Dtype>(of: DeviceSlice<T>) => stream.download(of, clock?.around(stream, of.byteLength));
       // Two words a member of the last, all ones if its states are finite.
-      const found = Promise.all([download(answers), download(failed), download(prepared.failures.as("u32") as DeviceBuffer<"u32">)]);
+      const found = Promise.all([download(answers), download(failed), download(prepared.failures.as("u32"))]);
       // It is awaited when the wave before is through, unless that one failed.
       found.catch(() => undefined);
       return { wave, found, memory: [memory, grams] };
@@ -239,16 +239,12 @@ class Sweep {
     const answers = out.slice(first * this.#answerValues, end * this.#answerValues);
     const row = rowArguments(rowShape, rows);
     if (!this.#work.take) {
-      stream.launch(
-        this.#score,
-        { grid: [1, rung.count], block: answerThreads },
-        ...([...row, 0, rows.rows, readouts, answers] as never[]),
-      );
+      stream.launch(this.#score, { grid: [1, rung.count], block: answerThreads }, ...[...row, 0, rows.rows, readouts, answers]);
       return;
     }
     const blocks = Math.min(32, Math.ceil((32 * rows.rows * rowShape.outputs) / answerThreads));
     const own = answers.slice(at * rowShape.outputs);
     const given = [...row, rows.rows, this.#answerValues, readouts, own];
-    stream.launch(this.#predict, { grid: [blocks, rung.count], block: answerThreads }, ...(given as never[]));
+    stream.launch(this.#predict, { grid: [blocks, rung.count], block: answerThreads }, ...given);
   }
 }

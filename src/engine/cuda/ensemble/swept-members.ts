@@ -9,7 +9,7 @@ import { floatingArithmetic } from "../../../reservoir/shape.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { activationNumber } from "../activation.js";
 import { uploadSoon } from "../host-calls.js";
-import { type AnyKernel, realKernel } from "../kernels.js";
+import { type AnyArgument, type AnyKernel, realKernel } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import type { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
@@ -31,7 +31,7 @@ const mostTrunks = 16_384;
 
 /** Draws of a base as the kernel wants its weights laid out. */
 interface Laid {
-  readonly values: Float64Array<ArrayBuffer>;
+  readonly values: Float64Array;
   readonly pattern: SlicedPattern | undefined;
 }
 
@@ -39,7 +39,7 @@ interface Laid {
 const laidOut = new WeakMap<SparseMatrix, Laid>();
 
 function layOut(draws: Matrix | SparseMatrix, sparse: boolean): Laid {
-  if (!sparse) return { values: (isSparse(draws) ? toDense(draws) : draws).data as Float64Array<ArrayBuffer>, pattern: undefined };
+  if (!sparse) return { values: (isSparse(draws) ? toDense(draws) : draws).data as Float64Array, pattern: undefined };
   if (!isSparse(draws)) throw ArgumentError.because("draws of sparse weights are sparse themselves");
   const known = laidOut.get(draws);
   if (known) return known;
@@ -94,7 +94,7 @@ export interface SharedDraws {
   readonly leakLists: Distinct<readonly number[]>;
   readonly initialStates: DeviceDraws;
   /** What sliced weights have beside their values. */
-  readonly patterns: readonly unknown[];
+  readonly patterns: readonly AnyArgument[];
 }
 
 /** Some trunks with their penalties, side by side on the device. */
@@ -125,11 +125,11 @@ export interface Prepared {
   /** Room for the factors of Cholesky, if a block's shared memory is too small. */
   readonly factors: DeviceBuffer<"f64"> | null;
   /** Weights as the kernel has them, and for sliced ones their patterns. */
-  readonly weights: readonly unknown[];
+  readonly weights: readonly AnyArgument[];
   /** trunks x N. */
   readonly leakRates: RealSlice;
   /** What the kernel takes before the states, for inputs and states somewhere. */
-  arguments(inputs: RealSlice, state: RealSlice): unknown[];
+  arguments(inputs: RealSlice, state: RealSlice): AnyArgument[];
 }
 
 /** The members of a sweep, as its device runs and trains them. */
@@ -230,11 +230,11 @@ export class SweptMembers {
   }
 
   /** Draws of all bases. */
-  upload(memory: Uploads): SharedDraws {
+  upload(memory: Uploads<"f64">): SharedDraws {
     const { bases, members } = this.#work;
     const { size } = bases[0]!.model;
     const rows = (label: string, columns: number, values: readonly Float64Array[]): DeviceDraws => ({
-      ...{ values: memory.gathered(values, columns, `draws of ${label}`, (row) => row) as DeviceBuffer<"f64">, columns, label },
+      ...{ values: memory.gathered(values, columns, `draws of ${label}`, (row) => row), columns, label },
     });
     const columnsOf = ({ rows: n, cols, data }: Matrix<Float64Array>) =>
       Array.from({ length: cols }, (_, c) => Float64Array.from({ length: n }, (_, r) => data[r * cols + c]!));
@@ -242,7 +242,7 @@ export class SweptMembers {
     for (const { leakRate } of members) if (typeof leakRate !== "number") lists.index(leakRate);
     return {
       weights: {
-        values: memory.matrix(this.#laid, this.#entries, "draws of W", ({ values }) => values) as DeviceBuffer<"f64">,
+        values: memory.matrix(this.#laid, this.#entries, "draws of W", ({ values }) => values),
         ...{ columns: this.#entries, label: "W" },
       },
       inputWeights: rows(
@@ -317,7 +317,7 @@ export class SweptMembers {
   }
 
   /** What sliced weights have beside their values. */
-  #patterns(memory: Uploads): unknown[] {
+  #patterns(memory: Uploads): AnyArgument[] {
     if (this.kernel.storage === "dense") return [];
     const patterns = this.#laid.map(({ pattern }) => pattern!);
     const { slots } = patterns[0]!;
@@ -347,7 +347,7 @@ export class SweptMembers {
 
   /** Puts x of a wave at its initial values, without a state that is not finite. */
   reset(stream: Stream, { state, initial, failures }: Prepared): void {
-    stream.copy(state as RealSlice<"f32">, initial as RealSlice<"f32">);
+    stream.copy(state, initial);
     stream.fill(failures.as("u32"), 0xffffffff);
   }
 
@@ -375,7 +375,7 @@ export class SweptMembers {
   /** The members of a table, a block each. */
   launch(
     stream: Stream,
-    parameters: readonly unknown[],
+    parameters: readonly AnyArgument[],
     states: RealSlice | null,
     table: DeviceBuffer<"i32">,
     failures: DeviceBuffer<"u64">,
@@ -386,7 +386,7 @@ export class SweptMembers {
     this.#sharedBytes.set(count, shared);
     const config = { grid: count, block: this.kernel.threads, shared };
     const sizes = [size, inputSize, 0, activationNumber[activation]];
-    stream.launch(this.#run, config, ...([...parameters, states, table, failures, ...sizes] as never[]));
+    stream.launch(this.#run, config, ...[...parameters, states, table, failures, ...sizes]);
   }
 
   /** Readouts of all slots, 0 if a factorisation failed; `failed` then is not 0. */
@@ -406,7 +406,7 @@ export class SweptMembers {
       const config = { grid: [1, count] as const, block: solveThreads, shared: factors ? 0 : this.#factorValues * 8 };
       const found = weights.slice(first * this.readoutValues, (first + count) * this.readoutValues);
       const given = [grams.sums, grams.totals, lambdas.slice(first, first + count), ...sizes];
-      stream.launch(this.#solve, config, ...([...given, factors, found, failed.slice(first, first + count)] as never[]));
+      stream.launch(this.#solve, config, ...[...given, factors, found, failed.slice(first, first + count)]);
     }
   }
 }

@@ -9,7 +9,7 @@ import { plainFeatures } from "../../../reservoir/features.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { isDeviceOnly } from "../../../reservoir/weight-draws.js";
 import { WorkPacer } from "../../../reservoir/work.js";
-import { type AnyKernel, loadEntries } from "../kernels.js";
+import { type AnyArgument, type AnyKernel, loadEntries } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
@@ -63,7 +63,7 @@ class Multiplication {
       ...capacityKernels(context, precision),
       surrogates: loadEntries(context, "capacity_surrogates", ["capacity_surrogates"]).kernel("capacity_surrogates", [
         ...(["const f64*", "i32", "u32", "u32", "u32", "u32", "i64", "i32", "const f64*", "i32", "f64*", "i64"] as const),
-      ]) as unknown as AnyKernel,
+      ]),
     };
   }
 
@@ -84,7 +84,7 @@ class Multiplication {
     const work = context.stream({ label: "products" });
     const streams = [states, work, factor];
     const memory = new Uploads(context, states, precision);
-    const draws = new Uploads(context, states, "float64");
+    const draws = new Uploads<"f64">(context, states, "float64");
     const events: DeviceEvent[] = [];
     const event = (stream: Stream) => {
       const made = context.event({ timing: false });
@@ -128,16 +128,16 @@ class Multiplication {
         const slot = ring[c % slots]!;
         if (used[2 * (c - slots)]) for (const before of used.slice(2 * (c - slots), 2 * (c - slots) + 2)) states.wait(before);
         this.#members.run(states, wave, prepared, series, slot, washout + from, washout + from + count);
-        if (c === 0) states.launch(this.#kernels.origin, { grid: 1, block: 256 }, ...([slot, chunk, size, origin] as never[]));
+        if (c === 0) states.launch(this.#kernels.origin, { grid: 1, block: 256 }, ...[slot, chunk, size, origin]);
         const made = event(states);
         work.wait(made);
         factor.wait(made);
         const parted = Math.ceil(count / blockRows);
         this.#rows(work, this.#kernels.factors, slot, origin, count, width, factors);
-        const multiply = (made: TermsThere, rowsOf: unknown, apart: number, at: number, to: number) => {
+        const multiply = (made: TermsThere, rowsOf: AnyArgument, apart: number, at: number, to: number) => {
           const grid = [Math.ceil(made.count / targetTile) * tiles, parted] as const;
           const given = [factors, count, lefts, rowsOf, apart, at, made.first, made.degrees, made.delays, made.count, 0];
-          work.launch(this.#kernels.products, { grid, block: productThreads }, ...([...given, parts, partSquares] as never[]));
+          work.launch(this.#kernels.products, { grid, block: productThreads }, ...[...given, parts, partSquares]);
           this.#fold(work, parts, parted, made.count * lefts, products.slice(to * lefts, (to + made.count) * lefts));
           this.#fold(work, partSquares, parted, made.count, squares.slice(to, to + made.count));
         };
@@ -179,12 +179,12 @@ class Multiplication {
     const values = memory.take("f64", (1 + groups[0]!.inputs * recurrences.length) * pitch, "surrogate inputs");
     const from = memory.take("f64", u.length, "values of the input");
     const steps = memory.take("f64", 3 * recurrences.length, "recurrences");
-    stream.upload(from, u as Float64Array<ArrayBuffer>);
+    stream.upload(from, u);
     stream.upload(steps, Float64Array.from(recurrences.flatMap(({ a, b, c }) => [a, b, c])));
     const draw = (on: Stream, { firstInput, inputs }: Pick<SurrogateGroup, "firstInput" | "inputs">, row: number, rows: number) => {
       const grid = [Math.ceil((rows + lags) / 256), inputs] as const;
       const which = [from, u.length, ...key.map((word) => word >>> 0), draws, firstInput, row, rows + lags];
-      on.launch(this.#kernels.surrogates, { grid, block: 256 }, ...([...which, steps, recurrences.length, values, pitch] as never[]));
+      on.launch(this.#kernels.surrogates, { grid, block: 256 }, ...[...which, steps, recurrences.length, values, pitch]);
     };
     return { lags, pitch, values, draw, groups: groups.map((group) => ({ ...group, ...uploadTerms(memory, stream, group) })) };
   }
@@ -205,7 +205,7 @@ class Multiplication {
    * Rule 11 for a chunk of states: each block of 1024 rows by itself, all at a time, and then their
    * triangles as rows of the whole one.
    */
-  #triangles(memory: Uploads, stream: Stream, blocks: number, origin: unknown) {
+  #triangles(memory: Uploads, stream: Stream, blocks: number, origin: AnyArgument) {
     const { size } = this.#model;
     const lefts = size + 1;
     const square = lefts * lefts;
@@ -213,9 +213,9 @@ class Multiplication {
     const parts = memory.take("f64", blocks * square, "triangles of blocks");
     const triangle = memory.take("f64", square, "triangle");
     const scratch = memory.take("f64", blocks * reflectionColumns * lefts, "reflections");
-    const reflect = (members: number, rows: unknown, pitch: number, count: number, first: number, into: unknown) => {
+    const reflect = (members: number, rows: AnyArgument, pitch: number, count: number, first: number, into: AnyArgument) => {
       const given = [rows, pitch, count, first, lefts, lefts, into, scratch];
-      stream.launch(this.#kernels.factor, factorShape(members), ...(given as never[]));
+      stream.launch(this.#kernels.factor, factorShape(members), ...given);
     };
     const add = (states: RealSlice, count: number) => {
       const whole = Math.floor(count / blockRows);
@@ -233,14 +233,14 @@ class Multiplication {
   }
 
   /** Makes rows of `width` of states. */
-  #rows(stream: Stream, kernel: AnyKernel, states: RealSlice, origin: unknown, count: number, width: number, out: unknown): void {
+  #rows(stream: Stream, kernel: AnyKernel, states: RealSlice, origin: AnyArgument, count: number, width: number, out: AnyArgument): void {
     const config = { grid: Math.ceil((count * width) / 1024), block: 256 };
-    stream.launch(kernel, config, ...([states, origin, count, this.#model.size, out] as never[]));
+    stream.launch(kernel, config, ...[states, origin, count, this.#model.size, out]);
   }
 
-  #fold(stream: Stream, parts: unknown, blocks: number, count: number, totals: unknown): void {
+  #fold(stream: Stream, parts: AnyArgument, blocks: number, count: number, totals: AnyArgument): void {
     const config = { grid: Math.min(65_535, Math.ceil(count / 256)), block: 256 };
-    stream.launch(this.#kernels.fold, config, ...([parts, blocks, count, totals] as never[]));
+    stream.launch(this.#kernels.fold, config, ...[parts, blocks, count, totals]);
   }
 }
 

@@ -1,7 +1,7 @@
 // What measures of many reservoirs share on a device: a wave of them while it is measured, and the
 // reflections of least squares.
 import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
-import { type AnyKernel, loadEntries } from "../kernels.js";
+import { type AnyArgument, type AnyKernel, loadEntries } from "../kernels.js";
 import type { Prepared, SweptMembers, Wave } from "./swept-members.js";
 
 /** Rows of a panel of least squares, and columns whose reflections go together. */
@@ -32,14 +32,14 @@ export function factorShape(members: number): LaunchShape {
 /** measure_factor itself (kernels/reservoir_measures.cu). */
 export function factorKernel(context: Context): AnyKernel {
   const parameters = ["f64*", "i64", "i32", "i32", "i32", "i32", "f64*", "f64*"] as const;
-  return loadEntries(context, "reservoir_measures", ["measure_factor"]).kernel("measure_factor", parameters) as unknown as AnyKernel;
+  return loadEntries(context, "reservoir_measures", ["measure_factor"]).kernel("measure_factor", parameters);
 }
 
 /** Weights and patterns, as kernels of this folder take them. */
 export const weightParameters = [
   ...(["const real*", "const i32*", "const u16*", "const i32*", "const i32*", "i32", "i32"] as const),
 ] as const;
-export function weightArguments({ kernel }: SweptMembers, { weights }: Prepared): readonly unknown[] {
+export function weightArguments({ kernel }: SweptMembers, { weights }: Prepared): readonly AnyArgument[] {
   return kernel.storage === "dense" ? [...weights, null, null, null, null, 0, 0] : weights;
 }
 

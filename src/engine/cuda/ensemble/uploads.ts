@@ -1,9 +1,9 @@
 // Device memory of one piece of work, filled from the host and given back together.
 import { disposeAll } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Dtype, HostArray, Stream } from "@spillway/gpu";
-import { allocate, type FloatArray, type Matrix, type Precision } from "@spillway/numerics";
+import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
 import { uploadSoon } from "../host-calls.js";
-import { type AnyBuffer, allocAny, realType } from "../kernels.js";
+import { type AnyBuffer, allocAny, type PrecisionOf, type RealType, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
 /**
@@ -12,32 +12,33 @@ import type { RealSlice } from "../time-loop.js";
  */
 const pieceValues = 2 ** 20;
 
-export class Uploads {
+/** `T` is the precision of what `real`, `matrix` and `gathered` make. */
+export class Uploads<T extends RealType = RealType> {
   readonly #context: Context;
   readonly #stream: Stream;
-  readonly #precision: Precision;
+  readonly #precision: PrecisionOf<T>;
   readonly #buffers: AnyBuffer[] = [];
 
-  constructor(context: Context, stream: Stream, precision: Precision) {
+  constructor(context: Context, stream: Stream, precision: PrecisionOf<T>) {
     this.#context = context;
     this.#stream = stream;
     this.#precision = precision;
   }
 
   /** Memory of a type, of one element at least. */
-  take<T extends Dtype>(dtype: T, length: number, label: string): DeviceBuffer<T> {
+  take<D extends Dtype>(dtype: D, length: number, label: string): DeviceBuffer<D> {
     const buffer = allocAny(this.#context, dtype, Math.max(1, length), label);
-    this.#buffers.push(buffer as AnyBuffer);
-    return buffer as DeviceBuffer<T>;
+    this.#buffers.push(buffer);
+    return buffer;
   }
 
   /** Memory in the precision of the states. */
-  real(length: number, label: string): RealSlice {
-    return this.take(realType(this.#precision), length, label) as RealSlice;
+  real(length: number, label: string): RealSlice<T> {
+    return this.take(realType<T>(this.#precision), length, label);
   }
 
   /** A matrix of whole numbers, one row an item; what short rows leave of theirs means nothing. */
-  table<T extends "i32" | "u32" | "u16" | "i16">(dtype: T, rows: readonly HostArray[], columns: number, label: string): DeviceBuffer<T> {
+  table<D extends "i32" | "u32" | "u16" | "i16">(dtype: D, rows: readonly HostArray[], columns: number, label: string): DeviceBuffer<D> {
     const buffer = this.take(dtype, rows.length * columns, label);
     this.#fillRows(buffer as DeviceBuffer, rows, columns);
     return buffer;
@@ -47,7 +48,7 @@ export class Uploads {
    * A matrix in the precision of the states, one row an item; an item without values leaves its row
    * as it is.
    */
-  matrix<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray | undefined): RealSlice {
+  matrix<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray | undefined): RealSlice<T> {
     const buffer = this.real(items.length * columns, label);
     if (columns > 0)
       this.#fillRows(
@@ -59,7 +60,7 @@ export class Uploads {
   }
 
   /** The same for many short rows, which are put together on the host. */
-  gathered<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray): RealSlice {
+  gathered<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray): RealSlice<T> {
     const buffer = this.real(items.length * columns, label);
     if (items.length * columns === 0) return buffer;
     const all = allocate(this.#precision, items.length * columns);

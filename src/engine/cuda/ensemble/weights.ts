@@ -7,6 +7,7 @@ import { tanhTable } from "../../../reservoir/integer/tanh.js";
 import { integerRows } from "../../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { entriesInWords, inWords, pairsInWords, ratesInWords } from "../integer-words.js";
+import type { AnyArgument } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import { Distinct } from "./distinct.js";
@@ -26,7 +27,7 @@ export class DeviceWeights {
   /** models x N: x before the first step. */
   readonly initial: RealSlice;
   /** What the kernel takes first: weights, for sliced ones their patterns, and parameters. */
-  readonly arguments: readonly unknown[];
+  readonly arguments: readonly AnyArgument[];
   readonly #memory: Uploads;
   readonly #places: readonly { readonly weights: number; readonly parameters: number }[];
 
@@ -54,7 +55,7 @@ export class DeviceWeights {
         }),
         gathered(size, "b", (model) => parametersOf.get(model)!.bias),
         gathered(size, "leak rates", (model) => (kernel.integers ? ratesInWords(rows.get(model)!) : model.leakRate)),
-        gathered(1, "noise levels", ({ noiseLevel }) => allocate(precision, 1).fill(noiseLevel) as FloatArray),
+        gathered(1, "noise levels", ({ noiseLevel }) => allocate(precision, 1).fill(noiseLevel)),
         memory.table(
           "u32",
           [Uint32Array.from(distinct.items.flatMap(({ noiseKey }) => [...noiseKey]))],
@@ -70,7 +71,7 @@ export class DeviceWeights {
           : kernel.integers
             ? [memory.matrix(weights.items, integerWords(size), "W", (weight) => pairsInWords(steps(weight), size))]
             : [memory.matrix(weights.items as Matrix[], size * size, "W", ({ data }) => data)];
-      const table = kernel.integers ? [memory.table("i16", [tanhTable as Int16Array<ArrayBuffer>], tanhTable.length, "tanh")] : [];
+      const table = kernel.integers ? [memory.table("i16", [tanhTable], tanhTable.length, "tanh")] : [];
       this.arguments = [...matrices, ...table, ...parameters];
     } catch (error) {
       disposeQuietly([memory]);
@@ -93,7 +94,7 @@ export class DeviceWeights {
     weights: readonly SparseMatrix[],
     patterns: Patterns,
     steps: ((weight: SparseMatrix) => Int16Array) | undefined,
-  ): unknown[] {
+  ): AnyArgument[] {
     const distinct = new Distinct<SlicedPattern>();
     const patternOf = new Int32Array(weights.length);
     for (const [r, model] of models.entries()) patternOf[this.#places[r]!.weights] = distinct.index(patterns.get(model)!);

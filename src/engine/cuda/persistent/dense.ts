@@ -4,7 +4,6 @@ import type { Context, LaunchConfig } from "@spillway/gpu";
 import type { Matrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
-import type { AnyBuffer } from "../kernels.js";
 import type { TimeLoopPlan } from "../time-loop.js";
 import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
 import { type PersistentKernel, type PersistentMemory, stepParameters } from "./loop.js";
@@ -57,8 +56,8 @@ function parts(fit: DenseFit, code: KernelCode): LoopParts {
 }
 
 function denseMemory(context: Context, model: ReservoirModel, fit: DenseFit): PersistentMemory {
-  const packed = packDense(model.weights as Matrix, fit) as Float32Array<ArrayBuffer>;
-  const weights = context.upload(packed, { label: "W" }) as unknown as AnyBuffer;
+  const packed = packDense(model.weights as Matrix, fit);
+  const weights = context.upload(packed, { label: "W" });
   const numbers = denseLayout(fit);
   return fit.variant.plan === "cluster" ? { buffers: { weights }, numbers } : withPlaces(context, { weights }, fit.placeBytes, numbers);
 }

@@ -5,9 +5,9 @@ import type { Context, DeviceBuffer, LaunchConfig, PinnedBuffer, Stream } from "
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
-import type { AnyBuffer, AnyKernel } from "../kernels.js";
+import type { AnyArgument, AnyBuffer, AnyKernel } from "../kernels.js";
 import { spinLimitOf } from "../spin-limit.js";
-import { type ClosedLoopRun, type RealSlice, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
+import { type ClosedLoopRun, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
 import type { KernelCode, NamedParameters } from "./kernel-code.js";
 
 /**
@@ -100,7 +100,7 @@ export class PersistentLoop implements TimeLoop {
     const held = new Held();
     const { own } = held;
     try {
-      this.#leak = own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as unknown as AnyBuffer;
+      this.#leak = own(context.upload(model.leakRate, { label: "a" }));
       this.#report = own(context.zeros("u64", reportWords, { label: "report of the blocks" }));
       this.#told = own(context.pinned("u64", reportWords, { label: "report of the blocks" }));
     } catch (error) {
@@ -171,7 +171,7 @@ export class PersistentLoop implements TimeLoop {
     this.#clear(stream);
     const byWeights = outputSize > 0;
     if (byWeights) {
-      const inputs = inputSize > 0 ? (run.inputs.slice(inputSize, (run.steps + 1) * inputSize) as RealSlice) : null;
+      const inputs = inputSize > 0 ? run.inputs.slice(inputSize, (run.steps + 1) * inputSize) : null;
       common.drive(stream, inputs && run.inputWeights, run.bias, inputs, run.drive, { size, inputs: inputSize, steps: run.steps });
     }
     const more = {
@@ -209,8 +209,8 @@ export class PersistentLoop implements TimeLoop {
   #arguments(
     parameters: NamedParameters,
     { steps, firstStep, sequence }: { readonly steps: number; readonly firstStep: number; readonly sequence: number },
-    more: Readonly<Record<string, unknown>>,
-  ): never[] {
+    more: Readonly<Record<string, AnyArgument>>,
+  ): AnyArgument[] {
     const { buffers, numbers } = this.#memory;
     const own = {
       report: this.#report,
@@ -218,7 +218,7 @@ export class PersistentLoop implements TimeLoop {
       spinLimit: this.#spinLimit,
       ...this.#neuron,
     };
-    const values: Readonly<Record<string, unknown>> = {
+    const values: Readonly<Record<string, AnyArgument>> = {
       ...own,
       ...buffers,
       ...numbers,
@@ -227,7 +227,7 @@ export class PersistentLoop implements TimeLoop {
       sequence,
       ...more,
     };
-    return Object.keys(parameters).map((name) => values[name]) as never[];
+    return Object.keys(parameters).map((name) => values[name]!);
   }
 
   check(): void {

@@ -37,7 +37,7 @@ function parts(fit: SparseFit, code: KernelCode): LoopParts {
     config: { grid: blocks, block: variant.warps * 32, shared, cooperative: true },
   } as const;
   const memory = (context: Context, model: ReservoirModel) => {
-    const packed = packSparse(model.weights as SparseMatrix, fit) as Uint32Array<ArrayBuffer>;
+    const packed = packSparse(model.weights as SparseMatrix, fit);
     const entries = context.upload(packed, { label: "W" });
     return withPlaces(context, { entries }, placeBytes, sparseLayout(fit));
   };

@@ -7,7 +7,7 @@ import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
-import type { AnyKernel } from "../kernels.js";
+import type { AnyArgument, AnyKernel } from "../kernels.js";
 import { stalledWord } from "../persistent/loop.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type ClosedLoopRun, type RealSlice, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
@@ -137,7 +137,7 @@ export class ShardedLoop implements TimeLoop {
     for (const { slice } of closed.slice(1)) slice.prepareClosed(run);
     this.#common ??= new CommonKernels(this.#home, precision);
     if (byWeights) {
-      const inputs = inputSize > 0 ? (run.inputs.slice(inputSize, (run.steps + 1) * inputSize) as RealSlice) : null;
+      const inputs = inputSize > 0 ? run.inputs.slice(inputSize, (run.steps + 1) * inputSize) : null;
       this.#common.drive(stream, inputs && run.inputWeights, run.bias, inputs, run.drive, { size, inputs: inputSize, steps: run.steps });
     }
     const numbers = {
@@ -172,7 +172,7 @@ export class ShardedLoop implements TimeLoop {
       readonly kernel: AnyKernel;
       readonly config: DeviceSlice["config"];
       readonly parameters: ShardedKernel["parameters"];
-      readonly given: Readonly<Record<string, unknown>>;
+      readonly given: Readonly<Record<string, AnyArgument>>;
     },
   ): void {
     if (this.#stalled) {
@@ -185,12 +185,12 @@ export class ShardedLoop implements TimeLoop {
     const prepare = (slice: DeviceSlice): void => {
       slice.stream.wait(this.#ready);
       for (const turn of turns.get(slice.context) ?? []) slice.stream.wait(turn);
-      slice.stream.copy(slice.before as RealSlice<"f32">, state as RealSlice<"f32">);
+      slice.stream.copy(slice.before, state);
     };
     const one = (slice: DeviceSlice, index: number): void => {
       const { kernel, config, parameters, given } = of(slice, index);
-      const values: Readonly<Record<string, unknown>> = { ...slice.arguments, ...common, ...given };
-      slice.stream.launch(kernel, config, ...(Object.keys(parameters).map((name) => values[name]) as never[]));
+      const values: Readonly<Record<string, AnyArgument>> = { ...slice.arguments, ...common, ...given };
+      slice.stream.launch(kernel, config, ...Object.keys(parameters).map((name) => values[name]!));
       launched.push(slice);
       slice.stream.read(slice.report.slice(0), slice.told);
       slice.done.record(slice.stream);

@@ -6,7 +6,7 @@ import type { Matrix, SparseMatrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
-import { type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "../kernels.js";
+import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "../kernels.js";
 import { longestRow, packDense, packSparse, tileOrder, unitOrder } from "../persistent/pack.js";
 import type { DenseFit, SparseFit } from "../persistent/shapes.js";
 import type { ModelShape } from "../shape.js";
@@ -33,8 +33,8 @@ export function longestOf(context: Context, model: ReservoirModel): number {
 export function placeDense(context: Context, stream: Stream, model: ReservoirModel, fit: DenseFit, from: number, to: number): AnyBuffer {
   const draws = drawnInPlace(model);
   if (!draws) {
-    const packed = packDense(model.weights as Matrix, fit, from, to) as Float32Array<ArrayBuffer>;
-    return context.upload(packed, { label: "W" }) as unknown as AnyBuffer;
+    const packed = packDense(model.weights as Matrix, fit, from, to);
+    return context.upload(packed, { label: "W" });
   }
   const { rows, warps, weights, precision } = fit.variant;
   const type = weights === "bfloat16" ? "u16" : realType(precision);
@@ -49,8 +49,8 @@ export function placeDense(context: Context, stream: Stream, model: ReservoirMod
 export function placeSparse(context: Context, stream: Stream, model: ReservoirModel, fit: SparseFit, from: number, to: number): AnyBuffer {
   const draws = drawnInPlace(model);
   if (!draws) {
-    const packed = packSparse(model.weights as SparseMatrix, fit, from, to) as Uint32Array<ArrayBuffer>;
-    return context.upload(packed, { label: "W" }) as AnyBuffer;
+    const packed = packSparse(model.weights as SparseMatrix, fit, from, to);
+    return context.upload(packed, { label: "W" });
   }
   const { rounds, warps, precision } = fit.variant;
   const rows = 4 * rounds * warps;
@@ -83,20 +83,20 @@ function drawn(
   const dense = name === "draw_grid";
   const target = dense ? (`${type}*` as const) : "u8*";
   const parameters = [...drawParameters, "f64", "i32", "i32", "const i32*", "i32", "i32", "i32", "i32", target] as const;
-  const kernel = loadEntries(context, "reservoir_weights", [name]).kernel(name, parameters) as AnyKernel;
+  const kernel: AnyKernel = loadEntries(context, "reservoir_weights", [name]).kernel(name, parameters);
   const owned = new Held();
   const { own } = owned;
   try {
     const elementBytes = { f32: 4, f64: 8, u16: 2 }[type];
-    const weights = own(dense ? allocAny(context, type, bytes / elementBytes, "W") : allocAny(context, "u32", bytes / 4, "W")) as AnyBuffer;
+    const weights = own(dense ? allocAny(context, type, bytes / elementBytes, "W") : allocAny(context, "u32", bytes / 4, "W"));
     const places = new Int32Array(order.length);
     for (const [place, which] of order.entries()) places[which] = place;
     const there = own(context.upload(places, { label: "places of W" }));
-    stream.fill(weights as never);
+    stream.fill(weights);
     const how = [draws.factor, roundingNumber[roundingOf(model)], storedNumber[type]] as const;
     const into = dense ? weights : weights.as("u8");
-    const args = [...drawArguments(draws), ...how, there, order.length, rows, first, count, into];
-    stream.launch(kernel, drawShape(count), ...(args as never[]));
+    const args: AnyArgument[] = [...drawArguments(draws), ...how, there, order.length, rows, first, count, into];
+    stream.launch(kernel, drawShape(count), ...args);
     there.dispose();
     return weights;
   } catch (error) {

@@ -3,7 +3,7 @@
 import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, LaunchConfig, PinnedBuffer, Stream } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { type AnyBuffer, type AnyKernel, allocAny, realType } from "../kernels.js";
+import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, realType } from "../kernels.js";
 import { closedParameters, reportWords, stalledWord } from "../persistent/loop.js";
 import type { ClosedLoopRun, RealSlice } from "../time-loop.js";
 import type { ShardedKernel } from "./kernel.js";
@@ -64,8 +64,8 @@ export class DeviceSlice {
       this.places = this.#owned.own(context.zeros("u64", places, { label: "exchanged states" }));
       this.report = this.#owned.own(context.zeros("u64", reportWords, { label: "report of the blocks" }));
       this.told = this.#owned.own(context.pinned("u64", reportWords, { label: "report of the blocks" }));
-      this.leak = this.#owned.own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as unknown as AnyBuffer;
-      this.before = this.#owned.own(allocAny(context, realType(model.precision), model.size, "x before a chunk") as AnyBuffer) as RealSlice;
+      this.leak = this.#owned.own(context.upload(model.leakRate, { label: "a" }));
+      this.before = this.#owned.own(allocAny(context, realType(model.precision), model.size, "x before a chunk"));
       this.done = this.#owned.own(context.event({ timing: false }));
       this.#aside = this.#owned.own(context.stream({ label: `beside the slice of ${seat.name}` }));
     } catch (error) {
@@ -91,11 +91,11 @@ export class DeviceSlice {
   }
 
   /** What is of this device among a launch's arguments. */
-  get arguments(): Readonly<Record<string, unknown>> {
+  get arguments(): Readonly<Record<string, AnyArgument>> {
     const { weightsName, numbers, fit } = this.#description;
     return {
       ...{ [weightsName]: this.weights, places: this.places, report: this.report, leak: this.leak, state: this.before },
-      ...{ ...numbers, peers: this.#peers, devices: fit.devices, firstBlock: this.seat.from },
+      ...{ ...numbers, peers: this.#peers ?? null, devices: fit.devices, firstBlock: this.seat.from },
     };
   }
 
@@ -115,7 +115,7 @@ export class DeviceSlice {
     const made: AnyBuffer[] = [];
     const like = (slice: { readonly length: number } | undefined | null, dtype: "f32" | "f64", label: string): AnyBuffer | null => {
       if (!slice || slice.length === 0) return null;
-      const buffer = allocAny(this.context, dtype, slice.length, label) as AnyBuffer;
+      const buffer = allocAny(this.context, dtype, slice.length, label);
       made.push(buffer);
       return buffer;
     };
@@ -138,7 +138,7 @@ export class DeviceSlice {
   }
 
   /** Copies what a closed loop works on here, and says what its arguments are then. */
-  copyClosed(run: ClosedLoopRun): Readonly<Record<string, unknown>> {
+  copyClosed(run: ClosedLoopRun): Readonly<Record<string, AnyArgument>> {
     const { readout, inputWeights, bias, feedbackWeights, inputs, outputs } = run;
     const from = { readout: readout.weights, intercept: readout.intercept, inputWeights, bias, feedbackWeights, inputs, answers: outputs };
     const copies = this.#copies!.buffers;
@@ -146,7 +146,7 @@ export class DeviceSlice {
       const target = copies[name as keyof ClosedCopies];
       if (!target || !source || source.length === 0) return [name, null];
       const there = target.slice(0, source.length);
-      this.stream.copy(there as RealSlice<"f32">, source as RealSlice<"f32">);
+      this.stream.copy(there, source);
       return [name, there];
     });
     return Object.fromEntries(copied);

@@ -52,18 +52,18 @@ class OtherSlice {
     this.#size = size;
     this.#setChunk = loadEntries(context, "reservoir_step", ["set_chunk", "advance_chunk"]).kernel("set_chunk", [
       ...(["u64*", `const ${real}*`, `const ${real}*`, `${real}*`, "u32", "u32"] as const),
-    ]) as AnyKernel;
+    ]);
     this.#pack = realKernel(context, "reservoir_step", `pack_state_${real}`, precision, ["const real*", "real*", "i32", "i32", "i32"]);
     const { own } = this.#owned;
     try {
       this.stream = own(context.stream({ label: `slice of ${name}` }));
       this.done = own(context.event({ timing: false }));
       this.weights = own(placed.load(context, this.stream, model, neuron, rows));
-      const state = () => own(context.zeros(real, this.weights.stateLength, { label: "x of a slice" })) as RealSlice;
+      const state = () => own(context.zeros(real, this.weights.stateLength, { label: "x of a slice" }));
       this.packed = [state(), state()];
       this.#chunk = own(context.zeros("u64", chunkBytes / 8, { label: "chunk" }));
-      this.#leak = own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as RealSlice;
-      this.#keep = own(context.upload(keepRates(model.leakRate, precision) as Float32Array<ArrayBuffer>, { label: "1 - a" })) as RealSlice;
+      this.#leak = own(context.upload(model.leakRate, { label: "a" }));
+      this.#keep = own(context.upload(keepRates(model.leakRate, precision), { label: "1 - a" }));
     } catch (error) {
       this.#owned.disposeQuietly();
       throw error;

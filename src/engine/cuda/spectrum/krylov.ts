@@ -2,13 +2,13 @@
 // every sum is that of assembly/spectrum/krylov.ts. The small projected problem is the host's, by
 // the same code as there.
 import { disposeAll } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
+import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "@spillway/gpu";
 import type { KrylovResult, KrylovTask } from "@spillway/numerics/spectrum/krylov-attempts.js";
 import { ProjectedProblem, projectedBytes } from "@spillway/numerics/spectrum/projected-problem.js";
 import { fixedVector } from "@spillway/numerics/spectrum/structure.js";
 import { wasmInstance, wasmReserved } from "@spillway/numerics/wasm/index.js";
 import type { WorkPacer } from "../../../reservoir/work.js";
-import { type AnyKernel, loadEntries } from "../kernels.js";
+import { loadEntries } from "../kernels.js";
 import type { DeviceOperator } from "./operators.js";
 
 /**
@@ -24,8 +24,7 @@ export const iterationBytes = (n: number, full: number): number => 8 * (n * (ful
 
 /** Kernels of the iteration. */
 function kernelsOf(context: Context) {
-  const kernel = (name: string, parameters: readonly string[]) =>
-    loadEntries(context, "krylov_schur", [name]).kernel(name, parameters as never) as AnyKernel;
+  const kernel = (name: string, parameters: readonly Parameter[]) => loadEntries(context, "krylov_schur", [name]).kernel(name, parameters);
   return {
     dots: kernel("krylov_dots", ["const f64*", "const f64*", "f64*", "f64*", "i32", "i32", "i32", "i32"]),
     subtract: kernel("krylov_subtract", ["const f64*", "f64*", "const f64*", "const f64*", "i32", "i32", "i32"]),
@@ -107,7 +106,7 @@ export async function iterateOnDevice(
       const result = problem.result(restarts, exponent);
       if (result) return result;
       const size = problem.keep();
-      stream.upload(q, problem.q as Float64Array<ArrayBuffer>);
+      stream.upload(q, problem.q);
       stream.launch(kernels.changeBasis, { grid: Math.ceil(n / 32), block: 256 }, ...([basis, q, full, size, problem.ld, n] as const));
       stream.copy(vector(size), vector(full));
       if (pacer.due()) await pacer.pause(restarts);
@@ -121,8 +120,8 @@ export async function iterateOnDevice(
  * The start vector of every iteration, of norm 1: its squares are summed as the host's are, by
  * place modulo 4.
  */
-function unitStart(n: number): Float64Array<ArrayBuffer> {
-  const vector = fixedVector(n, 0) as Float64Array<ArrayBuffer>;
+function unitStart(n: number): Float64Array {
+  const vector = fixedVector(n, 0);
   const sums = [0, 0, 0, 0];
   for (let i = 0; i < n; i++) sums[i & 3] = sums[i & 3]! + vector[i]! * vector[i]!;
   const factor = 1 / Math.sqrt(sums[0]! + sums[2]! + (sums[1]! + sums[3]!));

@@ -134,7 +134,7 @@ export function drawnOperatorOver(
       const padded = Math.ceil((rows.to - rows.from) / rowsOfBlock) * rowsOfBlock;
       let operator: DeviceOperator;
       if (dense) {
-        const matrix = own(allocAny(context, type, padded * size, "W") as AnyBuffer);
+        const matrix = own(allocAny(context, type, padded * size, "W"));
         drawPlainRows(context, stream, draws, rounding, matrix, rows);
         operator = denseProduct(context, size, matrix, padded);
       } else operator = own(drawnSparse(context, stream, draws, counts, rounding, rows));
@@ -212,8 +212,8 @@ function sparseBlock(context: Context, component: Component, count: number, expo
   const sent: AnyBuffer[] = [];
   const send = <A extends Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>>(array: A, label: string) => {
     const buffer = context.upload(array, { label });
-    sent.push(buffer as AnyBuffer);
-    return buffer as AnyBuffer;
+    sent.push(buffer);
+    return buffer;
   };
   try {
     return sparseProduct(context, n, send(offsets, "offsets of W"), send(columns, "columns of W"), send(values, "values of W"));
@@ -227,7 +227,7 @@ function denseProduct(context: Context, n: number, matrix: AnyBuffer, rows = n):
   const type = matrix.dtype as "f64" | "f32" | "u16";
   const name = `krylov_product_${type === "u16" ? "bf16" : type}`;
   const parameters = [`const ${type}*`, "const f64*", "f64*", "i32", "i32"] as const;
-  const kernel = loadEntries(context, "krylov_schur", [name]).kernel(name, parameters) as AnyKernel;
+  const kernel: AnyKernel = loadEntries(context, "krylov_schur", [name]).kernel(name, parameters);
   const shape = { grid: Math.ceil(rows / rowsOfBlock), block: 320 };
   return {
     multiply: (stream, x, y) => stream.launch(kernel, shape, ...([matrix, x, y, n, n] as const)),
@@ -239,7 +239,7 @@ function denseProduct(context: Context, n: number, matrix: AnyBuffer, rows = n):
 function sparseProduct(context: Context, n: number, offsets: AnyBuffer, columns: AnyBuffer, values: AnyBuffer): DeviceOperator {
   const name = "krylov_product_sparse";
   const parameters = ["const u32*", "const u32*", "const f64*", "const f64*", "f64*", "i32"] as const;
-  const kernel = loadEntries(context, "krylov_schur", [name]).kernel(name, parameters) as AnyKernel;
+  const kernel: AnyKernel = loadEntries(context, "krylov_schur", [name]).kernel(name, parameters);
   const shape = { grid: Math.min(65535, Math.ceil(n / 64)), block: 256 };
   return {
     multiply: (stream, x, y) => stream.launch(kernel, shape, ...([offsets, columns, values, x, y, n] as const)),

@@ -32,7 +32,7 @@ export async function powerOnDevice(
   try {
     let [before, after] = [vector(n, "power iteration"), vector(n, "power iteration")];
     const length = vector(1, "length");
-    stream.upload(after, powerStart(n) as Float64Array<ArrayBuffer>);
+    stream.upload(after, powerStart(n));
     const iterations = powerIterations(exponent);
     let state = iterations.next();
     for (let done = 0; !state.done; ) {

@@ -1,8 +1,8 @@
 // A dense W in device memory, rows packed to put a lane's next columns side by side, and its step.
 // docs/numerics.md, rule 1.
 import { disposeQuietly } from "@spillway/core/disposal.js";
-import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
-import type { FloatArray, Matrix, Precision } from "@spillway/numerics";
+import type { Context, Stream } from "@spillway/gpu";
+import type { Matrix, Precision } from "@spillway/numerics";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
@@ -136,8 +136,8 @@ function pack(
   try {
     for (let row = from; row < to; row += piece) {
       const rows = Math.min(piece, to - row);
-      const values = (data as FloatArray).subarray(row * size, (row + rows) * size) as Float32Array<ArrayBuffer>;
-      stream.upload(source.slice(0, rows * size) as DeviceSlice<"f32">, values);
+      const values = data.subarray(row * size, (row + rows) * size);
+      stream.upload(source.slice(0, rows * size), values);
       const grid = [Math.ceil(layout.stride / threads), Math.min(rows, 65535)] as const;
       const packed = target.slice((row - from) * layout.stride, (row - from + rows) * layout.stride);
       stream.launch(kernel, { grid, block: threads }, source, packed, rows, size, layout.stride);

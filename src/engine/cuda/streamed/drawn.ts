@@ -7,7 +7,7 @@ import type { SparseMatrix } from "@spillway/numerics";
 import { EngineCapacityError } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { DrawnRounding, RowSums, WeightDraws } from "../../../reservoir/weight-draws.js";
-import { type AnyBuffer, type AnyKernel, loadEntries } from "../kernels.js";
+import { type AnyArgument, type AnyBuffer, type AnyKernel, loadEntries } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 
 export type { DrawnRounding } from "../../../reservoir/weight-draws.js";
@@ -37,7 +37,7 @@ export const drawShape = (size: number) => ({ grid: Math.min(65535, Math.ceil(si
 
 /** Sums of each row's unscaled draws and of their squares. */
 export async function drawRowSums(context: Context, drawn: WeightDraws): Promise<RowSums> {
-  const kernel = loadEntries(context, file, ["draw_row_sums"]).kernel("draw_row_sums", [...drawParameters, "f64*", "f64*"]);
+  const kernel: AnyKernel = loadEntries(context, file, ["draw_row_sums"]).kernel("draw_row_sums", [...drawParameters, "f64*", "f64*"]);
   const owned: { dispose(): void }[] = [];
   try {
     const stream = context.stream({ label: "draws" });
@@ -57,7 +57,7 @@ export async function drawRowSums(context: Context, drawn: WeightDraws): Promise
 /** Connections of each row. */
 export function countDrawn(context: Context, drawn: WeightDraws): Uint32Array {
   if (drawn.full) return new Uint32Array(drawn.size).fill(drawn.selfConnections ? drawn.size : drawn.size - 1);
-  const kernel = loadEntries(context, file, ["count_drawn"]).kernel("count_drawn", [...drawParameters, "u32*"]);
+  const kernel: AnyKernel = loadEntries(context, file, ["count_drawn"]).kernel("count_drawn", [...drawParameters, "u32*"]);
   const owned: { dispose(): void }[] = [];
   try {
     const counts = context.alloc("u32", drawn.size, { label: "row counts" });
@@ -114,7 +114,7 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
 ): DrawnCsr<T> {
   const parameters = [...drawParameters, "f64", "i32", "const u32*", "u32*", `${type}*`, "i32", "i32"] as const;
   const name = type === "f64" ? "draw_csr" : "draw_csr_f32";
-  const kernel = loadEntries(context, file, [name]).kernel(name, parameters as never) as AnyKernel;
+  const kernel: AnyKernel = loadEntries(context, file, [name]).kernel(name, parameters);
   const count = Math.max(1, rowOffsets[to - from]!);
   const made: { dispose(): void }[] = [];
   try {
@@ -124,8 +124,17 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
     made.push(columns);
     const values = context.alloc(type, count, { label: "values of W" });
     made.push(values);
-    const args = [...drawArguments(drawn), drawn.factor, roundingNumber[rounding], offsets, columns, values, from, to - from];
-    stream.launch(kernel, drawShape(to - from), ...(args as never[]));
+    const args: AnyArgument[] = [
+      ...drawArguments(drawn),
+      drawn.factor,
+      roundingNumber[rounding],
+      offsets,
+      columns,
+      values,
+      from,
+      to - from,
+    ];
+    stream.launch(kernel, drawShape(to - from), ...args);
     return { offsets, columns, values };
   } catch (error) {
     disposeQuietly(made);
@@ -177,10 +186,10 @@ export function drawSlices(
     ...drawParameters,
     ...(["f64", "const u32*", "const i32*", "i32", "i32", `${valueType}*`, `${columnType}*`] as const),
   ] as const;
-  const kernel = loadEntries(context, file, [name]).kernel(name, parameters) as AnyKernel;
+  const kernel: AnyKernel = loadEntries(context, file, [name]).kernel(name, parameters);
   const { offsets, rows, values, columns } = target;
-  stream.fill(values as never);
-  stream.fill(columns as never);
+  stream.fill(values);
+  stream.fill(columns);
   const groups = 4 * layout.slices;
   stream.launch(
     kernel,
@@ -205,10 +214,10 @@ export function drawPlainRows(
 /** Draws, scales and rounds W into rows of N columns that are kept in the target's precision. */
 export function drawRoundedRows(context: Context, stream: Stream, drawn: WeightDraws, rounding: DrawnRounding, target: AnyBuffer): void {
   const name = `draw_rounded_rows_${target.dtype}`;
-  const kernel = loadEntries(context, file, [name]).kernel(name, [...drawParameters, "f64", "i32", `${target.dtype}*`]) as AnyKernel;
-  stream.fill(target as never);
-  const args = [...drawArguments(drawn), drawn.factor, roundingNumber[rounding], target];
-  stream.launch(kernel, drawShape(drawn.size), ...(args as never[]));
+  const kernel: AnyKernel = loadEntries(context, file, [name]).kernel(name, [...drawParameters, "f64", "i32", `${target.dtype}*`]);
+  stream.fill(target);
+  const args: AnyArgument[] = [...drawArguments(drawn), drawn.factor, roundingNumber[rounding], target];
+  stream.launch(kernel, drawShape(drawn.size), ...args);
 }
 
 /** Draws, scales and rounds W, or some rows of it, into packed rows of `stride` columns. */
@@ -236,7 +245,7 @@ function drawRows(
   { from, to }: RowRange,
 ): void {
   const parameters = [...drawParameters, "f64", `${weightType}*`, "i32", "i32", "i32"] as const;
-  const kernel = loadEntries(context, file, [name]).kernel(name, parameters) as AnyKernel;
-  stream.fill(target as never);
+  const kernel: AnyKernel = loadEntries(context, file, [name]).kernel(name, parameters);
+  stream.fill(target);
   stream.launch(kernel, drawShape(to - from), ...([...drawArguments(drawn), drawn.factor, target, stride, from, to - from] as const));
 }

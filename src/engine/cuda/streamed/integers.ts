@@ -1,12 +1,12 @@
 // W in integers in device memory, and its step: weights of 16 or 8 bits, states in pairs of 16,
 // sums of 32. docs/numerics.md, rule 18.
 import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "@spillway/gpu";
+import type { Context, DeviceBuffer, DeviceInfo, Stream } from "@spillway/gpu";
 import { isSparse } from "@spillway/numerics";
 import { tanhTable } from "../../../reservoir/integer/tanh.js";
 import { type IntegerRows, integerRows } from "../../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "../kernels.js";
+import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "../kernels.js";
 import type { ModelShape } from "../shape.js";
 import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
 import type { StatePacking, StepArguments, StreamedWeights } from "./weights.js";
@@ -48,7 +48,7 @@ export function integerLayout({ size, nonzeros, storage, weightPrecision }: Mode
 }
 
 /** What a launch takes of W, before x. */
-type WeightArguments = readonly unknown[];
+type WeightArguments = readonly AnyArgument[];
 
 export class IntegerWeights implements StreamedWeights {
   readonly lanes = 0;
@@ -74,10 +74,10 @@ export class IntegerWeights implements StreamedWeights {
     this.packing = {
       pack: loadEntries(context, file, ["pack_state_integer"]).kernel("pack_state_integer", [
         ...(["const f32*", "f32*", "i32", "i32", "i32"] as const),
-      ]) as AnyKernel,
+      ]),
       unpack: loadEntries(context, file, ["unpack_state_integer"]).kernel("unpack_state_integer", [
         ...(["const f32*", "f32*", "i32", "i32"] as const),
-      ]) as AnyKernel,
+      ]),
     };
     const matrix = isSparse(weights)
       ? ([`const ${weightType}*`, "const u16*", "const u32*", "const i32*", "i32"] as const)
@@ -86,22 +86,22 @@ export class IntegerWeights implements StreamedWeights {
       ...matrix,
       ...(["const f32*", "f32*", "const u64*", "const i32*", "const i16*", "i32"] as const),
       ...(isSparse(weights) ? (["i32"] as const) : (["i32", "i32"] as const)),
-    ]) as AnyKernel;
-    const keep = <B extends { readonly byteLength: number; dispose(): void }>(buffer: B): B => {
-      this.#buffers.push(buffer as unknown as AnyBuffer);
+    ]);
+    const keep = <B extends AnyBuffer>(buffer: B): B => {
+      this.#buffers.push(buffer);
       return buffer;
     };
     try {
       this.#rows = keep(context.upload(pairsOf(rows), { label: "e and a" }));
-      this.#table = keep(context.upload(tanhTable as Int16Array<ArrayBuffer>, { label: "tanh" }));
+      this.#table = keep(context.upload(tanhTable, { label: "tanh" }));
       if (isSparse(weights)) {
         const slices = sparseLayout(weights.rowOffsets);
         const { values, columns } = slicesOf({ ...weights, values: rows.weights }, slices, weightType);
         this.#weights = [
-          keep(context.upload(values as Int16Array<ArrayBuffer>, { label: "values of W" })),
+          keep(context.upload(values, { label: "values of W" })),
           keep(context.upload(columns, { label: "columns of W" })),
-          keep(context.upload(slices.offsets as Uint32Array<ArrayBuffer>, { label: "offsets of W" })),
-          keep(context.upload(slices.rows as Int32Array<ArrayBuffer>, { label: "rows of W" })),
+          keep(context.upload(slices.offsets, { label: "offsets of W" })),
+          keep(context.upload(slices.rows, { label: "rows of W" })),
           slices.slices,
         ];
         const block = staged ? threads.staged : threads.short;
@@ -110,7 +110,7 @@ export class IntegerWeights implements StreamedWeights {
         this.#stride = [];
       } else {
         const target = keep(allocAny(context, weightType, size * stride, "W"));
-        stream.upload(target as DeviceSlice<"i16">, paddedRows(rows.weights, size, stride, weightType) as Int16Array<ArrayBuffer>);
+        stream.upload(target, paddedRows(rows.weights, size, stride, weightType));
         this.#weights = [target];
         this.#config = { grid: Math.ceil(size / (threads.dense / 32)), block: threads.dense, shared: 0 };
         this.#stride = [stride];
@@ -127,7 +127,7 @@ export class IntegerWeights implements StreamedWeights {
   step(stream: Stream, { before, after, chunk, step }: StepArguments): void {
     const [rows, table, size] = [this.#rows, this.#table, this.#size];
     const args = [...this.#weights, before, after, chunk, rows, table, size, ...this.#stride, step];
-    stream.launch(this.#kernel, this.#config, ...(args as never[]));
+    stream.launch(this.#kernel, this.#config, ...args);
   }
 
   dispose(): void {

@@ -7,7 +7,7 @@ import type { FloatArray, Precision } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
-import { type AnyKernel, type CompiledSource, loadEntries, realKernel, realType } from "../kernels.js";
+import { type AnyKernel, type CompiledSource, loadEntries, type RealType, realKernel, realType } from "../kernels.js";
 import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop, TimeLoopRun } from "../time-loop.js";
 import type { NeuronArguments, StatePacking, StreamedWeights } from "./weights.js";
 
@@ -48,8 +48,8 @@ export class StreamedLoop implements TimeLoop {
     this.#outputSize = model.outputSize;
     this.#common = new CommonKernels(context, precision, { source, integers: model.config.arithmetic === "integer" });
     const chunkKernels = loadEntries(context, "reservoir_step", ["set_chunk", "advance_chunk"]);
-    this.#setChunk = chunkKernels.kernel("set_chunk", ["u64*", `const ${real}*`, `const ${real}*`, `${real}*`, "u32", "u32"]) as AnyKernel;
-    this.#advance = chunkKernels.kernel("advance_chunk", ["u64*", "u32"]) as AnyKernel;
+    this.#setChunk = chunkKernels.kernel("set_chunk", ["u64*", `const ${real}*`, `const ${real}*`, `${real}*`, "u32", "u32"]);
+    this.#advance = chunkKernels.kernel("advance_chunk", ["u64*", "u32"]);
     const [key0, key1] = model.noiseKey;
     const stream = context.stream({ label: "upload of W" });
     try {
@@ -68,10 +68,10 @@ export class StreamedLoop implements TimeLoop {
       this.#unpack = packing.unpack;
       stream.sync();
       stream.dispose();
-      const state = () => kept(context.zeros(real, this.#weights.stateLength, { label: "x of the streamed loop" })) as RealSlice;
+      const state = () => kept(context.zeros(real, this.#weights.stateLength, { label: "x of the streamed loop" }));
       this.#states = [state(), state()];
-      this.#leak = kept(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as RealSlice;
-      this.#keep = kept(context.upload(keepRates(model.leakRate, precision) as Float32Array<ArrayBuffer>, { label: "1 - a" })) as RealSlice;
+      this.#leak = kept(context.upload<FloatArray, RealType>(model.leakRate, { label: "a" }));
+      this.#keep = kept(context.upload<FloatArray, RealType>(keepRates(model.leakRate, precision), { label: "1 - a" }));
       this.#chunk = kept(context.zeros("u64", chunkBytes / 8, { label: "chunk" }));
     } catch (error) {
       disposeQuietly([this, stream]);
@@ -177,15 +177,15 @@ export class StreamedLoop implements TimeLoop {
   /** The drive of steps `from` to `to` of a closed loop. */
   #drive(stream: Stream, { inputs, inputWeights, bias, drive }: ClosedLoopRun, from: number, to: number): void {
     const [size, width] = [this.#size, this.#inputSize];
-    const rows = width > 0 ? (inputs.slice((from + 1) * width, (to + 1) * width) as RealSlice) : null;
-    const out = drive.slice(from * size, to * size) as RealSlice;
+    const rows = width > 0 ? inputs.slice((from + 1) * width, (to + 1) * width) : null;
+    const out = drive.slice(from * size, to * size);
     this.#common.drive(stream, width > 0 ? inputWeights : null, bias, rows, out, { size, inputs: width, steps: to - from });
   }
 
   #closedSteps(stream: Stream, run: ClosedLoopRun): void {
     const { readout, inputs, outputs, state, states, feedback, feedbackWeights } = run;
     const [size, width, answers] = [this.#size, this.#inputSize, readout.outputs];
-    const row = (matrix: RealSlice, r: number, columns: number) => matrix.slice(r * columns, (r + 1) * columns) as RealSlice;
+    const row = (matrix: RealSlice, r: number, columns: number) => matrix.slice(r * columns, (r + 1) * columns);
     const input = (r: number) => (width > 0 ? row(inputs, r, width) : null);
     for (let t = 0; t < run.steps; t++) {
       const before = t === 0 ? state : row(states, t - 1, size);

@@ -2,8 +2,8 @@
 // matvec_reservoir, then leaky_integration. matvec_input made the drive before. Dense rows stand as
 // they are, sparse ones in CSR form.
 import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
-import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
-import { type FloatArray, Matrix } from "@spillway/numerics";
+import type { Context, Stream } from "@spillway/gpu";
+import { Matrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { type AnyBuffer, allocAny, type CompiledSource, realType } from "../kernels.js";
 import { NamedKernels, productBlocks, type RealInput, type SparseSlices } from "../named-kernels.js";
@@ -46,29 +46,29 @@ export class NamedWeights implements StreamedWeights {
         const rows = kept(allocAny(context, real, size * size, "W"));
         if (draws) drawRoundedRows(context, stream, draws, roundingOf(model), rows);
         else sendRows(stream, weights, rows);
-        this.#matrix = rows as RealSlice;
+        this.#matrix = rows;
       } else if (draws) {
         const offsets = rowOffsetsOf(countDrawn(context, draws));
         const made = drawCsr(context, stream, draws, offsets, roundingOf(model), real);
-        for (const buffer of [made.values, made.columns, made.offsets]) kept(buffer as AnyBuffer);
-        this.#matrix = { values: made.values as RealSlice, columns: made.columns, rowOffsets: made.offsets };
+        for (const buffer of [made.values, made.columns, made.offsets]) kept(buffer);
+        this.#matrix = { values: made.values, columns: made.columns, rowOffsets: made.offsets };
       } else {
         const { values, columns, rowOffsets } = weights;
         // No allocation is empty, and a W may be.
         const connections = values.length;
         const sent = {
-          values: kept(allocAny(context, real, Math.max(1, connections), "values of W")) as RealSlice,
+          values: kept(allocAny(context, real, Math.max(1, connections), "values of W")),
           columns: kept(allocAny(context, "u32", Math.max(1, connections), "columns of W")),
         };
         if (connections > 0) {
-          stream.upload(sent.values as DeviceSlice<"f32">, values as Float32Array<ArrayBuffer>);
-          stream.upload(sent.columns, columns as Uint32Array<ArrayBuffer>);
+          stream.upload(sent.values, values);
+          stream.upload(sent.columns, columns);
         }
-        const offsets = context.upload(rowOffsets as Uint32Array<ArrayBuffer>, { label: "offsets of W" });
-        this.#matrix = { ...sent, rowOffsets: kept<AnyBuffer>(offsets) as DeviceSlice<"u32"> };
+        const offsets = context.upload(rowOffsets, { label: "offsets of W" });
+        this.#matrix = { ...sent, rowOffsets: kept(offsets) };
       }
       this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
-      this.#recurrent = kept(allocAny(context, real, size, "W x")) as RealSlice;
+      this.#recurrent = kept(allocAny(context, real, size, "W x"));
     } catch (error) {
       disposeQuietly(this.#buffers);
       throw error;
@@ -100,6 +100,6 @@ function sendRows(stream: Stream, { rows: size, data }: Matrix, target: AnyBuffe
   const piece = rowsOfPiece(size, data.BYTES_PER_ELEMENT);
   for (let row = 0; row < size; row += piece) {
     const [begin, end] = [row * size, Math.min(size, row + piece) * size];
-    stream.upload(target.slice(begin, end) as DeviceSlice<"f32">, (data as FloatArray).subarray(begin, end) as Float32Array<ArrayBuffer>);
+    stream.upload(target.slice(begin, end), data.subarray(begin, end));
   }
 }

@@ -82,7 +82,7 @@ export class QuantizedWeights implements StreamedWeights {
     this.#kernel = loadEntries(context, file, [kernel]).kernel(kernel, [
       ...(["const u8*", "const f32*", "const f32*", "f32*", "const u64*", "const f32*", "const f32*", "i32", "i32"] as const),
       ...(["i32", "f32", "u32", "u32", "i32"] as const),
-    ]) as AnyKernel;
+    ]);
     const made: DeviceBuffer[] = [];
     try {
       this.#weights = context.alloc("u8", size * rowBytes, { label: "W" });
@@ -139,7 +139,7 @@ type BringRows = (stream: Stream, target: DeviceSlice<"f32">, first: number, row
 const hostRows =
   (data: FloatArray, size: number): BringRows =>
   (stream, target, first, rows) =>
-    stream.upload(target, data.subarray(first * size, (first + rows) * size) as Float32Array<ArrayBuffer>);
+    stream.upload(target, data.subarray(first * size, (first + rows) * size) as Float32Array);
 
 function drawnRows(context: Context, drawn: WeightDraws): BringRows {
   const name = "draw_some_rows";

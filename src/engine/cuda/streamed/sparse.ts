@@ -1,6 +1,6 @@
 // A sparse W in device memory, in slices of four rows, and its step. docs/numerics.md, rule 2.
 import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
-import type { Context, DeviceInfo, DeviceSlice, Stream } from "@spillway/gpu";
+import type { Context, DeviceInfo, Stream } from "@spillway/gpu";
 import { allocate, type Precision, type SparseMatrix } from "@spillway/numerics";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
@@ -158,8 +158,8 @@ function send(
           : allocate(variant.valueType === "f32" ? "float32" : "float64", end - begin);
       const packedColumns = variant.columnType === "u16" ? new Uint16Array(end - begin) : new Uint32Array(end - begin);
       packSlices(weights, layout, from, to, packedValues, packedColumns);
-      stream.upload(values.slice(begin, end) as DeviceSlice<"f32">, packedValues as Float32Array<ArrayBuffer>);
-      stream.upload(columns.slice(begin, end) as DeviceSlice<"u32">, packedColumns as Uint32Array<ArrayBuffer>);
+      stream.upload(values.slice(begin, end), packedValues);
+      stream.upload(columns.slice(begin, end), packedColumns);
     }
     from = to;
   }

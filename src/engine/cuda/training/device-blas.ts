@@ -65,7 +65,7 @@ export class DeviceBlas implements DenseBlas, Disposable {
     const { rows: n, cols: outputs } = rhs;
     const right = new Float64Array(n * outputs);
     for (let i = 0; i < n; i++) for (let o = 0; o < outputs; o++) right[o * n + i] = rhs.data[i * outputs + o]!;
-    const triangle = shiftedTriangle(matrix, diagonal) as Float64Array<ArrayBuffer>;
+    const triangle = shiftedTriangle(matrix, diagonal);
     using a = this.context.upload(triangle, { label: "normal equations" });
     using b = this.context.upload(right, { label: "right-hand sides" });
     const failed = this.#routines.solvePositiveDefinite(this.#stream, a, b, n, outputs);
@@ -165,7 +165,7 @@ export function openBlasTrainer(context: Context, shape: RowShape, gram: DeviceG
       for (let first = 0; first < given.rows; first += chunkRows) {
         const rows = Math.min(chunkRows, given.rows - first);
         const values = rowArguments(shape, part(given, first, rows));
-        stream.launch(kernel, { grid: rows, block: 256 }, ...([...values, rows, written] as never[]));
+        stream.launch(kernel, { grid: rows, block: 256 }, ...[...values, rows, written]);
         gram.blas.add(stream, written, rows, columns, gram.sums);
       }
       taken += given.rows;

@@ -4,19 +4,19 @@
 // values a row, and not sums of all blocks, F^2 / 2 values of twice the size; and no device holds
 // them all.
 import { type Disposes, disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "@spillway/gpu";
+import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
 import type { GramBlocks } from "@spillway/numerics";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import { deviceName } from "../device.js";
-import { type AnyBuffer, allocAny, realType } from "../kernels.js";
+import { allocAny, type RealType, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 import { DeviceGrams, gramTiles, type MemberRows, type RowShape, type TileRange } from "./gram.js";
 
 /** Rows of training on a device that has none. */
 interface Copies {
   readonly rows: number;
-  readonly states: AnyBuffer;
-  readonly inputs: AnyBuffer | null;
+  readonly states: DeviceBuffer<RealType>;
+  readonly inputs: DeviceBuffer<RealType> | null;
   readonly targets: DeviceBuffer<"f64">;
 }
 
@@ -53,17 +53,17 @@ class OtherTiles {
     const { rows } = given;
     const { size, inputSize, outputs } = this.#shape;
     const copies = this.#room(rows);
-    const copy = (target: AnyBuffer | null, source: RealSlice | DeviceSlice<"f64"> | null, columns: number): RealSlice | null => {
+    const copy = <T extends RealType>(target: RealSlice<T> | null, source: RealSlice<T> | null, columns: number): RealSlice<T> | null => {
       if (!target || !source) return null;
-      const there = target.slice(0, rows * columns) as RealSlice<"f32">;
-      this.stream.copy(there, source.slice(0, rows * columns) as RealSlice<"f32">);
+      const there = target.slice(0, rows * columns);
+      this.stream.copy(there, source.slice(0, rows * columns));
       return there;
     };
     this.grams.add(this.stream, {
       ...given,
       states: copy(copies.states, given.states, size)!,
       inputs: copy(copies.inputs, given.inputs, inputSize),
-      targets: copy(copies.targets as AnyBuffer, given.targets, outputs) as DeviceSlice<"f64">,
+      targets: copy(copies.targets, given.targets, outputs)!,
     });
   }
 
@@ -72,10 +72,10 @@ class OtherTiles {
     if (this.#copies && this.#copies.rows >= rows) return this.#copies;
     this.#release();
     const { size, inputSize, outputs, precision } = this.#shape;
-    const made: AnyBuffer[] = [];
-    const room = <T extends "f32" | "f64">(type: T, columns: number, label: string) => {
+    const made: DeviceBuffer<RealType>[] = [];
+    const room = <T extends RealType>(type: T, columns: number, label: string) => {
       const buffer = allocAny(this.context, type, rows * columns, label);
-      made.push(buffer as AnyBuffer);
+      made.push(buffer);
       return buffer;
     };
     try {

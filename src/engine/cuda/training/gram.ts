@@ -5,7 +5,7 @@ import { disposeAll } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
 import { type GramBlocks, Matrix, type Precision } from "@spillway/numerics";
 import type { FeatureSpec } from "../../../reservoir/features.js";
-import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
+import { type AnyArgument, type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
 /** Columns of a tile (kernels/training.cu). */
@@ -51,7 +51,7 @@ export interface MemberRows {
 }
 
 /** The arguments that go with `rowParameters`. */
-export function rowArguments(shape: RowShape, { states, statePitch, inputs, inputPitch, targets }: MemberRows): unknown[] {
+export function rowArguments(shape: RowShape, { states, statePitch, inputs, inputPitch, targets }: MemberRows): AnyArgument[] {
   const { size, inputSize, outputs, features, constant } = shape;
   const seen = features.input ? inputSize : 0;
   const odd = features.state === "squareHalf" ? 1 : 0;
@@ -133,7 +133,7 @@ export class DeviceGrams {
   add(stream: Stream, given: MemberRows): void {
     const config = { grid: [this.tiles, this.members] as const, block: threads };
     const range = [0, given.rows, this.#inBlock, this.#firstTile];
-    stream.launch(this.#kernel, config, ...([...rowArguments(this.#shape, given), ...range, this.sums, this.totals] as never[]));
+    stream.launch(this.#kernel, config, ...[...rowArguments(this.#shape, given), ...range, this.sums, this.totals]);
     this.#rows += given.rows;
     this.#inBlock = (this.#inBlock + given.rows) % blockRows;
   }
