@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { importsReadOnce } from "./vitest.imports.js";
-import { projects } from "./vitest.rooms.js";
+import { projects } from "./vitest.projects.js";
 
 /** The tests that need nothing but Node. `npm run test:toolchain` runs those that need gcc, nvcc or Python. */
 export default defineConfig({

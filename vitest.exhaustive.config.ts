@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vitest/config";
 import { importsReadOnce } from "./vitest.imports.js";
-import { projects } from "./vitest.rooms.js";
+import { exhaustiveProjects } from "./vitest.projects.js";
 
 /**
  * Files of which `npm test` runs a part: they take their cases through test/exhaustive.ts, or by
@@ -9,14 +9,16 @@ import { projects } from "./vitest.rooms.js";
  */
 const takesPart = (path: string) => /exhaustive\.js"|gives-back\.js"/.test(readFileSync(path, "utf8"));
 
-/** The cases that `npm test` leaves out, in the files of which it runs representatives. */
+/**
+ * What `npm test` leaves out: long files, and in files of which it runs representatives the other
+ * cases.
+ */
 export default defineConfig({
   plugins: [importsReadOnce()],
   test: {
     globalSetup: "test/build-first.ts",
-    env: { SPILLWAY_EXHAUSTIVE: "others" },
     maxWorkers: "100%",
     testTimeout: 300_000,
-    projects: projects(takesPart),
+    projects: exhaustiveProjects(takesPart),
   },
 });

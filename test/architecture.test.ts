@@ -1,12 +1,12 @@
-// The house rules that a machine can check: which room may import which, and what importing the
-// package loads.
+// The rules of the architecture that a machine can check: which module may import which, and what
+// importing the package loads.
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { describe, expect, it } from "vitest";
 
 /**
- * Rooms and the rooms each may import, besides itself and `core`, which all may; "gpu types" means
- * only types of it. `engine` is the shared part of engines; the files of the root compose and are
+ * Modules and the modules each may import, besides itself and `core`, which all may; "gpu types"
+ * means only types of it. `engine` is the shared part of engines; the files of the root compose and are
  * free.
  */
 const allowed: Record<string, readonly string[]> = {
@@ -64,7 +64,7 @@ function files(folder: string): string[] {
 
 const packages = readdirSync("packages").filter((name) => existsSync(`packages/${name}/package.json`));
 const sources = [...files("src"), ...packages.flatMap((name) => files(`packages/${name}/src`))];
-const room = (path: string) =>
+const moduleOf = (path: string) =>
   path.startsWith("packages") ? path.split(sep)[1]! : relative("src", path).split(sep)[0]!.replace(/\.ts$/, "");
 /** The file that an import of this project leads to; undefined for packages from elsewhere. */
 const fileOf = (path: string, target: string): string | undefined => {
@@ -110,7 +110,7 @@ function cycle(paths: readonly string[]): readonly string[] | undefined {
   return undefined;
 }
 
-describe("the house", () => {
+describe("the modules", () => {
   it("has no cycle of imports by value", () => {
     expect(cycle(sources.filter(isLookedAt))).toBeUndefined();
   });
@@ -121,13 +121,13 @@ describe("the house", () => {
     expect(changing).toEqual([]);
   });
 
-  it.each(sources.filter((path) => !root.includes(room(path))))("%s imports only what its room may", (path) => {
-    const here = room(path);
+  it.each(sources.filter((path) => !root.includes(moduleOf(path))))("%s imports only what its module may", (path) => {
+    const here = moduleOf(path);
     expect(Object.keys(allowed)).toContain(here);
     for (const target of imports(path)) {
       const file = fileOf(path, target);
       if (!file) continue;
-      const there = room(file);
+      const there = moduleOf(file);
       const named = there.replace(/\.js$/, "");
       const asTypes = allowed[here]!.includes(`${named} types`) && onlyTypes(path, target);
       if (there !== here && !asTypes) expect(["core", ...allowed[here]!], `${here} imports ${there}`).toContain(named);
@@ -145,7 +145,7 @@ describe("the house", () => {
   it("describes options by tables alone: no list of their names is kept by hand", () => {
     const byHand = sources.filter((path) => {
       const code = readFileSync(path, "utf8");
-      return room(path) !== "core" && /\bcheckFields\(|\(keyof \w+(Options|Setting|Settings|Work)\)\[\]/.test(code);
+      return moduleOf(path) !== "core" && /\bcheckFields\(|\(keyof \w+(Options|Setting|Settings|Work)\)\[\]/.test(code);
     });
     expect(byHand).toEqual([]);
   });
@@ -173,7 +173,7 @@ describe("the house", () => {
     for (const path of sources) {
       const code = readFileSync(path, "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
       expect(code, path).not.toMatch(/Math\.random/);
-      if (!free.includes(room(path)))
+      if (!free.includes(moduleOf(path)))
         expect(code, path).not.toMatch(/Math\.(exp|log|log2|log10|pow|sin|cos|tan|tanh|sinh|cosh|hypot|atan2|cbrt)\b/);
     }
   });

@@ -1,0 +1,81 @@
+import { readdirSync } from "node:fs";
+import { inSample } from "./test/exhaustive.js";
+
+const paths = (names: string): readonly string[] =>
+  names
+    .trim()
+    .split(/\s+/)
+    .map((name) => `test/${name}.test.ts`);
+
+/**
+ * Files of shared folders that register engines, replace modules or globals, set the simulated
+ * devices of their process, measure its memory, or start processes, which one with the memory of
+ * many simulated devices may not. Each has a process of its own, as the files of all other folders
+ * have.
+ */
+const alone = paths(`
+  engine/cpu engine/ended-worker engine/kernel-source engine/memory-flat engine/minimal engine/pool-capacity engine/spin-limit
+  experiment/road experiment/search-devices gpu/launch gpu/leak kernels/missing reservoir/distributed reservoir/engines
+  search/heartbeat search/journal/faults search/journal/no-lock search/kill search/patience search/size series/transforms
+`);
+
+/**
+ * Files that take long: more shapes, plans, faults and processes of what other files cover. `npm
+ * run test:exhaustive` runs them, `npm test` does not.
+ */
+const long = paths(`
+  analysis/information cli/bench cli/cluster cli/killed cli/search cli/search-killed cli/signals engine/compute-capability
+  engine/cuda-faults-together engine/device/batch engine/device/device-data engine/device/drawn-weights engine/device/measures
+  engine/device/quantized engine/device/sharded engine/device/spectral-radius engine/device/sweep-forecasts
+  engine/distributed-calls engine/ended-worker engine/persistent-faults engine/profile-faults engine/sharded-faults
+  engine/spiking-cuda-faults engine/weights-faults experiment/search-workers fuzz/framework gpu/faults gpu/sanitize io/npz
+  lab/measures ptx/float8 ptx/global-races ptx/kernels/gemm ptx/kernels/quantized ptx/kernels/rows scripts/bench-children
+  search/devices-bench search/kill search/stopped sim/sweep spikes/device/plastic-network spikes/network/weight-units
+`);
+
+/** Folders whose tests, but for those above, leave nothing behind in their modules. */
+const shared =
+  "analysis,core,engine,experiment,gpu,io,kernels,lab,metrics,model,numerics,pipeline,plot,ptx,readout,reservoir,search,series,serve,sim,spikes,tasks";
+
+/** What needs gcc, nvcc, Python, Chromium or a GPU. */
+const elsewhere = /^test\/(toolchain|browser|gpu\/hardware)\//;
+
+/** The test files that need nothing but Node. */
+const files = readdirSync("test", { recursive: true, encoding: "utf8" })
+  .map((name) => `test/${name}`)
+  .filter((path) => path.endsWith(".test.ts") && !elsewhere.test(path));
+
+const isLong = (path: string): boolean => long.includes(path);
+/** Half of the long files run if a sample is asked for: see test/exhaustive.ts. */
+const isSampledLong = (path: string): boolean => isLong(path) && inSample(0.5, path);
+
+/**
+ * Files of shared folders share workers, which spares each the time to start one and to import the
+ * sources.
+ */
+function split(chosen: readonly string[], name: string, env: Record<string, string> = {}) {
+  const isShared = (path: string) => shared.split(",").includes(path.split("/")[1]!) && !alone.includes(path);
+  return [
+    { extends: true as const, test: { name: `shared${name}`, include: chosen.filter(isShared), isolate: false, env } },
+    { extends: true as const, test: { name: `alone${name}`, include: chosen.filter((path) => !isShared(path)), env } },
+  ].filter(({ test }) => test.include.length > 0);
+}
+
+/** What `npm test` runs, and any file whose path the command names. */
+export const projects = () => {
+  const isNamed = process.argv.some((argument) => argument.startsWith("test/"));
+  return split(isNamed ? files : files.filter((path) => !isLong(path)), "");
+};
+
+/**
+ * What `npm run test:exhaustive` runs: the long files, and of those that `takesPart` names the other
+ * cases.
+ */
+export const exhaustiveProjects = (takesPart: (path: string) => boolean) => [
+  ...split(
+    files.filter((path) => !isLong(path) && takesPart(path)),
+    "",
+    { SPILLWAY_EXHAUSTIVE: "others" },
+  ),
+  ...split(files.filter(isSampledLong), ", long", { SPILLWAY_EXHAUSTIVE: "long" }),
+];
