@@ -1,4 +1,4 @@
-// Numbers of about 106 bits as sums of two binary64 (src/numerics/double-double.ts): the same
+// Numbers of about 106 bits as sums of two binary64 (double-double.ts): the same
 // operations in the same order, and so the same bits, also where a splitting overflows.
 #pragma once
 #include "portable.cuh"

@@ -8,7 +8,7 @@ using packing::bfloat16;
 
 namespace {
 
-/** Of the largest basis that is tried (src/numerics/spectrum/krylov-attempts.ts). */
+/** Of the largest basis that is tried (krylov-attempts.ts). */
 const int mostVectors = 120;
 
 /** What an Arnoldi step leaves for the host, before its two passes of projections. */

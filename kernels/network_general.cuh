@@ -74,7 +74,7 @@ template <typename Real> static __device__ __forceinline__ Real slopeOf(Real v, 
   return add(portable::sub(curve, u), current);
 }
 
-/** log of src/numerics/short-log.ts for normal x > 0, rounded to the precision. */
+/** log of short-log.ts for normal x > 0, rounded to the precision. */
 static __device__ __forceinline__ double logarithm(double x) {
   const long long bits = __double_as_longlong(x);
   double k = (double)((int)(bits >> 52) - 1023);

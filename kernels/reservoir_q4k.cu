@@ -1,5 +1,5 @@
 // target: sm_80
-// One step of a rate reservoir a launch with W in four bits (src/ptx/kernels/q4k.ts), on tensor
+// One step of a rate reservoir a launch with W in four bits (q4k.ts), on tensor
 // cores: arithmetic "fast" of the streamed plan. Rows are packed by reservoir_quantize.
 #include "streamed_step.cuh"
 

@@ -74,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(128) pack_rows_int8(const float* so
 }
 
 /**
- * W[r] = scales[r] (d s (q - 8)): superblocks of 256 as src/ptx/kernels/q4k.ts describes them, with
+ * W[r] = scales[r] (d s (q - 8)): superblocks of 256 as q4k.ts describes them, with
  * dmin = 8 d and m = s. scales[r] is the power of two that leaves the largest d of a row between
  * 1024 and 2048.
  */
