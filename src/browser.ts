@@ -6,7 +6,6 @@ import type { Context } from "@spillway/gpu";
 import type { DeviceDoubleDouble } from "./engine/cuda/least-squares.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
 import { EngineUnavailableError, registerEngine } from "./reservoir/index.js";
-import { registerNetworkEngine } from "./spikes/network/engines.js";
 
 const elsewhere = (name: string) => new EngineUnavailableError(name, "it runs in Node only");
 
@@ -15,12 +14,6 @@ for (const name of ["cuda", "sim"])
   registerEngine(name, () => Promise.reject(elsewhere(name)), { automatic: false, numbered: true, needsNode: true });
 registerEngine("webgpu", async () => (await import("./engine/webgpu/index.js")).webgpuEngine, { automatic: false });
 registerEngine("reference", async () => (await import("./engine/reference/index.js")).referenceEngine, { automatic: false });
-registerNetworkEngine("reference", async () => (await import("./spikes/network/reference.js")).referenceNetworks);
-registerNetworkEngine(
-  "cpu",
-  async () => (await import("./engine/cpu/network.js")).cpuNetworks,
-  () => true,
-);
 
 /** Node alone has CUDA. @throws EngineUnavailableError always */
 export function cudaBlas(engine = "cuda"): Promise<DeviceBlas> {

@@ -7,10 +7,8 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context } from "@spillway/gpu";
 import type { DeviceEngine } from "./engine/cuda/index.js";
 import type { DeviceDoubleDouble } from "./engine/cuda/least-squares.js";
-import { whyGeneral } from "./engine/cuda/network/neurons.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
 import { chooseEngine, type Engine, registerContextEngine, registerEngine } from "./reservoir/index.js";
-import { registerNetworkEngine } from "./spikes/network/engines.js";
 
 registerEngine("cpu", async () => (await import("./engine/cpu/index.js")).cpuEngine, { automatic: true });
 registerEngine("cuda", async (device) => (await import("./engine/cuda/index.js")).cudaEngine(device), {
@@ -22,18 +20,6 @@ registerEngine("cuda", async (device) => (await import("./engine/cuda/index.js")
 });
 registerEngine("sim", simulatedEngine, { automatic: false, numbered: true, count: simulatedDevices, needsNode: true });
 registerEngine("reference", async () => (await import("./engine/reference/index.js")).referenceEngine, { automatic: false });
-registerNetworkEngine("reference", async () => (await import("./spikes/network/reference.js")).referenceNetworks);
-registerNetworkEngine(
-  "cpu",
-  async () => (await import("./engine/cpu/network.js")).cpuNetworks,
-  () => true,
-);
-registerNetworkEngine(
-  "cuda",
-  async () => (await import("./engine/cuda/network/engine.js")).deviceNetworks("cuda"),
-  (plan) => plan.size >= 2000 && whyGeneral(plan) === undefined,
-);
-registerNetworkEngine("sim", async () => (await import("./engine/cuda/network/engine.js")).deviceNetworks("sim"));
 registerContextEngine(async (context) => (await import("./engine/cuda/index.js")).contextEngine(context));
 
 /** The CUDA engine on the simulated device, in chunks short enough to be interrupted. */

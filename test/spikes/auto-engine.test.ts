@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { referenceEngine } from "../../src/engine/reference/index.js";
 import { ReservoirComputer } from "../../src/index.js";
 import { type Engine, registerEngine } from "../../src/reservoir/index.js";
+import { SpikingNetwork } from "../../src/spikes/index.js";
 import { build, shape } from "../../src/spikes/liquid/kind.js";
 
 /** An engine for large networks: a step of any of them in 20 us. */
@@ -18,6 +19,17 @@ describe("auto", () => {
     expect(big.engine.reason).toContain("a step of 20000 neurons is modelled at 1.0e2 us on cpu and 20 us on large");
     await small.dispose();
     await big.dispose();
+  });
+
+  it("chooses alike for networks, and leaves those that devices run slowly to the CPU", async () => {
+    const engineOf = async (size: number, neuron: "leakyIntegrateAndFire" | "izhikevich") => {
+      const populations = { E: { size, neuron } };
+      await using network = await SpikingNetwork.create({ kind: "network", populations, projections: [] });
+      return network.engine.split(":")[0];
+    };
+    expect(await engineOf(200, "leakyIntegrateAndFire")).toBe("cpu");
+    expect(await engineOf(20_000, "leakyIntegrateAndFire")).toBe("reference");
+    expect(await engineOf(20_000, "izhikevich")).toBe("cpu");
   });
 
   it("goes by the synapses that a description will have", () => {

@@ -7,6 +7,7 @@ import type { Engine, EngineOptions, EnginePlan } from "../../reservoir/engine.j
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { networkOf } from "../../spikes/liquid/as-network.js";
+import { drawNetwork } from "../../spikes/network/draw.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
 import { SpikingStepper } from "../spiking-stepper.js";
@@ -15,7 +16,7 @@ import { planIntegerMemory } from "./integer-memory.js";
 import { IntegerStepper, integerPlan } from "./integer-stepper.js";
 import { expectedMemory, type MemoryMap, planMemory } from "./memory.js";
 import { WasmNetwork } from "./network.js";
-import { type NetworkMemory, planNetworkMemory, rowsAtOnce } from "./network-memory.js";
+import { checkNetworkFits, type NetworkMemory, planNetworkMemory, rowsAtOnce } from "./network-memory.js";
 import { OwnActivationStepper, preactivationsOf } from "./own-activation.js";
 import { openKind, planKind } from "./registered.js";
 import { WasmStepper } from "./stepper.js";
@@ -60,6 +61,11 @@ export const cpuEngine: Engine = {
     const { exports, memory, team } = await WorkerTeam.load(threads.count, map.totalBytes, kernel);
     const stepper = stepperOf(model, map, memory, exports, team);
     return new ChunkedSession(model, plan, stepper, clockFor(options));
+  },
+
+  async openNetwork(plan, { threads }) {
+    checkNetworkFits(plan);
+    return WasmNetwork.open(drawNetwork(plan), threads);
   },
 };
 

@@ -4,8 +4,6 @@
 import { DisposedError } from "@spillway/core/errors.js";
 import type { FloatArray } from "@spillway/numerics";
 import { loadWasm, type WasmInstance, wasmInstance } from "@spillway/numerics/wasm/index.js";
-import { drawNetwork } from "../../spikes/network/draw.js";
-import type { NetworkEngine, NetworkEngineOptions } from "../../spikes/network/engines.js";
 import type { NetworkModel, NetworkPlan, PlasticTable } from "../../spikes/network/plan.js";
 import { NetworkPlasticity } from "../../spikes/network/plasticity.js";
 import {
@@ -20,7 +18,6 @@ import type { Region } from "./memory.js";
 import {
   bytesOf,
   type CallRows,
-  checkNetworkFits,
   inputsOf,
   mostSteps,
   type NetworkMemory,
@@ -403,13 +400,3 @@ function whyAlone({ plastic, size }: NetworkModel, threads: number): string | un
   if (plastic.length > 0) return "synapses that change are renewed on one";
   return size < leastNeurons ? `there are fewer than ${leastNeurons} neurons` : whyOneThread();
 }
-
-/** The CPU engine of networks. */
-export const cpuNetworks: NetworkEngine = {
-  name: "cpu",
-  missing: async () => undefined,
-  async open(plan, { threads }: NetworkEngineOptions) {
-    checkNetworkFits(plan);
-    return WasmNetwork.open(drawNetwork(plan), threads);
-  },
-};

@@ -6,6 +6,7 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { reservoirStep } from "../../reservoir/step.js";
 import { networkOf } from "../../spikes/liquid/as-network.js";
+import { drawNetwork } from "../../spikes/network/draw.js";
 import { ReferenceNetwork } from "../../spikes/network/reference.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
 import { clockFor } from "../phase-clock.js";
@@ -36,6 +37,8 @@ export const referenceEngine: Engine = {
     const stepper = model.kind === "spiking" ? spikingStepper(model) : new ReferenceStepper(model);
     return new ChunkedSession(model, referenceEngine.plan(model), stepper, clockFor(options));
   },
+
+  openNetwork: async (plan) => new ReferenceNetwork(drawNetwork(plan)),
 };
 
 function spikingStepper(model: SpikingModel): Stepper {

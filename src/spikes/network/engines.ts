@@ -1,60 +1,58 @@
-// The engines that run networks, by the names of the engines of reservoirs. The package's index
-// registers them.
-import { suggestion } from "@spillway/core/near-names.js";
+// How engines run networks of populations: what they offer beside reservoirs, and the choice among
+// them.
+
 import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
+import { chooseEngine } from "../../reservoir/engines.js";
 import type { NetworkPlan } from "./plan.js";
 import type { NetworkSession } from "./session.js";
 
-/** Settings of an engine of networks that do not change a single bit of what it gives. */
+/** Settings of a network's engine that do not change a single bit of what it gives. */
 export interface NetworkEngineOptions {
   /** Threads of the CPU engine at most. */
   readonly threads: number;
 }
 
-/** A place that runs networks. */
-export interface NetworkEngine {
-  readonly name: string;
-  /** Why it cannot run here, or undefined if it can. */
-  missing(): Promise<string | undefined>;
-  /** Draws the network of a plan, and loads it. */
-  open(plan: NetworkPlan, options: NetworkEngineOptions): Promise<NetworkSession>;
+declare module "../../reservoir/engine.js" {
+  interface Engine {
+    /**
+     * Draws the network of a plan, and loads it. Left out: the engine runs no networks. @throws
+     * EngineUnavailableError, EngineCapacityError
+     */
+    openNetwork?(plan: NetworkPlan, options: NetworkEngineOptions): Promise<NetworkSession>;
+  }
 }
-
-interface Registration {
-  readonly load: () => Promise<NetworkEngine>;
-  /** Whether "auto" takes it, if it can run here: for a plan, the last that is worth it. */
-  readonly worth: (plan: NetworkPlan) => boolean;
-}
-
-const registrations = new Map<string, Registration>();
 
 /**
- * Makes an engine known under a name. "auto" takes the last that was registered, is worth it for
- * the plan and can run here.
+ * Opens a network on an engine by name. "auto" chooses as for a liquid of these sizes; networks
+ * that only the general kernels of a device run stay on the host. @throws EngineUnavailableError,
+ * EngineCapacityError
  */
-export function registerNetworkEngine(
-  name: string,
-  load: () => Promise<NetworkEngine>,
-  worth: (plan: NetworkPlan) => boolean = () => false,
-): void {
-  registrations.set(name, { load, worth });
+export async function openNetwork(name: string, plan: NetworkPlan, options: NetworkEngineOptions): Promise<NetworkSession> {
+  const asked = name === "auto" && whyGeneral(plan) !== undefined ? "cpu" : name;
+  const { engine } = await chooseEngine(asked, { kind: "spiking", size: plan.size, synapses: plan.expectedSynapses });
+  if (!engine.openNetwork) throw new EngineUnavailableError(name, "it runs no networks of populations");
+  return engine.openNetwork(plan, options);
 }
 
-/** @throws EngineUnavailableError if there is no such engine, or it cannot run here */
-export async function networkEngine(name: string, plan: NetworkPlan): Promise<NetworkEngine> {
-  if (name === "auto") {
-    for (const each of [...registrations.values()].reverse()) {
-      if (!each.worth(plan)) continue;
-      const engine = await each.load();
-      if ((await engine.missing()) === undefined) return engine;
-    }
-    throw new EngineUnavailableError(name, 'no engine is registered; import "spillway" itself, not only a part of it');
-  }
-  const names = [...registrations.keys()];
-  const registered = registrations.get(name);
-  if (!registered) throw new EngineUnavailableError(name, `networks run on ${names.join(", ")}${suggestion(name, names)}`);
-  const engine = await registered.load();
-  const missing = await engine.missing();
-  if (missing !== undefined) throw new EngineUnavailableError(name, missing);
-  return engine;
+/** Why only the general kernels run a network; undefined if the quicker ones do. */
+export function whyGeneral({ populations, inputs, receptors, oneSign, projections }: NetworkPlan): string | undefined {
+  const plastic = projections.find(({ plasticity }) => plasticity !== null);
+  if (plastic) return `projections[${plastic.index}] has plasticity`;
+  const other = populations.find(({ neuron }) => neuron.type !== "leakyIntegrateAndFire" || neuron.subtracts);
+  if (other) return `${other.name} has neurons that are not leaky integrate-and-fire with a reset to a value`;
+  const conducting = populations.find(({ neuron }) => neuron.relaxes);
+  if (conducting) return `${conducting.name} has conductances`;
+  if (receptors > 1) return "a population has several receptors";
+  const rising = populations.find((each) => each.receptors.some(({ rise }) => rise !== null));
+  if (rising) return `${rising.name} has alpha-shaped currents`;
+  if (inputs > 0) return "it has populations of inputs";
+  if (!oneSign) return "the weights of a source have both signs, or more than 16 bits";
+  if (projections.some(reachesAtOnce)) return "a projection has a delay of 0";
+  if (populations.some(({ stateKeep }) => stateKeep !== null)) return "filtered spikes are kept for a readout";
+  return undefined;
+}
+
+/** Whether synapses may have a delay of 0. */
+export function reachesAtOnce({ rule, delay }: NetworkPlan["projections"][number]): boolean {
+  return delay.first === 0 || (rule.rule === "list" && rule.synapses.some((each) => each[3] === 0));
 }

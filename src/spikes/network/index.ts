@@ -25,7 +25,7 @@ export type {
 } from "./config.js";
 export type { NetworkCurrent } from "./currents.js";
 export { drawNetwork } from "./draw.js";
-export { type NetworkEngine, type NetworkEngineOptions, registerNetworkEngine } from "./engines.js";
+export type { NetworkEngineOptions } from "./engines.js";
 export { loadNetwork, saveNetwork } from "./files.js";
 export { type HpcBenchmarkOptions, hpcBenchmark } from "./hpc-benchmark.js";
 export { type MicrocircuitOptions, microcircuit, microcircuitRates } from "./microcircuit.js";

@@ -2,8 +2,6 @@
 // is docs/numerics.md, rule 13.
 import { allocate, type FloatArray, philox4x32, portableExp } from "@spillway/numerics";
 import { shortLog } from "@spillway/numerics/short-log.js";
-import { drawNetwork } from "./draw.js";
-import type { NetworkEngine } from "./engines.js";
 import {
   type LiquidDrive,
   type NetworkModel,
@@ -329,10 +327,3 @@ function exponentialStep(
   const force = round(round(round(sum - recoveryStep) + resetCurrent) - round(conductance * reset));
   return { v: round(reset + round(round(left * keep) * force)), left };
 }
-
-/** The reference engine, which draws networks on the host. */
-export const referenceNetworks: NetworkEngine = {
-  name: "reference",
-  missing: async () => undefined,
-  open: async (plan) => new ReferenceNetwork(drawNetwork(plan)),
-};

@@ -4,7 +4,7 @@ import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
 import type { KindRunner, RegisteredModel } from "../../reservoir/index.js";
 import { mostSpikes } from "./check-state.js";
 import { initialValues } from "./draw.js";
-import { networkEngine } from "./engines.js";
+import { openNetwork } from "./engines.js";
 import { type NetworkReservoirConfig, type PlannedReservoir, plannedReservoir } from "./reservoir.js";
 import type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
 import { flatState, stateOf } from "./state-values.js";
@@ -15,7 +15,7 @@ const stepsApart = 2 ** 20;
 /** Opens the network of a model. @throws EngineUnavailableError, EngineCapacityError */
 export async function openRunner(model: RegisteredModel<NetworkReservoirConfig>, engine: string, threads: number): Promise<KindRunner> {
   const here = plannedReservoir(model.config);
-  const session = await (await networkEngine(engine, here.plan)).open(here.plan, { threads });
+  const session = await openNetwork(engine, here.plan, { threads });
   return new NetworkRunner(model, here, session);
 }
 

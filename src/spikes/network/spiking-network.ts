@@ -11,7 +11,7 @@ import { checkState } from "./check-state.js";
 import type { NetworkConfig, NetworkOptions } from "./config.js";
 import { CurrentDrive } from "./currents.js";
 import { initialValues } from "./draw.js";
-import { networkEngine } from "./engines.js";
+import { openNetwork } from "./engines.js";
 import type { NetworkPlan, PlasticTable } from "./plan.js";
 import { resistanceOf } from "./planned-neurons.js";
 import { planNetwork } from "./planning.js";
@@ -81,7 +81,7 @@ export class SpikingNetwork implements AsyncDisposable {
   static async create(options: NetworkOptions, create: SpikingNetworkOptions = {}): Promise<SpikingNetwork> {
     const { engine, threads } = resolve(spikingNetworkTable, create);
     const plan = planNetwork(options);
-    return new SpikingNetwork(await (await networkEngine(engine, plan)).open(plan, { threads }));
+    return new SpikingNetwork(await openNetwork(engine, plan, { threads }));
   }
 
   /** Ranges, constants and samplers of the network. */

@@ -15,12 +15,13 @@ import {
   uploadTable,
 } from "../../../spikes/gpu/network/table.js";
 import { checkLargestSum, drawSynapses, initialValues } from "../../../spikes/network/draw.js";
+import { whyGeneral } from "../../../spikes/network/engines.js";
 import type { NetworkModel, NetworkPlan, PlasticTable } from "../../../spikes/network/plan.js";
 import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "../../../spikes/network/session.js";
 import { usableMemory } from "../memory.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type NetworkLaunch, type NetworkPlanName, planLaunch } from "./launch.js";
-import { generalNeuronsOf, isPlastic, neuronsOf, signsOf, sourceClasses, whyGeneral } from "./neurons.js";
+import { generalNeuronsOf, isPlastic, neuronsOf, signsOf, sourceClasses } from "./neurons.js";
 import { plasticBytes } from "./plasticity.js";
 import { DeviceNetworkStepper, type NetworkNeurons } from "./stepper.js";
 

@@ -1,30 +1,13 @@
 // The neurons of a planned network as the kernels take them, and which kernels take it.
 import { allocate, type FloatArray } from "@spillway/numerics";
 import type { SourceClass } from "../../../spikes/gpu/network/table.js";
+import { reachesAtOnce } from "../../../spikes/network/engines.js";
 import { type NetworkPlan, networkStreams } from "../../../spikes/network/plan.js";
 import { upswingNumbers } from "../../../spikes/network/planned-neurons.js";
 import type { GeneralNeurons, NetworkNeurons } from "./stepper.js";
 
 /** Whether a network has plastic projections. */
 export const isPlastic = ({ projections }: NetworkPlan): boolean => projections.some(({ plasticity }) => plasticity !== null);
-
-/** Why only the general kernels run a network; undefined if the quicker ones do. */
-export function whyGeneral({ populations, inputs, receptors, oneSign, projections }: NetworkPlan): string | undefined {
-  const plastic = projections.find(({ plasticity }) => plasticity !== null);
-  if (plastic) return `projections[${plastic.index}] has plasticity`;
-  const other = populations.find(({ neuron }) => neuron.type !== "leakyIntegrateAndFire" || neuron.subtracts);
-  if (other) return `${other.name} has neurons that are not leaky integrate-and-fire with a reset to a value`;
-  const conducting = populations.find(({ neuron }) => neuron.relaxes);
-  if (conducting) return `${conducting.name} has conductances`;
-  if (receptors > 1) return "a population has several receptors";
-  const rising = populations.find((each) => each.receptors.some(({ rise }) => rise !== null));
-  if (rising) return `${rising.name} has alpha-shaped currents`;
-  if (inputs > 0) return "it has populations of inputs";
-  if (!oneSign) return "the weights of a source have both signs, or more than 16 bits";
-  if (projections.some(reachesAtOnce)) return "a projection has a delay of 0";
-  if (populations.some(({ stateKeep }) => stateKeep !== null)) return "filtered spikes are kept for a readout";
-  return undefined;
-}
 
 /** @param drive what constant currents add in a step, N values */
 export function neuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkNeurons {
@@ -116,11 +99,6 @@ export function generalNeuronsOf(plan: NetworkPlan, drive: FloatArray): NetworkN
     stream: networkStreams.background,
     general,
   };
-}
-
-/** Whether synapses may have a delay of 0. */
-export function reachesAtOnce({ rule, delay }: NetworkPlan["projections"][number]): boolean {
-  return delay.first === 0 || (rule.rule === "list" && rule.synapses.some((each) => each[3] === 0));
 }
 
 /**
