@@ -2,6 +2,7 @@
 import type { FloatArray } from "@spillway/numerics";
 import type { NetworkState, SpikingModel } from "../reservoir/spiking-model.js";
 import { checkAmplitudes } from "../spikes/liquid/amplitudes.js";
+import { hasRecovery } from "../spikes/liquid/network-state.js";
 import type { NetworkModel } from "../spikes/network/plan.js";
 import { ReferenceNetwork } from "../spikes/network/reference.js";
 import { type LiquidRows, type NetworkRunState, type NetworkSession, NotFiniteError } from "../spikes/network/session.js";
@@ -41,11 +42,11 @@ export class SpikingStepper implements Stepper {
   }
 
   getNetwork(): NetworkState {
-    const { size, neuron } = this.#model;
+    const { size } = this.#model;
     const { currents, recovery, ...state } = this.#state();
     return {
       ...(Object.fromEntries(shared.map((name) => [name, state[name]])) as Pick<NetworkState, (typeof shared)[number]>),
-      recovery: neuron.type === "leakyIntegrateAndFire" ? recovery.slice(0, 0) : recovery,
+      recovery: hasRecovery(this.#model) ? recovery : recovery.slice(0, 0),
       excitatory: currents.slice(0, size),
       inhibitory: currents.slice(size),
     };

@@ -96,14 +96,14 @@ export function putNetwork(
 }
 
 /** @throws ModelFileError if the state is not one of this network */
-export function getNetwork(reader: TensorReader, prefix: string, { size, precision, ringRows, neuron }: SpikingModel): NetworkState {
+export function getNetwork(reader: TensorReader, prefix: string, { size, precision, ringRows, config }: SpikingModel): NetworkState {
   const list = (name: string, length = size) => reader.vector(`${prefix}state.network.${name}`, length, precision);
   const held = reader.integers<Int32Array>(`${prefix}state.network.held`, "I32", size);
   const bad = held.findIndex((steps) => steps < 0);
   if (bad >= 0) throw reader.error(`its tensor "${prefix}state.network.held" holds ${held[bad]} at ${bad}; it takes numbers of at least 0`);
   return {
     potential: list("potential"),
-    recovery: list("recovery", neuron.type === "leakyIntegrateAndFire" ? 0 : size),
+    recovery: list("recovery", config.neuron.type === "leakyIntegrateAndFire" ? 0 : size),
     excitatory: list("excitatory"),
     inhibitory: list("inhibitory"),
     held,

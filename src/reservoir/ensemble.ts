@@ -53,8 +53,8 @@ async function shapesFor(
   // Ten thousand descriptions take seconds to check.
   const known = new Map<string, AnyShape>();
   for (const config of configs) {
-    const key = "noiseKey" in config ? "" : JSON.stringify(config, (name, value) => (sizeless.has(name) ? undefined : value));
-    const shape = "noiseKey" in config ? anyShapeOf(config) : (known.get(key) ?? (await shapeFor(engine, config)));
+    const key = "outputSize" in config ? "" : JSON.stringify(config, (name, value) => (sizeless.has(name) ? undefined : value));
+    const shape = "outputSize" in config ? anyShapeOf(config) : (known.get(key) ?? (await shapeFor(engine, config)));
     if (!shape) return undefined;
     known.set(key, shape);
     shapes.push(shape);
@@ -145,7 +145,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
     if (configs.length === 0) throw ArgumentError.shape("configs is empty; an ensemble takes at least one reservoir", { field: "configs" });
     const { engine, reason } = await chooseEngine(wanted, await shapesFor(wanted, configs));
     const models: EngineModel[] = [];
-    for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
+    for (const config of configs) models.push("outputSize" in config ? config : await modelOf(config, engine));
     for (const model of models) checkSupported(engine, model);
     const session = await openEnsemble(engine, models, { profile });
     return new ReservoirEnsemble(models, session, engine.name, reason);

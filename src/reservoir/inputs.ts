@@ -136,9 +136,9 @@ function listOf(values: ArrayLike<number>, name: string, length: number, what: s
 }
 
 /** What a spiking network carries beside x, copied. @throws ArgumentError */
-export function networkOf({ size, ringRows, neuron, precision }: SpikingModel, network: NetworkState | undefined): NetworkState {
+export function networkOf({ size, ringRows, config, precision }: SpikingModel, network: NetworkState | undefined): NetworkState {
   if (!network) throw ArgumentError.because("state.network is missing; a spiking reservoir's state has one");
-  const recovery = neuron.type === "leakyIntegrateAndFire" ? 0 : size;
+  const recovery = config.neuron.type === "leakyIntegrateAndFire" ? 0 : size;
   const lengths = { potential: size, recovery, excitatory: size, inhibitory: size, held: size, pending: ringRows * 2 * size };
   const checked: Record<string, FloatArray | Int32Array> = {};
   for (const [name, length] of Object.entries(lengths)) {

@@ -39,7 +39,11 @@ export interface AdaptiveIntegrateAndFireConfig extends Omit<LeakyIntegrateAndFi
   readonly adaptationStep: number;
 }
 
-/** Izhikevich's neuron in its published half-step scheme. See spikes/neurons/izhikevich.ts. */
+/**
+ * Izhikevich's neuron by the scheme of the paper's program (2003, "Simple model of spiking
+ * neurons", IEEE Transactions on Neural Networks 14): v by two Euler steps of dt/2, then u by one of
+ * dt with the new v.
+ */
 export interface IzhikevichConfig {
   /** Tells the neuron models apart. */
   readonly type: "izhikevich";

@@ -1,57 +1,9 @@
-// A spiking reservoir as an engine sees it: plain arrays, nothing left to decide. Its arithmetic is
-// docs/numerics.md, rule 12.
-import type { FloatArray, Matrix, PhiloxKey, Precision } from "@spillway/numerics";
+// A spiking reservoir with what is drawn of it. Its arithmetic is docs/numerics.md, rule 12; engines
+// run it as a network (spikes/liquid/as-network.ts).
+import type { FloatArray, Matrix, Precision } from "@spillway/numerics";
 import type { ReservoirModel } from "./model.js";
 import type { RegisteredModel } from "./registered/model.js";
 import type { SpikingReservoirConfig } from "./spiking-config.js";
-
-/**
- * Constants of one step of leaky integrate-and-fire neurons, N values each; potentials are measured
- * from rest.
- */
-export interface IntegrateAndFireConstants {
-  readonly type: "leakyIntegrateAndFire" | "adaptiveIntegrateAndFire";
-  /** exp(-dt / tau): what is left of the potential. */
-  readonly keep: FloatArray;
-  /** What a current of 1 mV that flows during the step adds to the potential. */
-  readonly driveGain: FloatArray;
-  /** What a synaptic current that begins the step at 1 mV adds to the potential. */
-  readonly excitatoryGain: FloatArray;
-  readonly inhibitoryGain: FloatArray;
-  readonly threshold: FloatArray;
-  /** The potential after a spike; with `subtracts`, what a spike takes off it. */
-  readonly reset: FloatArray;
-  readonly subtracts: boolean;
-  /** Steps in which the potential is held after a spike. */
-  readonly refractorySteps: Int32Array;
-  /**
-   * Of the rise of the threshold: what is left after a step, and what a spike adds. Adaptive
-   * neurons only.
-   */
-  readonly adaptationKeep?: FloatArray;
-  readonly adaptationStep?: FloatArray;
-}
-
-/** Constants of Izhikevich neurons, N values each. */
-export interface IzhikevichConstants {
-  readonly type: "izhikevich";
-  /** dt / 2. */
-  readonly halfStep: number;
-  /** dt a. */
-  readonly recoveryRate: FloatArray;
-  /** b. */
-  readonly sensitivity: FloatArray;
-  /** c. */
-  readonly reset: FloatArray;
-  /** d. */
-  readonly recoveryStep: FloatArray;
-}
-
-/**
- * What a step of a neuron multiplies with: its parameters and the time step worked into constants,
- * in the model's precision.
- */
-export type NeuronConstants = IntegrateAndFireConstants | IzhikevichConstants;
 
 /**
  * Synapses by where they come from: source j has entries offsets[j] to offsets[j+1], in order of
@@ -82,18 +34,12 @@ export interface SpikingModel {
   readonly inputSize: number;
   /** A spiking reservoir feeds no outputs back. */
   readonly outputSize: 0;
-  readonly neuron: NeuronConstants;
-  /** What is left of a synaptic current after a step; 0 for a current that lasts one step. */
-  readonly excitatoryKeep: number;
-  readonly inhibitoryKeep: number;
   readonly fractionBits: number;
   readonly synapses: SynapseTable;
   /** From input channels, for input of spikes. */
   readonly inputSynapses?: SynapseTable;
   /** W_in, N x I, for input of currents. */
   readonly inputWeights?: Matrix;
-  /** The constant current of each neuron, N values. */
-  readonly bias: FloatArray;
   /**
    * Potentials before the first step, N values, from rest; for Izhikevich neurons in mV, with
    * recoveries b v.
@@ -105,15 +51,6 @@ export interface SpikingModel {
   readonly stateKeep: number;
   /** Not 0 if anything is drawn during a run. */
   readonly noiseLevel: number;
-  /** Factor on the sum of four random bytes less 510, for a random current; 0 for none. */
-  readonly noiseScale: number;
-  /**
-   * A background spike arrives if a random 32-bit word is below this; 0 for none. Its weight is
-   * in units of 2^-fractionBits mV.
-   */
-  readonly backgroundChance: number;
-  readonly backgroundWeight: number;
-  readonly noiseKey: PhiloxKey;
   /** Rows of the ring of pending synaptic input: the longest delay and 1. */
   readonly ringRows: number;
 }

@@ -2,6 +2,7 @@
 // floor((2 n + m) / (2 m)) steps of m hundredths, halves up.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { networkOf } from "../../src/spikes/liquid/as-network.js";
 import { build } from "../../src/spikes/liquid/kind.js";
 import { drawNetwork } from "../../src/spikes/network/draw.js";
 import type { NetworkModel } from "../../src/spikes/network/plan.js";
@@ -61,7 +62,7 @@ describe("a duration in steps", () => {
     expect(new Set(liquid({ synapses: { delay: ms } }).synapses.delays)).toEqual(new Set([steps]));
     expect(new Set(liquid({ synapses: { delay: [ms, ms] } }).synapses.delays)).toEqual(new Set([steps]));
     expect(new Set(liquid({ input: { delay: ms } }).inputSynapses!.delays)).toEqual(new Set([steps]));
-    const { neuron } = liquid({ neuron: { type: "leakyIntegrateAndFire", refractoryPeriod: ms } });
-    expect(neuron.type === "leakyIntegrateAndFire" && neuron.refractorySteps[0]).toBe(steps);
+    const { populations } = networkOf(liquid({ neuron: { type: "leakyIntegrateAndFire", refractoryPeriod: ms } }));
+    expect(populations[0]!.neuron.refractorySteps).toBe(steps);
   });
 });

@@ -124,7 +124,7 @@ function describeSpikingPlan(
     engine: "cpu",
     summary: `WebAssembly SIMD, ${synapses.toLocaleString("en")} synapses by source and delay, ${formatBytes(totalBytes)}`,
     bytes: totalBytes,
-    details: { precision: model.precision, neuron: model.neuron.type, synapses, threads, stepsPerChunk: rowsAtOnce(network) },
+    details: { precision: model.precision, neuron: model.config.neuron.type, synapses, threads, stepsPerChunk: rowsAtOnce(network) },
   };
 }
 

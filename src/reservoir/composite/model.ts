@@ -33,7 +33,7 @@ export type AnyModel = EngineModel | CompositeModel;
 
 /** Whether it is a model, and no description. */
 export function isModel(source: object): source is AnyModel {
-  return "noiseKey" in source || "parts" in source;
+  return "outputSize" in source;
 }
 
 /** A composed model of its parts, one for each that the configuration describes. */

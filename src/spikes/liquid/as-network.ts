@@ -1,12 +1,13 @@
 // A liquid as a network of populations: the same neurons and synapses as a description of a
 // network, and as the model that engines run.
 import { ArgumentError } from "@spillway/core/errors.js";
+import { seedKeys } from "@spillway/numerics";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../network/config.js";
 import { initialValues } from "../network/draw.js";
 import type { NetworkModel } from "../network/plan.js";
 import { planNetwork } from "../network/planning.js";
-import { initialPotentials } from "./build.js";
+import { backgroundChance, backgroundUnits, initialPotentials } from "./build.js";
 
 /** The neurons of a population, or the channels of inputs, within those of the liquid. */
 interface Run {
@@ -79,11 +80,12 @@ function withoutSynapses(model: SpikingModel): NetworkOptions {
  * and background. @throws ArgumentError for delays that are too long beside so many neurons
  */
 export function networkOf(model: SpikingModel): NetworkModel {
-  const { size, synapses, inputSynapses, initialPotential, ringRows, noiseScale, backgroundChance, noiseKey: key } = model;
+  const { config, size, precision, synapses, inputSynapses, initialPotential, ringRows } = model;
+  const round = precision === "float32" ? Math.fround : (value: number) => value;
   const plan = planNetwork(withoutSynapses(model));
   const { cellBits, inputs } = plan;
   if (ringRows > 2 ** (32 - cellBits))
-    throw new ArgumentError("synapses.delay", (ringRows - 1) * model.config.timeStep, `delays below ${2 ** (32 - cellBits)} steps here`);
+    throw new ArgumentError("synapses.delay", (ringRows - 1) * config.timeStep, `delays below ${2 ** (32 - cellBits)} steps here`);
   const tables = inputs > 0 ? [synapses, inputSynapses!] : [synapses];
   const count = tables.reduce((sum, { targets }) => sum + targets.length, 0);
   const offsets = new Uint32Array(size + inputs + 1);
@@ -107,8 +109,13 @@ export function networkOf(model: SpikingModel): NetworkModel {
     drive: initialValues(plan).drive,
     initialPotential,
     liquid: {
-      ...{ inputWeights: model.inputWeights, current: model.bias[0]!, key, noiseScale },
-      ...{ backgroundChance, backgroundUnits: model.backgroundWeight },
+      inputWeights: model.inputWeights,
+      current: round(config.background.current),
+      key: seedKeys(config.seed).noise,
+      // 21845 is the variance of a sum of four random bytes.
+      noiseScale: round(config.background.deviation / Math.sqrt(21845)),
+      backgroundChance: backgroundChance(config),
+      backgroundUnits: backgroundUnits(config),
     },
   };
 }

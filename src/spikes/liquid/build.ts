@@ -3,7 +3,6 @@
 import { allocate, type FloatArray, RandomStream, seedKeys } from "@spillway/numerics";
 import type { SpikingReservoirConfig } from "../../reservoir/spiking-config.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
-import { neuronConstants } from "../neurons/constants.js";
 import { decay } from "../neurons/leaky-integrate-and-fire.js";
 import { streams } from "./streams.js";
 import { checkSums, inputSynapses, inputWeights, inUnits, recurrentSynapses } from "./synapses.js";
@@ -13,7 +12,7 @@ export type DrawnParts = Pick<SpikingModel, "synapses" | "inputSynapses" | "inpu
 
 /** Draws the model of a checked description, or takes parts that were drawn before. */
 export function buildSpikingModel(config: SpikingReservoirConfig, given?: DrawnParts): SpikingModel {
-  const { size, inputSize, precision, timeStep, fractionBits, synapses, input, background, inhibitory } = config;
+  const { size, inputSize, precision, timeStep, fractionBits, input, background, inhibitory } = config;
   const keys = seedKeys(config.seed);
   const inhibitoryCount = Math.round(inhibitory.share * size);
   const excitatory = size - inhibitoryCount;
@@ -27,8 +26,6 @@ export function buildSpikingModel(config: SpikingReservoirConfig, given?: DrawnP
           : { inputWeights: inputWeights(config, keys.weights) }),
         initialPotential: initialPotential(config, excitatory),
       };
-  const chance = Math.min(2 ** 32 - 1, Math.round((background.rate * timeStep * 2 ** 32) / 1000));
-  const drawsNoise = background.deviation > 0 || chance > 0;
   const model: SpikingModel = {
     kind: "spiking",
     config,
@@ -36,30 +33,25 @@ export function buildSpikingModel(config: SpikingReservoirConfig, given?: DrawnP
     size,
     inputSize,
     outputSize: 0,
-    neuron: neuronConstants(
-      [
-        { count: excitatory, neuron: config.neuron },
-        { count: inhibitoryCount, neuron: inhibitory.neuron },
-      ],
-      { timeStep, precision, ...synapses },
-    ),
-    excitatoryKeep: round(decay(synapses.excitatoryTimeConstant, timeStep)),
-    inhibitoryKeep: round(decay(synapses.inhibitoryTimeConstant, timeStep)),
     fractionBits,
     ...parts,
-    bias: allocate(precision, size).fill(background.current) as FloatArray,
     initialState: allocate(precision, size),
     stateKeep: round(decay(config.stateTimeConstant, timeStep)),
-    noiseLevel: drawsNoise ? 1 : 0,
-    // 21845 is the variance of a sum of four random bytes.
-    noiseScale: round(background.deviation / Math.sqrt(21845)),
-    backgroundChance: chance,
-    backgroundWeight: chance > 0 ? inUnits(background.weight, fractionBits, "background.weight") : 0,
-    noiseKey: keys.noise,
+    noiseLevel: background.deviation > 0 || backgroundChance(config) > 0 ? 1 : 0,
     ringRows: 1 + longestDelay(parts),
   };
-  checkSums(model);
+  checkSums(model, backgroundUnits(config));
   return model;
+}
+
+/** A spike from outside reaches a neuron in a step if a word of 32 bits is below this. */
+export function backgroundChance({ background, timeStep }: SpikingReservoirConfig): number {
+  return Math.min(2 ** 32 - 1, Math.round((background.rate * timeStep * 2 ** 32) / 1000));
+}
+
+/** Units of 2^-fractionBits mV of such a spike; 0 if there are none. @throws ArgumentError */
+export function backgroundUnits(config: SpikingReservoirConfig): number {
+  return backgroundChance(config) > 0 ? inUnits(config.background.weight, config.fractionBits, "background.weight") : 0;
 }
 
 function partsOf({ synapses, inputSynapses: inputs, inputWeights: weights, initialPotential: potential }: DrawnParts): DrawnParts {

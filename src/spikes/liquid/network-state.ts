@@ -1,16 +1,22 @@
 // What a spiking network carries from step to step, at its start.
-import { allocate, type FloatArray } from "@spillway/numerics";
+import { allocate } from "@spillway/numerics";
 import type { NetworkState, SpikingModel } from "../../reservoir/spiking-model.js";
+
+/** Whether neurons have a rise of the threshold, or Izhikevich's recovery. */
+export const hasRecovery = ({ config }: SpikingModel): boolean => config.neuron.type !== "leakyIntegrateAndFire";
 
 /**
  * The network before its first step: potentials as the model has them, no currents, nothing
  * pending.
  */
-export function initialNetwork({ precision, size, neuron, initialPotential, ringRows }: SpikingModel): NetworkState {
-  const recovery = allocate(precision, neuron.type === "leakyIntegrateAndFire" ? 0 : size);
-  if (neuron.type === "izhikevich") {
-    const { sensitivity } = neuron;
-    recovery.set(sensitivity.map((b, r) => b * initialPotential[r]!) as FloatArray);
+export function initialNetwork(model: SpikingModel): NetworkState {
+  const { precision, size, config, initialPotential, ringRows } = model;
+  const recovery = allocate(precision, hasRecovery(model) ? size : 0);
+  const excitatory = size - Math.round(config.inhibitory.share * size);
+  const round = precision === "float32" ? Math.fround : (value: number) => value;
+  for (let r = 0; r < recovery.length; r++) {
+    const neuron = r < excitatory ? config.neuron : config.inhibitory.neuron;
+    if (neuron.type === "izhikevich") recovery[r] = round(neuron.b) * initialPotential[r]!;
   }
   return {
     potential: initialPotential.slice(),

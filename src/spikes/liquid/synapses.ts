@@ -119,10 +119,8 @@ export function inUnits(weight: number, fractionBits: number, field: string): nu
 }
 
 /** @throws ArgumentError if the input that can reach a neuron at once does not fit 32 bits */
-export function checkSums(
-  model: Pick<SpikingModel, "synapses" | "inputSynapses" | "size" | "backgroundWeight" | "fractionBits" | "config">,
-): void {
-  const { size, synapses, inputSynapses: inputs, backgroundWeight, fractionBits } = model;
+export function checkSums(model: SpikingModel, background: number): void {
+  const { size, synapses, inputSynapses: inputs, fractionBits } = model;
   const sums = new Float64Array(2 * size);
   const add = ({ targets, weights }: SynapseTable, factor: number) => {
     for (let s = 0; s < targets.length; s++) {
@@ -132,7 +130,7 @@ export function checkSums(
   };
   add(synapses, 1);
   if (inputs) add(inputs, model.config.input.largestAmplitude);
-  const largest = sums.reduce((most, sum) => Math.max(most, sum), 0) + backgroundWeight;
+  const largest = sums.reduce((most, sum) => Math.max(most, sum), 0) + background;
   if (largest < 2 ** 31) return;
   let bits = fractionBits;
   while (largest / 2 ** (fractionBits - bits) >= 2 ** 31) bits--;

@@ -1,10 +1,12 @@
 // The numbers of a population's neurons and receptors in a step, from their description.
 import { portableExp } from "@spillway/numerics";
-import { izhikevichPeak } from "../neurons/izhikevich.js";
 import { alphaGain, decay, integrateAndFireNumbers, synapticGain } from "../neurons/leaky-integrate-and-fire.js";
 import { stepsIn } from "../steps.js";
 import type { AdaptiveExponentialConfig, PopulationConfig } from "./config.js";
 import type { PlannedNeuron, PlannedPopulation } from "./plan.js";
+
+/** An Izhikevich neuron fires when its potential reaches this, mV. */
+const izhikevichPeak = 30;
 
 /** mV a unit of current, of a population's weights. */
 export function resistanceOf({ capacitance, neuron }: PopulationConfig): number {

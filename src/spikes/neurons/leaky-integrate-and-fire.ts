@@ -2,7 +2,6 @@
 // Networks of them are in ../liquid.
 import { portableExp } from "@spillway/numerics";
 import type { AdaptiveIntegrateAndFireConfig, LeakyIntegrateAndFireConfig } from "../../reservoir/spiking-config.js";
-import type { IntegrateAndFireConstants } from "../../reservoir/spiking-model.js";
 import { stepsIn } from "../steps.js";
 
 /** The constants of one neuron in binary64, before they are rounded to a model's precision. */
@@ -80,55 +79,4 @@ export function alphaGain(synaptic: number, membrane: number, timeStep: number):
   let [sum, term] = [0, 1];
   for (let n = 0; n < 20; n++, term *= -x / n) sum += term / (n + 2);
   return scale * sum;
-}
-
-/** What one neuron carries from step to step. Potentials are measured from rest, in mV. */
-export interface IntegrateAndFireState {
-  potential: number;
-  /** The rise of an adaptive neuron's threshold, mV. */
-  recovery: number;
-  /** Steps for which the potential is still held. */
-  held: number;
-}
-
-/** The potential after a step in which the neuron integrates: docs/numerics.md, rule 12. */
-export function integrated(
-  constants: IntegrateAndFireConstants,
-  r: number,
-  { potential, held }: IntegrateAndFireState,
-  excitatory: number,
-  inhibitory: number,
-  drive: number,
-  round: (value: number) => number,
-): number {
-  if (held > 0) return potential;
-  const { keep, excitatoryGain, inhibitoryGain, driveGain } = constants;
-  const synaptic = round(
-    round(round(keep[r]! * potential) + round(excitatoryGain[r]! * excitatory)) + round(inhibitoryGain[r]! * inhibitory),
-  );
-  return round(synaptic + round(driveGain[r]! * drive));
-}
-
-/**
- * Compares with the threshold and resets: writes the state after the step, and says whether the
- * neuron fired. An adaptive neuron's threshold is `threshold` + recovery (Bellec et al. 2018, "Long
- * short-term memory and learning-to-learn in networks of spiking neurons").
- */
-export function fired(
-  constants: IntegrateAndFireConstants,
-  r: number,
-  state: IntegrateAndFireState,
-  potential: number,
-  round: (value: number) => number,
-): boolean {
-  const { threshold, reset, subtracts, refractorySteps, adaptationKeep, adaptationStep } = constants;
-  const limit = adaptationKeep ? round(threshold[r]! + state.recovery) : threshold[r]!;
-  const fires = state.held === 0 && potential >= limit;
-  state.potential = fires ? (subtracts ? round(potential - reset[r]!) : reset[r]!) : potential;
-  if (adaptationKeep) {
-    const kept = round(adaptationKeep[r]! * state.recovery);
-    state.recovery = fires ? round(kept + adaptationStep![r]!) : kept;
-  }
-  state.held = fires ? refractorySteps[r]! : Math.max(0, state.held - 1);
-  return fires;
 }

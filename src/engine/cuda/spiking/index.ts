@@ -45,6 +45,14 @@ function describe(model: SpikingModel, { blocks, threads, bytes, capacity }: Spi
     engine,
     summary: `one launch a chunk, ${blocks} blocks of ${threads} threads, ${synapses.toLocaleString("en")} synapses, ${formatBytes(bytes)}`,
     bytes,
-    details: { plan: "spiking", precision: model.precision, neuron: model.neuron.type, synapses, blocks, threads, stepsPerChunk: capacity },
+    details: {
+      plan: "spiking",
+      precision: model.precision,
+      neuron: model.config.neuron.type,
+      synapses,
+      blocks,
+      threads,
+      stepsPerChunk: capacity,
+    },
   };
 }

@@ -3,7 +3,9 @@
 import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import { allocate, type FloatArray } from "@spillway/numerics";
-import type { NetworkState, NeuronConstants, SpikingModel, SynapseTable } from "../../../reservoir/spiking-model.js";
+import type { NetworkState, SpikingModel, SynapseTable } from "../../../reservoir/spiking-model.js";
+import { hasRecovery } from "../../../spikes/liquid/network-state.js";
+import type { NetworkModel } from "../../../spikes/network/plan.js";
 import { type AnyBuffer, realType } from "../kernels.js";
 import { constantLists, type SpikingLaunch, stateLists } from "./launch.js";
 
@@ -34,8 +36,8 @@ export class DeviceNetwork {
   readonly #before: { readonly state: AnyBuffer; readonly held: DeviceBuffer<"i32">; readonly ring: DeviceBuffer<"i32"> };
   readonly #owned: { dispose(): void }[] = [];
 
-  constructor(context: Context, model: SpikingModel, { rows }: SpikingLaunch) {
-    const { size, precision, neuron, inputWeights } = model;
+  constructor(context: Context, model: SpikingModel, network: NetworkModel, { rows }: SpikingLaunch) {
+    const { size, precision, inputWeights } = model;
     this.#context = context;
     this.#model = model;
     this.#rows = rows;
@@ -63,8 +65,9 @@ export class DeviceNetwork {
       this.synapses = table(model.synapses, "synapses");
       this.inputSynapses = table(model.inputSize > 0 ? model.inputSynapses : undefined, "input synapses");
       this.inputWeights = inputWeights && model.inputSize > 0 ? upload(transposed(inputWeights.data, size, model.inputSize), "W_in") : null;
-      this.constants = upload(constantsOf(model), "constants of the neurons");
-      this.refractory = own(context.upload(refractoryOf(neuron, size) as Int32Array<ArrayBuffer>, { label: "refractory steps" }));
+      const { numbers, refractory } = constantsOf(network);
+      this.constants = upload(numbers, "constants of the neurons");
+      this.refractory = own(context.upload(refractory as Int32Array<ArrayBuffer>, { label: "refractory steps" }));
       const carried = () => ({
         state: own(context.zeros(realType(precision), stateLists * size, { label: "state of the neurons" }) as AnyBuffer),
         held: own(context.zeros("i32", size, { label: "held" })),
@@ -102,7 +105,7 @@ export class DeviceNetwork {
 
   /** `row` is the row of the ring that comes first. */
   network(row: number): NetworkState {
-    const { size, neuron, ringRows } = this.#model;
+    const { size, ringRows } = this.#model;
     const { potential, recovery, excitatory, inhibitory } = this.#lists();
     const ring = this.#read(this.ring) as Int32Array;
     const pending = new Int32Array(ringRows * 2 * size);
@@ -112,7 +115,7 @@ export class DeviceNetwork {
     }
     return {
       potential,
-      recovery: neuron.type === "leakyIntegrateAndFire" ? recovery.slice(0, 0) : recovery,
+      recovery: hasRecovery(this.#model) ? recovery : recovery.slice(0, 0),
       excitatory,
       inhibitory,
       held: this.#read(this.held) as Int32Array,
@@ -168,25 +171,18 @@ export class DeviceNetwork {
 
 type Carried = Pick<DeviceNetwork, "state" | "held" | "ring">;
 
-/** The lists of the kernel's constants, in its order. */
-function constantsOf({ neuron, bias, size, precision }: SpikingModel): FloatArray {
-  const none = allocate(precision, size);
-  const lists =
-    neuron.type === "izhikevich"
-      ? [neuron.recoveryRate, none, none, none, none, neuron.reset, neuron.sensitivity, neuron.recoveryStep, bias]
-      : [
-          ...[neuron.keep, neuron.driveGain, neuron.excitatoryGain, neuron.inhibitoryGain, neuron.threshold, neuron.reset],
-          ...[neuron.adaptationKeep ?? none, neuron.adaptationStep ?? none, bias],
-        ];
-  const out = allocate(precision, constantLists * size);
-  lists.forEach((list, k) => {
-    out.set(list, k * size);
-  });
-  return out;
-}
-
-function refractoryOf(neuron: NeuronConstants, size: number): Int32Array {
-  return neuron.type === "izhikevich" ? new Int32Array(size) : neuron.refractorySteps;
+/** The lists of the kernel's constants, in its order, and the steps that potentials are held for. */
+function constantsOf({ populations, liquid, size, precision }: NetworkModel): { numbers: FloatArray; refractory: Int32Array } {
+  const numbers = allocate(precision, constantLists * size);
+  const refractory = new Int32Array(size);
+  for (const { first, size: count, neuron, receptors } of populations) {
+    const { keep, driveGain, threshold, reset, recoveryKeep, recoveryStep, refractorySteps } = neuron;
+    const [excitatory, inhibitory] = receptors.map(({ gain }) => gain) as [number, number];
+    const own = [keep, driveGain, excitatory, inhibitory, threshold, reset, recoveryKeep, recoveryStep, liquid!.current];
+    for (const [k, value] of own.entries()) numbers.fill(value, k * size + first, k * size + first + count);
+    refractory.fill(refractorySteps, first, first + count);
+  }
+  return { numbers, refractory };
 }
 
 /** N x I, row by row, as I x N. */

@@ -7,6 +7,8 @@ import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import type { NetworkState, SpikingModel } from "../../../reservoir/spiking-model.js";
 import { firstAbove } from "../../../spikes/gpu/first-above.js";
 import { amplitudeError, checkAmplitudes } from "../../../spikes/liquid/amplitudes.js";
+import { networkOf } from "../../../spikes/liquid/as-network.js";
+import type { NetworkModel, PlannedPopulation } from "../../../spikes/network/plan.js";
 import type { Keep, Stepper } from "../../chunked-session.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
 import type { DeviceClock } from "../profile.js";
@@ -38,6 +40,7 @@ export class DeviceSpikingStepper implements Stepper {
   readonly states: FloatArray;
   readonly #context: Context;
   readonly #model: SpikingModel;
+  readonly #described: NetworkModel;
   readonly #launch: SpikingLaunch;
   readonly #spinLimit: number;
   readonly #clock: DeviceClock | undefined;
@@ -62,6 +65,7 @@ export class DeviceSpikingStepper implements Stepper {
     const real = realType(precision);
     this.#context = context;
     this.#model = model;
+    this.#described = networkOf(model);
     this.#launch = launch;
     this.#spinLimit = spinLimit;
     this.#clock = clock;
@@ -75,7 +79,7 @@ export class DeviceSpikingStepper implements Stepper {
     };
     try {
       if (clock) own(clock);
-      this.#network = own(new DeviceNetwork(context, model, launch));
+      this.#network = own(new DeviceNetwork(context, model, this.#described, launch));
       clock?.watch(this.#network.stream);
       this.#inputs = inputSize > 0 ? own(allocAny(context, real, this.inputs.length, "inputs") as AnyBuffer) : null;
       this.#states = own(allocAny(context, real, this.capacity * size, "states") as AnyBuffer);
@@ -198,13 +202,14 @@ export class DeviceSpikingStepper implements Stepper {
    */
   #enqueue(steps: number, step: number, sequence: number, keep: Keep): void {
     const { blocks, threads, slices, inputSlices, sharedBytes, rows } = this.#launch;
-    const { size, inputSize, neuron, noiseKey, fractionBits } = this.#model;
+    const { size, inputSize, fractionBits, stateKeep } = this.#model;
+    const { populations, config, liquid } = this.#described;
+    const [{ neuron, receptors }] = populations as [PlannedPopulation];
+    const { noiseScale, backgroundChance, backgroundUnits, key } = liquid!;
     const { synapses, inputSynapses, inputWeights, constants, refractory, state, held, ring, stream } = this.#network;
     stream.fill(this.#arrived);
     stream.fill(this.#report);
-    const subtracts = neuron.type !== "izhikevich" && neuron.subtracts ? 1 : 0;
-    const halfStep = neuron.type === "izhikevich" ? neuron.halfStep : 0;
-    const { excitatoryKeep, inhibitoryKeep, stateKeep, noiseScale, backgroundChance, backgroundWeight } = this.#model;
+    const [excitatoryKeep, inhibitoryKeep] = receptors.map(({ keep }) => keep);
     this.#clock?.on(stream, "run", { steps });
     stream.launch(
       this.#kernel,
@@ -221,9 +226,19 @@ export class DeviceSpikingStepper implements Stepper {
         inputWeights,
         keep ? this.#states : null,
       ] as never[]),
-      ...([size, inputSize, rows, this.#row, steps, neuronNumber[neuron.type], subtracts, slices, inputSlices] as never[]),
-      ...([2 ** -fractionBits, excitatoryKeep, inhibitoryKeep, stateKeep, noiseScale, halfStep] as never[]),
-      ...([backgroundChance, noiseKey[0] >>> 0, noiseKey[1] >>> 0, step >>> 0, sequence >>> 0, backgroundWeight] as never[]),
+      ...([
+        size,
+        inputSize,
+        rows,
+        this.#row,
+        steps,
+        neuronNumber[neuron.type as keyof typeof neuronNumber],
+        neuron.subtracts ? 1 : 0,
+        slices,
+        inputSlices,
+      ] as never[]),
+      ...([2 ** -fractionBits, excitatoryKeep, inhibitoryKeep, stateKeep, noiseScale, config.timeStep / 2] as never[]),
+      ...([backgroundChance, key[0] >>> 0, key[1] >>> 0, step >>> 0, sequence >>> 0, backgroundUnits] as never[]),
       ...([this.#arrived, this.#report, this.#spinLimit] as never[]),
     );
     this.#clock?.on(stream, "download");
