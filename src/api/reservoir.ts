@@ -26,8 +26,6 @@ export {
   object,
   option,
   optional,
-  type Part,
-  type Registry,
   record,
   resolve,
   schemaOf,
@@ -38,6 +36,7 @@ export {
   whole,
   withoutDefaults,
 } from "@spillway/core/options.js";
+export type { Part, Registry } from "@spillway/core/registry.js";
 export { accumulate, checkSummary } from "../engine/index.js";
 export { type ColouringOptions, colourGraph, conflictsOf, type VertexGraph } from "../oscillators/index.js";
 export {

@@ -4,9 +4,10 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { memoryCapacity, spectrum } from "../analysis/index.js";
 import { nrmse } from "../metrics/index.js";
 import { Forecaster } from "../model/index.js";
+import type { OwnDrive } from "./own-data.js";
 import { shownRows } from "./own-data.js";
 import { type LabSettings, readoutOf, reservoirOf } from "./settings.js";
-import { type Drive, driveOf, hashedSteps, type OwnDrive, stateHash } from "./signal.js";
+import { type Drive, driveOf, hashedSteps, stateHash } from "./signal.js";
 
 /** One measure, by its kind. */
 export type Measure =

@@ -1,7 +1,15 @@
 // A series of the user's own, as the page knows it: how its file is read, what came of it, and its
 // part of an experiment. Nothing here reads a file: the page takes this at once.
 import type { CsvColumn, MissingPolicy } from "@spillway/io";
-import type { OwnDrive } from "./signal.js";
+
+/** A series of the user's own, as it travels between the page and its workers. */
+export interface OwnDrive {
+  readonly input: Float64Array;
+  /** To be predicted from the input; left out, the input goes on by itself. */
+  readonly target?: Float64Array | undefined;
+  /** The first rows, which train. */
+  readonly trainingRows: number;
+}
 
 /** How a file is read, and what of it is used. */
 export interface OwnChoices {

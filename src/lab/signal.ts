@@ -6,6 +6,7 @@ import { sha256 } from "../model/checksum.js";
 import { fitStandardisation, standardised } from "../model/standardisation.js";
 import { ReservoirComputer } from "../reservoir/index.js";
 import { generateTask, tasks } from "../tasks/index.js";
+import type { OwnDrive } from "./own-data.js";
 import { type LabSettings, reservoirOf } from "./settings.js";
 
 /** Steps whose states are hashed. */
@@ -30,15 +31,6 @@ export function signalOf(settings: LabSettings, length: number): Drive {
   if (generated instanceof Matrix) return freeDrive(zScores(generated.column(0) as Float64Array));
   const first = (matrix: Matrix) => new Matrix(length, 1, zScores(matrix.column(0) as Float64Array).slice(0, length));
   return { input: first(generated.inputs), target: first(generated.targets), free: false };
-}
-
-/** A series of the user's own, as it travels between the page and its workers. */
-export interface OwnDrive {
-  readonly input: Float64Array;
-  /** To be predicted from the input; left out, the input goes on by itself. */
-  readonly target?: Float64Array | undefined;
-  /** The first rows, which train. */
-  readonly trainingRows: number;
 }
 
 /**

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { BenchResult } from "../../src/cli/commands/bench.js";
+import type { BenchResult } from "../../src/cli/commands/bench-report.js";
 import { benchSection } from "../../src/cli/commands/bench-report.js";
 import { timingFigure } from "../../src/experiment/report/timing-figure.js";
 import { reportHtml } from "../../src/plot/index.js";

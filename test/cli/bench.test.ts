@@ -5,9 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BenchResult, bench } from "../../src/cli/commands/bench.js";
 import type { GpuBenchResult } from "../../src/cli/commands/bench-gpus.js";
-import { benchSection, plotStepTimes } from "../../src/cli/commands/bench-report.js";
+import { type BenchResult, bench, benchSection, plotStepTimes } from "../../src/cli/commands/bench-report.js";
 import { silent } from "../../src/cli/progress.js";
 import { spillway } from "./spillway.js";
 

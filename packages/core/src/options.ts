@@ -5,8 +5,6 @@
  */
 import { ArgumentError } from "./errors.js";
 
-export type { Part, Registry, RegistryOptions } from "./registry.js";
-
 /** A JSON Schema (draft 2020-12), or a part of one. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 

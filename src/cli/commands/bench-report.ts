@@ -1,10 +1,39 @@
 // What a bench found, as a section of a report page. It measures nothing.
 
+import type { Machine } from "../../experiment/runs/machine.js";
 import { formatNumber } from "../../plot/format.js";
 import { encodeArray, type Figure, type ReportSection } from "../../plot/index.js";
 import { seriesColour } from "../../plot/palette.js";
 import { formatBytes } from "../../reservoir/index.js";
-import type { BenchResult, Measurement } from "./bench.js";
+
+/** One line of the table. Medians over the repetitions. */
+export interface Measurement {
+  readonly size: number;
+  readonly kind: "sparse" | "dense";
+  readonly precision: "float32" | "float64";
+  readonly stepsPerSecond: number;
+  readonly microsecondsPerStep: number;
+  /**
+   * The fastest and the slowest repetition, in microseconds a step: how far the median may be
+   * trusted.
+   */
+  readonly fastest: number;
+  readonly slowest: number;
+  readonly repetitions: number;
+}
+
+/** All of a bench: bench.json. */
+export interface BenchResult {
+  readonly versions: Readonly<Record<string, string>>;
+  readonly machine: Machine;
+  /**
+   * Which engines ran, and why each was taken where it was taken first; one, unless the choice
+   * changed with the size.
+   */
+  readonly engines: readonly string[];
+  readonly threads: number;
+  readonly measurements: readonly Measurement[];
+}
 
 /**
  * Machine and engine as facts, one figure of microseconds a step by size for each precision, and

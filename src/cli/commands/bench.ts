@@ -3,13 +3,13 @@
 import "../../index.js";
 import { join } from "node:path";
 import { ensureFolder, writeFileAtomic } from "@spillway/io";
-import { describeMachine, type Machine, versions } from "../../experiment/runs/machine.js";
+import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { median } from "../../experiment/tasks/scores.js";
 import { reportHtml } from "../../plot/index.js";
 import { Matrix, ReservoirComputer } from "../../reservoir/index.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
-import { benchSection } from "./bench-report.js";
+import { type BenchResult, benchSection, type Measurement } from "./bench-report.js";
 
 export interface BenchOptions {
   readonly engine?: string | undefined;
@@ -20,35 +20,6 @@ export interface BenchOptions {
   /** The folder that receives bench.json and bench.html; left out, nothing is written. */
   readonly out?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** One line of the table. Medians over the repetitions. */
-export interface Measurement {
-  readonly size: number;
-  readonly kind: "sparse" | "dense";
-  readonly precision: "float32" | "float64";
-  readonly stepsPerSecond: number;
-  readonly microsecondsPerStep: number;
-  /**
-   * The fastest and the slowest repetition, in microseconds a step: how far the median may be
-   * trusted.
-   */
-  readonly fastest: number;
-  readonly slowest: number;
-  readonly repetitions: number;
-}
-
-/** All of a bench: bench.json. */
-export interface BenchResult {
-  readonly versions: Readonly<Record<string, string>>;
-  readonly machine: Machine;
-  /**
-   * Which engines ran, and why each was taken where it was taken first; one, unless the choice
-   * changed with the size.
-   */
-  readonly engines: readonly string[];
-  readonly threads: number;
-  readonly measurements: readonly Measurement[];
 }
 
 const usualSizes: readonly number[] = [100, 300, 1000];

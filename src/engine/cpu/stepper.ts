@@ -7,7 +7,7 @@ import { keepOf } from "../../reservoir/cell.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { Stepper } from "../chunked-session.js";
 import type { MemoryMap, Region } from "./memory.js";
-import type { WorkerTeam } from "./team.js";
+import type { Globals, WorkerTeam } from "./team.js";
 
 /** Place of the first bad step in the barrier's words. */
 const badStep = 48;
@@ -21,9 +21,6 @@ export interface Share {
   readonly firstRow: number;
   readonly lastRow: number;
 }
-
-/** The values of the module's globals, by name; the same in every thread. */
-export type Globals = Readonly<Record<string, number>>;
 
 /** Sets a module's globals. */
 function setGlobals(exports: WasmExports, globals: Globals): void {

@@ -1,8 +1,10 @@
 // The threads that run one reservoir: the one that owns it, and workers of the pool. Opt-in: on a
 // busy machine they can be slower than one thread.
 import { loadThreadsModule, type WasmInstance } from "@spillway/numerics/wasm/index.js";
-import type { Globals } from "./stepper.js";
 import { WorkerPool } from "./worker-pool.js";
+
+/** The values of the module's globals, by name; the same in every thread. */
+export type Globals = Readonly<Record<string, number>>;
 
 /** The pool that a team has its workers of, and its number there. */
 interface Place {

@@ -3,21 +3,16 @@
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import type { FusedExports, WasmExports } from "./exports.js";
 import { hasExactMultiplyAdd } from "./relaxed-simd.js";
-import { keepSpare, takeSpare } from "./spare-instances.js";
+import { keepSpare, takeSpare, type WasmInstance } from "./spare-instances.js";
 
 export type { FusedExports, WasmExports } from "./exports.js";
+export type { WasmInstance } from "./spare-instances.js";
 
 /**
  * A compiled module. Declared without lib.dom's WebAssembly, so that the declarations can be read
  * where that library is not loaded.
  */
 export type WasmModule = object;
-
-/** A module with its memory. */
-export interface WasmInstance {
-  readonly exports: WasmExports;
-  readonly memory: { readonly buffer: ArrayBuffer };
-}
 
 /** Bytes of a WebAssembly page. */
 const pageBytes = 65536;

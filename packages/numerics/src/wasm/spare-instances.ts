@@ -1,7 +1,14 @@
 // Instances that were given back and wait for the next work of their size. A fresh memory is
 // mapped, cleared page by page and collected again, which takes longer than a small solve and
 // keeps the other threads of the process waiting.
-import type { WasmInstance } from "./index.js";
+
+import type { WasmExports } from "./exports.js";
+
+/** A module with its memory. */
+export interface WasmInstance {
+  readonly exports: WasmExports;
+  readonly memory: { readonly buffer: ArrayBuffer };
+}
 
 /** The most instances that wait, and the most bytes that they hold together. */
 const mostInstances = 16;
