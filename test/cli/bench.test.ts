@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bench } from "../../src/cli/commands/bench.js";
 import type { GpuBenchResult } from "../../src/cli/commands/bench-gpus.js";
-import { type BenchResult, bench, benchSection, plotStepTimes } from "../../src/cli/commands/bench-report.js";
+import { type BenchResult, benchSection, plotStepTimes } from "../../src/cli/commands/bench-report.js";
 import { silent } from "../../src/cli/progress.js";
 import { spillway } from "./spillway.js";
 

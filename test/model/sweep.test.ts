@@ -174,11 +174,13 @@ describe("a sweep in parts", () => {
     const engine = {
       ...host,
       name: "in parts",
-      async sweep(work: SweepWork) {
-        works.push(work);
-        work.onProgress?.(work.members.length * 60, work.members.length * 60);
-        const squares = work.members.map(({ base, bias }) => bias + work.bases[base]!.model.noiseKey[0] / 2 ** 32);
-        return { squares: new Matrix(squares.length, 1, Float64Array.from(squares)), plan: host.plan(work.bases[0]!.model) };
+      device: {
+        async sweep(work: SweepWork) {
+          works.push(work);
+          work.onProgress?.(work.members.length * 60, work.members.length * 60);
+          const squares = work.members.map(({ base, bias }) => bias + work.bases[base]!.model.noiseKey[0] / 2 ** 32);
+          return { squares: new Matrix(squares.length, 1, Float64Array.from(squares)), plan: host.plan(work.bases[0]!.model) };
+        },
       },
     };
     registerEngine(engine.name, async () => engine, { automatic: false });

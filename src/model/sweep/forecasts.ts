@@ -3,22 +3,15 @@
 // the device.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import { Matrix, type MatrixLike, type Seed } from "@spillway/numerics";
-import { type FeatureOptions, ridge } from "../../readout/index.js";
-import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.js";
-import type { ForecastSeries, ForecastSweepWork, SweptForecasts, WorkOptions } from "../../reservoir/engine.js";
-import { featureCount } from "../../reservoir/features.js";
+import { Matrix, type MatrixLike } from "@spillway/numerics";
+import type { ForecastSeries, ForecastSweepWork, SweptForecasts } from "../../reservoir/engine.js";
 import { anySeries, series as checkedSeries } from "../../reservoir/inputs.js";
-import { addMeasurements, type Profile } from "../../reservoir/profile.js";
-import { engineFor } from "../../reservoir/swept.js";
-import { WorkInterruptedError } from "../../reservoir/work.js";
+import type { Profile } from "../../reservoir/profile.js";
 import { type ForecastLoss, type LossContext, losses } from "../forecaster/loss.js";
 import { rangeOf } from "../forecaster/road.js";
 import { fitStandardisation } from "../standardisation.js";
-import { BaseDrawing } from "./bases.js";
 import { forecastsOneByOne } from "./forecasts-one-by-one.js";
-import { checkDetermined, featuresOf, membersOf, partsOf, planOf } from "./members.js";
-import type { SweepSetting, SweptReservoir } from "./sweep.js";
+import { SweepMembers, type SweepMembersOptions, type SweptReservoir } from "./members.js";
 
 /**
  * A score of one's own: forecasts and what came, row k * horizon + h step h of start k, and the
@@ -26,18 +19,10 @@ import type { SweepSetting, SweptReservoir } from "./sweep.js";
  */
 export type ForecastScore = (forecasts: Matrix<Float64Array>, targets: Matrix<Float64Array>, series: number) => number;
 
-/** Options of `sweepForecasts`. */
-export interface ForecastSweepOptions extends WorkOptions, FeatureOptions {
-  /** The reservoir that all are variants of; it has an input for each column, and no feedback. */
-  readonly reservoir: ReservoirOptions;
-  /** Seeds of the weights; default only the description's. */
-  readonly seeds?: readonly Seed[] | undefined;
-  /** The settings that are tried with every seed. */
-  readonly settings: readonly SweepSetting[];
+/** Options of `sweepForecasts`. The reservoir has an input for each column. */
+export interface ForecastSweepOptions extends SweepMembersOptions {
   /** T x D each; of different lengths if need be. They are taken as they are: give z-scores. */
   readonly series: readonly MatrixLike[];
-  /** Rows at the start of a series that train nothing; default 0. */
-  readonly washout?: number | undefined;
   /**
    * Rows that are the first of a forecast; below 0 they count from the end of the series: -30 is
    * the first of its last 30 rows.
@@ -60,16 +45,6 @@ export interface ForecastSweepOptions extends WorkOptions, FeatureOptions {
    * Or a function.
    */
   readonly loss?: ForecastLoss | ForecastScore | undefined;
-  /**
-   * Default "auto": for many reservoir-steps a GPU if there is one, else what suits a single
-   * reservoir.
-   */
-  readonly engine?: string | undefined;
-  /**
-   * Measure what the work costs, phase by phase: `ForecastSweepResult.profile`. Default false, and
-   * then nothing is recorded.
-   */
-  readonly profile?: boolean | undefined;
 }
 
 /** What a sweep of forecasts found. */
@@ -104,107 +79,50 @@ export interface ForecastSweepResult {
  * @throws ArgumentError naming what is wrong; SpillwayError of code "numeric" if every score is NaN
  */
 export async function sweepForecasts(given: ForecastSweepOptions): Promise<ForecastSweepResult> {
-  const [{ resolveConfig }, { forecastSweepTable }] = await Promise.all([
-    import("../../reservoir/config-schema.js"),
-    import("./options.js"),
-  ]);
+  const { forecastSweepTable } = await import("./options.js");
   const options = resolve(forecastSweepTable, given);
-  const { settings, seeds = [options.reservoir.seed ?? "spillway"], washout, horizon, refit, signal, onProgress, profile } = options;
-  const template = resolveConfig(options.reservoir);
-  if (template.feedback) throw ArgumentError.because("reservoir has feedback; a sweep takes reservoirs without", { field: "reservoir" });
-  for (const seed of seeds) resolveConfig({ ...options.reservoir, seed });
-  const variants = settings.map(({ lambda: _, ...setting }) => resolveConfig({ ...options.reservoir, ...setting }));
-  const configOf = (s: number, i: number): ReservoirConfig => ({ ...variants[i]!, seed: seeds[s]! });
-  const all = options.series.map((each, s) => {
+  const { washout, horizon, refit, intercept: constant, signal, profile } = options;
+  const all = await SweepMembers.of({ ...options, settings: given.settings });
+  const { template, features, settings } = all;
+  const scored = options.series.map((each, s) => {
     const name = `series[${s}]`;
     const targets = anySeries(each, name, "float64") as Matrix<Float64Array>;
-    const rows = checkedSeries(each, name, template.inputSize, "inputSize", template.precision);
-    return prepare(rows, targets, name, options);
+    return prepare(checkedSeries(each, name, template.inputSize, "inputSize", template.precision), targets, name, options);
   });
-  const lambdas = settings.map(({ lambda = 1e-6 }) => lambda);
-  const trainers = new Map(lambdas.map((lambda) => [lambda, ridge({ ...featuresOf(options), lambda })]));
-  const { features } = trainers.get(lambdas[0]!)!;
-  const constant = options.intercept;
-  checkDetermined(
-    Math.min(...all.map(({ starts }) => starts[0]! - 1 - washout)),
-    featureCount(features, template.size, template.inputSize) + (constant ? 1 : 0),
-    Math.min(...lambdas),
-  );
-  const rowsOfAll = all.reduce((sum, { starts }) => sum + starts.at(-1)!, 0);
-  const total = seeds.length * settings.length * rowsOfAll;
-  const { engine, reason } = await engineFor(options.engine, template, total);
-  const scores = all.map(() => Matrix.zeros(seeds.length, settings.length));
-  const begun = performance.now();
-  let done = 0;
-  const results: SweptForecasts[] = [];
-  const drawing = BaseDrawing.of(seeds, variants, engine, options, () => done, total);
-  try {
-    const parts = partsOf(seeds.length, settings.length, template);
-    let ahead = drawing.draw(parts[0]!);
-    for (const [p, part] of parts.entries()) {
-      const bases = await ahead;
-      const before = done;
-      const members = membersOf(bases, seeds.slice(part.from, part.to), variants, lambdas);
-      const work: ForecastSweepWork = {
-        ...{ bases, members, washout, features, constant, signal, profile, series: all, horizon, refit },
-        onProgress: (made) => {
-          done = before + made;
-          onProgress?.(done, total);
-        },
-        take: (s, m, forecasts) => {
-          scores[s]!.data[part.from * settings.length + m] = all[s]!.score(forecasts, s);
-        },
-      };
-      const swept =
-        engine.device?.sweepForecasts(work) ??
-        forecastsOneByOne(engine, work, (m) => configOf(part.from + members[m]!.base, m % settings.length), bases, trainers);
-      // The device has its work; what the next part takes is drawn meanwhile.
-      const next = parts[p + 1];
-      if (next) {
-        ahead = drawing.draw(next);
-        ahead.catch(() => undefined);
-      }
-      results.push(await swept);
-    }
-  } catch (error) {
-    if (!(error instanceof WorkInterruptedError)) throw error;
-    throw new WorkInterruptedError(done, total, error.cause);
-  } finally {
-    await drawing.dispose();
-  }
+  all.checkDetermined(Math.min(...scored.map(({ starts }) => starts[0]! - 1 - washout)));
+  const scores = scored.map(() => Matrix.zeros(all.seeds.length, settings.length));
+  const rows = scored.reduce((sum, { starts }) => sum + starts.at(-1)!, 0);
+  const made = await all.run<SweptForecasts>(rows, ({ from, bases, members, configOf, onProgress }, engine) => {
+    const work: ForecastSweepWork = {
+      ...{ bases, members, washout, features, constant, signal, profile, series: scored, horizon, refit, onProgress },
+      take: (s, m, forecasts) => {
+        scores[s]!.data[from * settings.length + m] = scored[s]!.score(forecasts, s);
+      },
+    };
+    return engine.device?.sweepForecasts(work) ?? forecastsOneByOne(engine, work, configOf, bases, all.trainers);
+  });
   if (scores.every(({ data }) => data.every(Number.isNaN)))
     throw new SpillwayError(
       "numeric",
       "no member has a score: a state or an output of each is not finite, or its lambda is too small for the factorisation",
     );
-  const milliseconds = performance.now() - begun;
   const scoresOf = (s: number): Matrix<Float64Array> => {
     if (!(s in scores)) throw ArgumentError.because(`there is no series ${s}; there are ${scores.length}`);
     return scores[s]!;
   };
   const member = (s: number, i: number, of = 0): SweptReservoir => {
     const score = scoresOf(of);
-    if (!(s in seeds && i in settings))
-      throw ArgumentError.because(`there is no member ${s}, ${i}; there are ${seeds.length} seeds and ${settings.length} settings`);
-    return { seed: seeds[s]!, setting: given.settings[i]!, config: configOf(s, i), lambda: lambdas[i]!, score: score.at(s, i) };
+    return all.member(s, i, (seed, setting) => score.at(seed, setting));
   };
-  const measured = results.flatMap((result) => result.profile ?? []);
   return {
-    ...{ scores, member, engine: { name: engine.name, reason } },
+    ...{ scores, member, engine: { name: made.engine.name, reason: made.reason } },
     best: (count = 1, of = 0) => {
       const { data } = scoresOf(of);
-      const places = Array.from(data.keys()).filter((place) => !Number.isNaN(data[place]!));
-      places.sort((a, b) => data[a]! - data[b]! || a - b);
-      return places.slice(0, count).map((place) => member(Math.floor(place / settings.length), place % settings.length, of));
+      const indices = Array.from(data.keys()).filter((index) => !Number.isNaN(data[index]!));
+      indices.sort((a, b) => data[a]! - data[b]! || a - b);
+      return indices.slice(0, count).map((index) => member(Math.floor(index / settings.length), index % settings.length, of));
     },
-    ...(profile
-      ? {
-          profile: {
-            ...{ engine: engine.name, plan: planOf(results, seeds.length * settings.length), calls: 1, milliseconds },
-            ...addMeasurements([drawing.profile(), ...measured]),
-          },
-        }
-      : {}),
+    ...(made.profile ? { profile: made.profile } : {}),
   };
 }
 

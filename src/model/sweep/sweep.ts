@@ -2,72 +2,26 @@
 // rows that it did not train on. If an engine can, all of it happens on the device.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import { Matrix, type MatrixLike, type Seed } from "@spillway/numerics";
-import { type FeatureOptions, ridge, type TrainedReadout } from "../../readout/index.js";
-import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.js";
-import type { SweepErrors, SweepWork, WorkOptions } from "../../reservoir/engine.js";
-import { featureCount } from "../../reservoir/features.js";
+import { Matrix, type MatrixLike } from "@spillway/numerics";
+import type { TrainedReadout } from "../../readout/index.js";
+import type { SweepErrors, SweepWork } from "../../reservoir/engine.js";
 import { anySeries, series } from "../../reservoir/inputs.js";
-import { addMeasurements, type Profile } from "../../reservoir/profile.js";
-import { type Base, engineFor } from "../../reservoir/swept.js";
+import type { Profile } from "../../reservoir/profile.js";
+import type { Base } from "../../reservoir/swept.js";
 import { buildModel } from "../../reservoir/weights.js";
-import { WorkInterruptedError } from "../../reservoir/work.js";
-import { BaseDrawing } from "./bases.js";
-import { checkDetermined, featuresOf, membersOf, partsOf, planOf, smallest } from "./members.js";
+import { SweepMembers, type SweepMembersOptions, type SweptReservoir, smallest } from "./members.js";
 import { oneByOne, retrain } from "./one-by-one.js";
 
-/**
- * What a member of a sweep may have for itself. What is left out is the description's; lambda's
- * default is 1e-6.
- */
-export interface SweepSetting {
-  /** null leaves W as it was drawn. */
-  readonly spectralRadius?: number | null | undefined;
-  readonly leakRate?: ReservoirOptions["leakRate"];
-  /** A factor on every input weight, or one per input. */
-  readonly inputScaling?: number | readonly number[] | undefined;
-  readonly bias?: number | undefined;
-  readonly noiseLevel?: number | undefined;
-  /** The penalty of ridge regression. */
-  readonly lambda?: number | undefined;
-}
+export type { SweepSetting, SweptReservoir } from "./members.js";
 
 /** Options of `sweepReadouts`. */
-export interface SweepOptions extends WorkOptions, FeatureOptions {
-  /** The reservoir that all are variants of; it has no feedback. */
-  readonly reservoir: ReservoirOptions;
-  /** Seeds of the weights; default only the description's. */
-  readonly seeds?: readonly Seed[] | undefined;
-  /** The settings that are tried with every seed. */
-  readonly settings: readonly SweepSetting[];
+export interface SweepOptions extends SweepMembersOptions {
   /** T x I. */
   readonly inputs: MatrixLike;
   /** T x O. */
   readonly targets: MatrixLike;
-  /** Rows at the start that train nothing; default 0. */
-  readonly washout?: number | undefined;
   /** Rows at the end that score and do not train, at least 1. */
   readonly validation: number;
-  /**
-   * Default "auto": for many reservoir-steps a GPU if there is one, else what suits a single
-   * reservoir.
-   */
-  readonly engine?: string | undefined;
-  /**
-   * Measure what the work costs, phase by phase: `SweepResult.profile`. Default false, and then
-   * nothing is recorded.
-   */
-  readonly profile?: boolean | undefined;
-}
-
-/** One reservoir of a sweep, and how well its readout does. */
-export interface SweptReservoir {
-  readonly seed: Seed;
-  readonly setting: SweepSetting;
-  /** The description that this member is made from. */
-  readonly config: ReservoirConfig;
-  readonly lambda: number;
-  readonly score: number;
 }
 
 /** What a sweep found: the score of every seed and setting, and the best of them, trained. */
@@ -104,106 +58,47 @@ export interface SweepResult {
  * @throws ArgumentError naming what is wrong; SpillwayError of code "numeric" if every score is NaN
  */
 export async function sweepReadouts(given: SweepOptions): Promise<SweepResult> {
-  const [{ resolveConfig }, { sweepTable }] = await Promise.all([import("../../reservoir/config-schema.js"), import("./options.js")]);
+  const { sweepTable } = await import("./options.js");
   const options = resolve(sweepTable, given);
-  const { settings, seeds = [options.reservoir.seed ?? "spillway"] } = options;
-  const template = resolveConfig(options.reservoir);
+  const { washout, intercept: constant, signal, profile } = options;
+  const all = await SweepMembers.of({ ...options, settings: given.settings });
+  const { template, features, settings, trainers } = all;
   if (template.cell) throw new ArgumentError("reservoir.cell", template.cell.type, "nothing in a sweep, whose reservoirs leak");
   if (template.arithmetic === "integer") throw new ArgumentError("reservoir.arithmetic", "integer", '"portable" or "fast" in a sweep');
-  if (template.feedback) throw ArgumentError.because("reservoir has feedback; a sweep takes reservoirs without", { field: "reservoir" });
-  for (const seed of seeds) resolveConfig({ ...options.reservoir, seed });
-  const variants = settings.map(({ lambda: _, ...setting }) => resolveConfig({ ...options.reservoir, ...setting }));
-  const configOf = (s: number, i: number): ReservoirConfig => ({ ...variants[i]!, seed: seeds[s]! });
   const inputs = series(options.inputs, "inputs", template.inputSize, "inputSize", template.precision);
   const targets = anySeries(options.targets, "targets", "float64") as Matrix<Float64Array>;
-  const { washout } = options;
   const trainRows = checkRows(inputs.rows, targets.rows, washout, options.validation);
-  const lambdas = settings.map(({ lambda = 1e-6 }) => lambda);
-  const trainers = new Map(lambdas.map((lambda) => [lambda, ridge({ ...featuresOf(options), lambda })]));
-  const { features } = trainers.get(lambdas[0]!)!;
-  const constant = options.intercept;
-  checkDetermined(
-    trainRows - washout,
-    featureCount(features, template.size, template.inputSize) + (constant ? 1 : 0),
-    Math.min(...lambdas),
-  );
-  const total = seeds.length * settings.length * inputs.rows;
-  const { engine, reason } = await engineFor(options.engine, template, total);
-  const { signal, onProgress, profile } = options;
+  all.checkDetermined(trainRows - washout);
   const rows = { inputs, targets, washout, trainRows, features, constant, signal, profile };
-  const scores = Matrix.zeros(seeds.length, settings.length);
-  const member = (s: number, i: number): SweptReservoir => {
-    if (!(s in seeds && i in settings))
-      throw ArgumentError.because(`there is no member ${s}, ${i}; there are ${seeds.length} seeds and ${settings.length} settings`);
-    return { seed: seeds[s]!, setting: given.settings[i]!, config: configOf(s, i), lambda: lambdas[i]!, score: scores.at(s, i) };
-  };
+  const scores = Matrix.zeros(all.seeds.length, settings.length);
+  const member = (s: number, i: number): SweptReservoir => all.member(s, i, (seed, setting) => scores.at(seed, setting));
   const deviations = squaredDeviations(targets.subarray(trainRows));
-  const begun = performance.now();
-  let done = 0;
   let best: { readonly s: number; readonly i: number; readonly base: Base } | undefined;
-  const results: SweepErrors[] = [];
-  const drawing = BaseDrawing.of(seeds, variants, engine, options, () => done, total);
-  try {
-    const parts = partsOf(seeds.length, settings.length, template);
-    let ahead = drawing.draw(parts[0]!);
-    for (const [p, part] of parts.entries()) {
-      const bases = await ahead;
-      const before = done;
-      const report = (made: number) => {
-        done = before + made;
-        onProgress?.(done, total);
-      };
-      const members = membersOf(bases, seeds.slice(part.from, part.to), variants, lambdas);
-      const work: SweepWork = { ...rows, members, bases, onProgress: report };
-      const swept =
-        engine.device?.sweep(work) ??
-        oneByOne(engine, work, (m) => configOf(part.from + members[m]!.base, m % settings.length), bases, trainers);
-      // The device has its work; what the next part takes is drawn meanwhile.
-      const next = parts[p + 1];
-      if (next) {
-        ahead = drawing.draw(next);
-        ahead.catch(() => undefined);
-      }
-      const result = await swept;
-      results.push(result);
-      scores.data.set(relative(result.squares, deviations), part.from * settings.length);
-      const place = smallest(scores.subarray(part.from, part.to).data);
-      if (place >= 0) {
-        const [b, i] = [Math.floor(place / settings.length), place % settings.length];
-        const found = { s: part.from + b, i, base: bases[b]! };
-        if (!best || scores.at(found.s, i) < scores.at(best.s, best.i)) best = found;
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof WorkInterruptedError)) throw error;
-    throw new WorkInterruptedError(done, total, error.cause);
-  } finally {
-    await drawing.dispose();
-  }
-  const milliseconds = performance.now() - begun;
+  const made = await all.run<SweepErrors>(
+    inputs.rows,
+    ({ bases, members, configOf, onProgress }, engine) => {
+      const work: SweepWork = { ...rows, members, bases, onProgress };
+      return engine.device?.sweep(work) ?? oneByOne(engine, work, configOf, bases, trainers);
+    },
+    ({ from, to, bases }, { squares }) => {
+      scores.data.set(relative(squares, deviations), from * settings.length);
+      const index = smallest(scores.subarray(from, to).data);
+      if (index < 0) return;
+      const [b, i] = [Math.floor(index / settings.length), index % settings.length];
+      if (!best || scores.at(from + b, i) < scores.at(best.s, best.i)) best = { s: from + b, i, base: bases[b]! };
+    },
+  );
   if (!best)
     throw new SpillwayError(
       "numeric",
       "no member has a score: a state of each is not finite, or its lambda is too small for the factorisation",
     );
   const { s, i, base } = best;
-  const readout = await retrain(
-    engine,
-    buildModel(configOf(s, i), {}, base.drawn),
-    { ...rows, members: [], bases: [] },
-    trainers.get(lambdas[i]!)!,
-  );
-  const measured = results.flatMap((result) => result.profile ?? []);
+  const model = buildModel(all.configOf(s, i), {}, base.drawn);
+  const readout = await retrain(made.engine, model, { ...rows, members: [], bases: [] }, trainers.get(all.lambdas[i]!)!);
   return {
-    ...{ scores, member, best: { ...member(s, i), readout }, engine: { name: engine.name, reason } },
-    ...(profile
-      ? {
-          profile: {
-            ...{ engine: engine.name, plan: planOf(results, seeds.length * settings.length), calls: 1, milliseconds },
-            ...addMeasurements([drawing.profile(), ...measured]),
-          },
-        }
-      : {}),
+    ...{ scores, member, best: { ...member(s, i), readout }, engine: { name: made.engine.name, reason: made.reason } },
+    ...(made.profile ? { profile: made.profile } : {}),
   };
 }
 
