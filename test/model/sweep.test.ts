@@ -9,7 +9,13 @@ import { sweepReadouts } from "../../src/model/index.js";
 import { threadsFor } from "../../src/model/sweep/bases.js";
 import { spareThreads } from "../../src/model/sweep/draw-threads.js";
 import { ridge } from "../../src/readout/index.js";
-import { ReservoirComputer, type registerTopology as register, registerEngine, type SweepWork } from "../../src/reservoir/index.js";
+import {
+  type DeviceAbilities,
+  ReservoirComputer,
+  type registerTopology as register,
+  registerEngine,
+  type SweepWork,
+} from "../../src/reservoir/index.js";
 import { randomMatrix } from "../engine/contract.js";
 
 const builtFile = (part: string) => new URL(`../../dist/api/${part}.js`, import.meta.url).href;
@@ -174,6 +180,7 @@ describe("a sweep in parts", () => {
     const engine = {
       ...host,
       name: "in parts",
+      // A sweep asks nothing else of the device.
       device: {
         async sweep(work: SweepWork) {
           works.push(work);
@@ -181,7 +188,7 @@ describe("a sweep in parts", () => {
           const squares = work.members.map(({ base, bias }) => bias + work.bases[base]!.model.noiseKey[0] / 2 ** 32);
           return { squares: new Matrix(squares.length, 1, Float64Array.from(squares)), plan: host.plan(work.bases[0]!.model) };
         },
-      },
+      } as Partial<DeviceAbilities> as DeviceAbilities,
     };
     registerEngine(engine.name, async () => engine, { automatic: false });
     const biases = Array.from({ length: 4100 }, (_, i) => ({ bias: (i % 4099) / 100 }));
