@@ -47,10 +47,10 @@ import { labTable } from "../src/lab/options.js";
 import { cTable } from "../src/model/c/options.js";
 import { conceptorTable } from "../src/model/conceptor/conceptor.js";
 import { conceptorMemoryTable, recallTable } from "../src/model/conceptor/options.js";
-import { fieldForecastTable, fieldOptionsTable, fieldScoreTable, fieldStartTable } from "../src/model/field/options.js";
+import { fieldOptionsTable } from "../src/model/field/options.js";
 import { forecastTable as closedLoopTable, loopSpectrumTable, predictTable, scoreTable } from "../src/model/forecaster/options.js";
 import { loadTable } from "../src/model/model-file.js";
-import { nvarForecastTable, nvarScoreTable, nvarStartTable, nvarTable } from "../src/model/nvar/options.js";
+import { nvarOptionsTable } from "../src/model/nvar/options.js";
 import { onnxTable } from "../src/model/onnx/options.js";
 import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
 import { forecastSweepTable, sweepSettingTable, sweepTable } from "../src/model/sweep/options.js";
@@ -268,14 +268,8 @@ export function optionsPage(): string {
     ofTable("`forecast`", closedLoopTable),
     ofTable("`score`", scoreTable),
     ofTable("`lyapunovSpectrum` of a forecaster", loopSpectrumTable),
-    ofTable("`NvarForecaster`", nvarTable),
-    ofTable("`predict` of an `NvarForecaster`", nvarStartTable),
-    ofTable("`forecast` of an `NvarForecaster`", nvarForecastTable),
-    ofTable("`score` of an `NvarForecaster`", nvarScoreTable),
+    ofTable("`NvarForecaster`", nvarOptionsTable),
     ofTable("`FieldForecaster`", fieldOptionsTable),
-    ofTable("`predict` of a `FieldForecaster`", fieldStartTable),
-    ofTable("`forecast` of a `FieldForecaster`", fieldForecastTable),
-    ofTable("`score` of a `FieldForecaster`", fieldScoreTable),
     ofTable("`Conceptor.fromStates` and `Conceptor.fromCorrelation`", conceptorTable),
     ofTable("`ConceptorMemory.store`", conceptorMemoryTable),
     ofTable("`recall` of a `ConceptorMemory`", recallTable),

@@ -45,18 +45,12 @@ export {
 export { Classifier } from "./model/classifier/classifier.js";
 export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./model/classifier/options.js";
 export { NotFittedError } from "./model/errors.js";
-export { FieldForecaster, type FieldState, type FittedField } from "./model/field/field.js";
+export { FieldForecaster } from "./model/field/field.js";
 export type { FieldGroupsState } from "./model/field/groups.js";
 export type {
-  FieldData,
   FieldEdges,
-  FieldForecastOptions,
   FieldOptions,
-  FieldPredictOptions,
-  FieldScoreOptions,
-  FieldSequences,
   FieldSettings,
-  FieldStartOptions,
 } from "./model/field/options.js";
 export type { ForecasterData, ForecasterPrefix, ForecasterSequences } from "./model/forecaster/data.js";
 export { Forecaster } from "./model/forecaster/forecaster.js";
@@ -73,17 +67,8 @@ export { type LoadedModel, loadModel } from "./model/load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model/model-file.js";
 export { NvarForecaster, type NvarState } from "./model/nvar/nvar.js";
 export type {
-  NvarData,
-  NvarDescribed,
-  NvarFitOptions,
-  NvarForecastOptions,
   NvarOptions,
-  NvarPredictOptions,
-  NvarScoreOptions,
-  NvarSequences,
   NvarSettings,
-  NvarStartOptions,
-  NvarValues,
 } from "./model/nvar/options.js";
 export { type LoadedReservoir, loadReservoir, saveReservoir } from "./model/reservoir-file.js";
 export { type ForecastScore, type ForecastSweepOptions, type ForecastSweepResult, sweepForecasts } from "./model/sweep/forecasts.js";

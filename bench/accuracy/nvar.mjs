@@ -52,7 +52,7 @@ async function lorenz63(degree, h, samples, { arithmetic = "float64", data = "bi
     const wrong = series.slice(1).findIndex((row, t) => row.some(([high], c) => !(Math.abs(forecast.at(t, c) - high) <= 0.25)));
     valid.push((wrong < 0 ? series.length : wrong) * dt * lyapunov);
   }
-  const name = `degree ${degree}, dt ${dt}, ${model.featureCount + 1} features, ${samples} samples, ${arithmetic}, data ${data}`;
+  const name = `degree ${degree}, dt ${dt}, ${model.readout.weights.cols + 1} features, ${samples} samples, ${arithmetic}, data ${data}`;
   console.log(`  ${name}${lambda > 0 ? `, lambda ${lambda}` : ""}: ${shown(valid)}  fit ${seconds.toFixed(1)} s`);
   return median(valid);
 }
@@ -105,7 +105,7 @@ if (process.argv[2] !== "lorenz-63") {
     }
     const spread = `(${Math.min(...valid).toFixed(1)} to ${Math.max(...valid).toFixed(1)})`;
     console.log(
-      `  window ${2 * neighbours + 1}, degree ${degree}, ${model.featureCount + 1} features, ${training} rows: ` +
+      `  window ${2 * neighbours + 1}, degree ${degree}, ${model.readout.weights.cols + 1} features, ${training} rows: ` +
         `${median(valid).toFixed(2)} ${spread}  fit ${seconds.toFixed(1)} s`,
     );
   }

@@ -6,7 +6,7 @@ import { describedRows, ownTransforms, type PreparedSeries, standardises } from 
 import { type FieldDescription, underModel } from "./description/model-options.js";
 import type { FitWork, ForecastExperiment, ModelPlan, RunModel, TrainingRows } from "./forecast-model.js";
 import { choiceOf, isLongEnough, longestOf } from "./tasks/forecast-choice.js";
-import { radiusOf, seenBeside, type TrialOptions } from "./tasks/trial.js";
+import { radiusOf, seriesOptions, type TrialOptions } from "./tasks/trial.js";
 
 /**
  * Lambda is chosen by forecasts, if the file leaves it out and the training part is long enough.
@@ -24,7 +24,7 @@ export function planField(
   const isChosen = isOpen && isLongEnough(longestOf(trained), { horizon, washout });
   const options = {
     ...model,
-    ...seenBeside(experiment),
+    ...seriesOptions(experiment),
     ...{ readout, washout, engine, threads, signal },
     reservoir: { ...(reservoir as ReservoirOptions), seed },
     transforms: ownTransforms(experiment),

@@ -4,7 +4,7 @@ import { describedRows, type PreparedSeries, standardises } from "./data/prepare
 import { historyOf, type NvarDescription, underModel } from "./description/model-options.js";
 import type { FitWork, ForecastExperiment, ModelPlan, RunModel, TrainingRows } from "./forecast-model.js";
 import { choiceOf, isLongEnough, longestOf } from "./tasks/forecast-choice.js";
-import { seenBeside, type TrialOptions } from "./tasks/trial.js";
+import { seriesOptions, type TrialOptions } from "./tasks/trial.js";
 
 /**
  * Lambda is chosen by forecasts, if the file leaves it out and the training part is long enough.
@@ -16,7 +16,7 @@ export function planNvar(experiment: ForecastExperiment, { signal }: TrialOption
   const history = historyOf(model);
   const isChosen = model.lambda === undefined && isLongEnough(longestOf(trained), { horizon, washout: history });
   const warmup = Math.max(task.warmup, history);
-  const options = { ...model, ...seenBeside(experiment), standardise: standardises(experiment), ...(isChosen && { horizon }), signal };
+  const options = { ...model, ...seriesOptions(experiment), standardise: standardises(experiment), ...(isChosen && { horizon }), signal };
   // The washout counts the rows that the delays of the first target reach over.
   const from = washout - (history - 1);
   const fit = async (series: readonly TrainingRows[], { table, onProgress }: FitWork): Promise<RunModel> => {

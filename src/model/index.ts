@@ -18,30 +18,24 @@ export { Conceptor, type ConceptorOptions } from "./conceptor/conceptor.js";
 export { ConceptorMemory } from "./conceptor/memory.js";
 export type { ConceptorMemoryOptions, RecallOptions } from "./conceptor/options.js";
 export { NotFittedError } from "./errors.js";
-export { FieldForecaster, type FieldState, type FittedField } from "./field/field.js";
+export { FieldForecaster } from "./field/field.js";
 export type { FieldGroupsState } from "./field/groups.js";
 export type {
-  FieldData,
   FieldEdges,
-  FieldForecastOptions,
   FieldOptions,
-  FieldPredictOptions,
-  FieldScoreOptions,
-  FieldSequences,
   FieldSettings,
-  FieldStartOptions,
 } from "./field/options.js";
-export type { Candidate } from "./forecaster/candidates.js";
 export type { ForecasterChoice, ScoredPair, TriedSetting } from "./forecaster/choice.js";
 export type { CalendarSetting, TimedRows } from "./forecaster/clock.js";
-export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, TimesLike } from "./forecaster/data.js";
+export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, SeriesValues, TimesLike } from "./forecaster/data.js";
 export { Forecast, type ForecastBand } from "./forecaster/forecast.js";
-export { type FittedMember, Forecaster, type ForecasterState } from "./forecaster/forecaster.js";
+export { Forecaster, type ForecasterConstructors, type ForecasterState } from "./forecaster/forecaster.js";
 export type { HybridUse, RowModel } from "./forecaster/hybrid.js";
 export type { ChooseLambdaOptions } from "./forecaster/lambda-choice.js";
 export type { ForecastLoss } from "./forecaster/loss.js";
 export type { MemberState } from "./forecaster/member.js";
 export type { MissingInSeries } from "./forecaster/missing.js";
+export type { ForecastMember, ForecastModel, Trained } from "./forecaster/model.js";
 export type {
   CandidateOptions,
   ChooseOptions,
@@ -68,17 +62,8 @@ export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
 export { NvarForecaster, type NvarState } from "./nvar/nvar.js";
 export type {
-  NvarData,
-  NvarDescribed,
-  NvarFitOptions,
-  NvarForecastOptions,
   NvarOptions,
-  NvarPredictOptions,
-  NvarScoreOptions,
-  NvarSequences,
   NvarSettings,
-  NvarStartOptions,
-  NvarValues,
 } from "./nvar/options.js";
 export { type ForecasterUse, type OnnxOptions, saveOnnx, toOnnx } from "./onnx/index.js";
 export { decodeReservoir, encodeReservoir, type LoadedReservoir, loadReservoir, saveReservoir } from "./reservoir-file.js";

@@ -13,8 +13,8 @@ import { decodeReservoir, type LoadedReservoir } from "./reservoir-file.js";
 /** What a model file holds. */
 export type LoadedModel =
   | { readonly kind: "forecaster"; readonly forecaster: Forecaster }
-  | { readonly kind: "nvar"; readonly nvar: NvarForecaster }
-  | { readonly kind: "field"; readonly field: FieldForecaster }
+  | { readonly kind: "nvar"; readonly forecaster: NvarForecaster }
+  | { readonly kind: "field"; readonly forecaster: FieldForecaster }
   | { readonly kind: "classifier"; readonly classifier: Classifier }
   | ({ readonly kind: "reservoir" } & LoadedReservoir);
 
@@ -34,9 +34,9 @@ export async function loadModel(path: string, options: Omit<ForecasterLoadOption
     case "forecaster":
       return { kind, forecaster: await Forecaster.fromBytes(bytes, { ...open, model }) };
     case "nvar":
-      return { kind, nvar: await NvarForecaster.fromBytes(bytes, open) };
+      return { kind, forecaster: await NvarForecaster.fromBytes(bytes, open) };
     case "field":
-      return { kind, field: await FieldForecaster.fromBytes(bytes, open) };
+      return { kind, forecaster: await FieldForecaster.fromBytes(bytes, open) };
     case "classifier":
       return { kind, classifier: await Classifier.fromBytes(bytes, open) };
     case "reservoir":

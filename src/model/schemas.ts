@@ -189,15 +189,15 @@ export function parseChoice(value: unknown): Omit<ForecasterChoice, "targets" | 
   return choiceNote.read(value, "choice");
 }
 
-const roadNote = object({
+const preprocessingNote = object({
   known: given(whole(), "Known inputs."),
   lags: given(whole(), "Rows that the readout sees."),
   transforms: optional(anything, "Fitted transforms."),
 });
 
 /** @throws ArgumentError */
-export function parseRoadNote(value: unknown): { readonly known: number; readonly lags: number; readonly transforms?: unknown } {
-  return roadNote.read(value, "road");
+export function parsePreprocessingNote(value: unknown): { readonly known: number; readonly lags: number; readonly transforms?: unknown } {
+  return preprocessingNote.read(value, "preprocessing");
 }
 
 /** The same of a Classifier. */

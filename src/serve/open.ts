@@ -10,7 +10,7 @@ import { ClassBatches, classRoutes, type NamesClasses } from "./classes.js";
 import { type Route, route } from "./route.js";
 import { Sessions } from "./sessions.js";
 import { stepByStepRoutes } from "./step-by-step.js";
-import { fieldSteps, forecasterSteps, nvarSteps, reservoirSteps, type StepByStep } from "./steps.js";
+import { forecasterSteps, reservoirSteps, type StepByStep } from "./steps.js";
 import { Work } from "./work.js";
 
 /** A model that is open, with what is answered by it. */
@@ -96,11 +96,11 @@ export async function openServed(path: string, { engine, threads, timeout, maxSe
     }
     case "nvar": {
       const forecaster = await NvarForecaster.fromBytes(bytes, open);
-      return stepped(nvarSteps(forecaster), forecaster);
+      return stepped(forecasterSteps(forecaster), forecaster);
     }
     case "field": {
       const forecaster = await FieldForecaster.fromBytes(bytes, open);
-      return stepped(fieldSteps(forecaster), forecaster);
+      return stepped(forecasterSteps(forecaster), forecaster);
     }
     case "reservoir": {
       const loaded = await decodeReservoir(bytes, open);

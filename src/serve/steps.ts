@@ -3,18 +3,7 @@
 import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { checkedPrefix, noInputs } from "../model/forecaster/data.js";
 import { roundedInputs } from "../model/forecaster/training.js";
-import type {
-  FieldData,
-  FieldForecaster,
-  Forecast,
-  Forecaster,
-  ForecasterPrefix,
-  LoadedReservoir,
-  NvarData,
-  NvarForecaster,
-  TableNames,
-  TimedRows,
-} from "../model/index.js";
+import type { Forecast, Forecaster, ForecasterPrefix, ForecastModel, LoadedReservoir, TableNames, TimedRows } from "../model/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
 import type { TimeGrid } from "../series/index.js";
 
@@ -69,7 +58,8 @@ export interface StepByStep<State> {
 }
 
 /** A forecaster as its routes see it. */
-export function forecasterSteps(forecaster: Forecaster): StepByStep<Forecaster["state"]> {
+export function forecasterSteps<Model extends ForecastModel>(forecaster: Forecaster<Model>): StepByStep<Forecaster<Model>["state"]> {
+  const [first] = forecaster.members;
   return {
     get state() {
       return forecaster.state;
@@ -77,10 +67,10 @@ export function forecasterSteps(forecaster: Forecaster): StepByStep<Forecaster["
     set state(state) {
       forecaster.state = state;
     },
-    ...sizesOf(forecaster.computer),
-    // The calendar and the mask of missing values are the forecaster's own to fill in.
-    inputs: forecaster.computer.model.inputSize - forecaster.ownInputs,
-    outputs: forecaster.readout.outputSize,
+    engine: first!.computers[0]?.engine.name ?? "host",
+    inputs: first!.inputs + forecaster.known,
+    fedBack: first!.fedBack,
+    outputs: forecaster.columns,
     known: forecaster.known,
     grid: forecaster.grid,
     horizon: forecaster.choice?.horizon,
@@ -90,57 +80,6 @@ export function forecasterSteps(forecaster: Forecaster): StepByStep<Forecaster["
     predict: ({ inputs, steps, known, teacher }, work) => forecaster.predict(inputs ?? { steps: steps! }, { known, teacher, ...work }),
     forecast: (steps, outside, work) => forecaster.forecast(steps, { ...outside, ...work }),
   };
-}
-
-/** A forecaster of a field as its routes see it. */
-export function fieldSteps(forecaster: FieldForecaster): StepByStep<FieldForecaster["state"]> {
-  return {
-    get state() {
-      return forecaster.state;
-    },
-    set state(state) {
-      forecaster.state = state;
-    },
-    engine: forecaster.computers[0]!.engine.name,
-    inputs: forecaster.columns + forecaster.known,
-    outputs: forecaster.columns,
-    fedBack: 0,
-    known: forecaster.known,
-    grid: forecaster.grid,
-    horizon: forecaster.choice?.horizon,
-    members: forecaster.members.length,
-    table: forecaster.settings.table,
-    warmUp: (prefix, work) => forecaster.warmUp(prefix as FieldData, work),
-    predict: ({ inputs, known }, work) => forecaster.predict(inputs!, { known, ...work }),
-    forecast: (steps, { known, intervals, bandsFrom }, work) => forecaster.forecast(steps, { known, intervals, bandsFrom, ...work }),
-  };
-}
-
-/** A forecaster without a reservoir as its routes see it. */
-export function nvarSteps(forecaster: NvarForecaster): StepByStep<NvarForecaster["state"]> {
-  return {
-    get state() {
-      return forecaster.state;
-    },
-    set state(state) {
-      forecaster.state = state;
-    },
-    engine: "host",
-    inputs: forecaster.columns + forecaster.known,
-    outputs: forecaster.columns,
-    fedBack: 0,
-    known: forecaster.known,
-    grid: forecaster.grid,
-    horizon: forecaster.choice?.horizon,
-    table: forecaster.settings.table,
-    warmUp: (prefix) => forecaster.warmUp(prefix as NvarData),
-    predict: ({ inputs, known }, work) => forecaster.predict(inputs!, { known, ...work }),
-    forecast: (steps, { known, intervals }, work) => forecaster.forecast(steps, { known, intervals, ...work }),
-  };
-}
-
-function sizesOf({ engine, model }: AnyReservoirComputer): Pick<StepByStep<unknown>, "engine" | "inputs" | "fedBack"> {
-  return { engine: engine.name, inputs: model.inputSize, fedBack: model.outputSize };
 }
 
 /** A reservoir as its routes see it; without a readout its outputs are its states. */
@@ -154,11 +93,13 @@ export function reservoirSteps({ computer, readout }: LoadedReservoir): StepBySt
     set state(state) {
       computer.state = state;
     },
-    ...sizesOf(computer),
+    engine: computer.engine.name,
+    inputs: computer.model.inputSize,
+    fedBack: outputSize,
     outputs: readout?.outputSize ?? size,
     known: 0,
     async warmUp(prefix, { signal }) {
-      const checked = checkedPrefix(prefix, fed);
+      const checked = checkedPrefix(prefix as ForecasterPrefix<MatrixLike>, fed);
       const [inputs, teacher] = checked.series ? [checked.series] : [checked.inputs, checked.targets];
       computer.reset();
       await computer.run(inputs, { teacher, every: inputs.rows, signal });

@@ -289,7 +289,7 @@ describe("a model that a program saved", () => {
     const ring = await forecastAhead(at("field.safetensors"), { data: turned, steps: 5 });
     expect(ring.forecasts[0]!.prediction.data).toEqual((await field.forecast(5, { warmup: data })).data);
     await expect(forecastAhead(at("nvar.safetensors"), { steps: 5, bandsFrom: "members" })).rejects.toThrow(
-      'bandsFrom is "members" and a model of kind nvar has one',
+      'bandsFrom is "members" and this forecaster has one',
     );
   });
 

@@ -56,7 +56,7 @@ describe.each([
     const column = head!.split(",").indexOf("prediction");
     const written = lines.filter((line) => line.startsWith("last,"));
     const rows = series.kind === "series" ? series.series.subarray(-100) : undefined;
-    const model = loaded.kind === "nvar" ? loaded.nvar : loaded.kind === "field" ? loaded.field : undefined;
+    const model = loaded.kind === "nvar" || loaded.kind === "field" ? loaded.forecaster : undefined;
     const said = await model!.forecast(10, { warmup: rows! });
     await model!.dispose();
     expect(written.map((line) => Number(line.split(",")[column]))).toEqual([...said.data]);

@@ -457,8 +457,8 @@ function ofIntegers(name: string, inputs: number, outputs: number, options: Opti
       await model.fit(isSeries ? u : { inputs: inputs > 0 ? u : Matrix.zeros(rows, 0), targets });
       const files = await toC(model);
       const parts = await decodeForecaster(await decodeModelFile(await model.toBytes(), "forecaster", "forecaster"), "forecaster");
-      const { model: reservoir, state, road } = parts.members[0]!;
-      const { inputScale, targetScale } = road;
+      const { model: reservoir, state, preprocessing } = parts.members[0]!;
+      const { inputScale, targetScale } = preprocessing;
       const scores = ({ mean, deviation }: Standardisation, matrix: Matrix) =>
         Int16Array.from(standardised({ mean, deviation }, matrix).data, (value) => inputSteps(Math.fround(value)));
       const closes = feedback || inputs >= outputs;

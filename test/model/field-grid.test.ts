@@ -224,8 +224,8 @@ describe("a field forecaster as a Forecaster", () => {
       "groups has one value for each direction, and the field is a line; give shape for a grid",
     );
     await expect(trained({ edges: "ring" })).rejects.toThrow("edges");
-    await expect(trained({}, { inputs: grid, targets: grid })).rejects.toThrow("a field goes on with a series, T x Q: give it just that");
+    await expect(trained({}, { inputs: grid, targets: grid })).rejects.toThrow("inputs was given; this forecaster goes on with a series");
     await expect(model.predict([[1, 2]])).rejects.toThrow("inputs has 2 columns; this forecaster takes 192");
-    await expect(model.forecast(3, { history: grid })).rejects.toThrow("history was given; this forecaster has no differences");
+    await expect(model.forecast(3, { history: grid })).rejects.toThrow("history was given; this forecaster has no transforms");
   });
 });

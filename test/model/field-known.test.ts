@@ -2,7 +2,7 @@
 // were missing. Of one group it is a Forecaster, bit for bit.
 import { describe, expect, it } from "vitest";
 import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
-import { type FieldData, FieldForecaster, type FieldOptions, Forecaster, Matrix, nrmse, rmse } from "../../src/index.js";
+import { FieldForecaster, type FieldOptions, Forecaster, type ForecasterData, Matrix, nrmse, rmse } from "../../src/index.js";
 import type { FieldGroups } from "../../src/model/field/groups.js";
 
 const sites = 8;
@@ -27,7 +27,7 @@ for (let t = 100; t < 110; t++) gapped.row(t)[5] = Number.NaN;
 
 const small: FieldOptions = { groups: 4, halo: 2, reservoir: { size: 60, seed: 4 }, readout: { lambda: 1e-5 }, engine: "cpu" };
 const { groups: _, halo: __, ...plain } = small;
-const part = (from: number, to: number, series = field): FieldData => ({
+const part = (from: number, to: number, series = field): ForecasterData => ({
   series: series.subarray(from, to),
   known: drive.subarray(from, to),
   times: times.slice(from, to),
@@ -132,7 +132,7 @@ describe("missing values of a field", () => {
     const came = field.subarray(train, train + 10);
     const last = Array.from({ length: 10 }, () => field.row(train - 1));
     expect(rmse(came, await model.forecast(10, { known }))).toBeLessThan(0.5 * rmse(came, last));
-    const { inputScale } = (model.members[0] as FieldGroups).road;
+    const { inputScale } = (model.members[0] as FieldGroups).preprocessing;
     const mask = (scores: Float64Array) => scores.subarray(field.cols + drive.cols);
     expect([...mask(inputScale.mean), ...mask(inputScale.deviation)]).toEqual([
       ...new Array(field.cols).fill(0),

@@ -77,7 +77,7 @@ describe("FieldForecaster", () => {
       await made.save(path);
       const opened = await loadModel(path);
       expect(opened.kind).toBe("field");
-      await using again = (opened as { field: FieldForecaster }).field;
+      await using again = (opened as { forecaster: FieldForecaster }).forecaster;
       const first = await made.forecast(15);
       expect((await again.forecast(15)).data).toEqual(first.data);
       expect((await made.forecast(15)).data).toEqual(first.data);

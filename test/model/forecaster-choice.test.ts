@@ -217,6 +217,7 @@ describe("a forecaster with a horizon", () => {
   it("counts a forecast that runs away as infinitely far off, in its file too", async () => {
     const model = {
       state: 0,
+      preprocessing: { transforms: { steps: [], lost: 0 }, known: 1 },
       start: async () => {},
       follow: async () => {},
       forecast: async (steps: number, known: Matrix | undefined) => {
@@ -227,8 +228,7 @@ describe("a forecaster with a horizon", () => {
     const data = [{ series: series.subarray(0, 8), known: column(8, (t) => t) }];
     const starts = [1, 3, 5].map((row) => ({ sequence: 0, row }));
     const parts = { training: data, starts };
-    const from = (runaway: "error" | "infinite") =>
-      forecastAll(data, parts, { model, tries: [model] }, { horizon: 2, warmup: 1, runaway }, undefined);
+    const from = (runaway: "error" | "infinite") => forecastAll(data, parts, [model], { horizon: 2, warmup: 1, runaway }, undefined);
     expect((await from("error"))[0]).toBeInstanceOf(NonFiniteStateError);
     expect([...((await from("infinite"))[0] as Matrix).data]).toEqual([0, 0, Infinity, Infinity, 0, 0]);
     await using forecaster = await Forecaster.fit(weekly, { ...small, members: 1 });

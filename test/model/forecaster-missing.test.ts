@@ -84,7 +84,7 @@ describe("a series with missing values", () => {
     const known = Matrix.from(Array.from({ length: 400 }, (_, t) => [3 + Math.cos(t / 5)]));
     const options = { ...small, missing: "mask", horizon: 10, members: 1, choose: { lambdas: [1e-4], starts: 4 } } as const;
     await using forecaster = await Forecaster.fit({ series: rare, known }, options);
-    const { inputScale } = (forecaster.members[0] as ForecasterMember).road;
+    const { inputScale } = (forecaster.members[0] as ForecasterMember).preprocessing;
     expect(inputScale.mean[2]).toBeCloseTo(3, 0);
     expect([...inputScale.mean.subarray(3)]).toEqual([0, 0]);
     expect([...inputScale.deviation.subarray(3)]).toEqual([1, 1]);
@@ -95,7 +95,7 @@ describe("a series with missing values", () => {
     const { kind, tensors, metadata } = await decodeModelFile(await forecaster.toBytes(), "here");
     const earlier = { ...tensors, "inputs.mean": { ...tensors["inputs.mean"]!, data: Float64Array.of(0, 2, 0.09, 0.01) } };
     await using opened = await Forecaster.fromBytes(await encodeModelFile(kind, { tensors: earlier, metadata }));
-    expect([...(opened.members[0] as ForecasterMember).road.inputScale.mean]).toEqual([0, 2, 0.09, 0.01]);
+    expect([...(opened.members[0] as ForecasterMember).preprocessing.inputScale.mean]).toEqual([0, 2, 0.09, 0.01]);
   });
 
   it("may have known inputs beside the mask", async () => {

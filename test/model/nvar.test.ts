@@ -42,7 +42,7 @@ describe("the features of NVAR", () => {
   it("are the delays, oldest first, and their monomials", () => {
     const features = new NvarFeatures({ delays: 2, stride: 1, degrees: [2], neighbours: null }, 2);
     const out = numbers(features.count, false);
-    features.write({ high: Float64Array.of(3, 4, 1, 2) }, { t: 1, group: 0 }, features.room(false), out);
+    features.write({ high: Float64Array.of(3, 4, 1, 2) }, { t: 1, group: 0 }, features.scratch(false), out);
     expect([...out.high]).toEqual([3, 4, 1, 2, 9, 12, 3, 6, 16, 4, 8, 1, 2, 4]);
   });
 
@@ -53,21 +53,21 @@ describe("the features of NVAR", () => {
   it("leave out degrees that were not asked for", () => {
     const features = new NvarFeatures({ delays: 1, stride: 1, degrees: [3], neighbours: null }, 2);
     const out = numbers(features.count, false);
-    features.write({ high: Float64Array.of(2, 5) }, { t: 0, group: 0 }, features.room(false), out);
+    features.write({ high: Float64Array.of(2, 5) }, { t: 0, group: 0 }, features.scratch(false), out);
     expect([...out.high]).toEqual([2, 5, 8, 20, 50, 125]);
   });
 
   it("have the same values in double-double", () => {
     const features = new NvarFeatures({ delays: 1, stride: 1, degrees: [2, 3], neighbours: null }, 1);
     const out = numbers(features.count, true);
-    features.write({ high: Float64Array.of(1), low: Float64Array.of(2 ** -60) }, { t: 0, group: 0 }, features.room(true), out);
+    features.write({ high: Float64Array.of(1), low: Float64Array.of(2 ** -60) }, { t: 0, group: 0 }, features.scratch(true), out);
     expect([...out.low!]).toEqual([2 ** -60, 2 ** -59, 3 * 2 ** -60]);
   });
 
   it("see neighbours across the end of a ring", () => {
     const features = new NvarFeatures({ delays: 1, stride: 1, degrees: [], neighbours: 1 }, 4);
     const out = numbers(features.count, false);
-    features.write({ high: Float64Array.of(10, 11, 12, 13) }, { t: 0, group: 0 }, features.room(false), out);
+    features.write({ high: Float64Array.of(10, 11, 12, 13) }, { t: 0, group: 0 }, features.scratch(false), out);
     expect([...out.high]).toEqual([13, 10, 11]);
   });
 });
@@ -133,7 +133,7 @@ describe("NvarForecaster", () => {
       await model.save(path);
       const opened = await loadModel(path);
       expect(opened.kind).toBe("nvar");
-      const again = (opened as { nvar: NvarForecaster }).nvar;
+      const again = (opened as { forecaster: NvarForecaster }).forecaster;
       expect((await again.forecast(20)).data).toEqual((await model.forecast(20)).data);
       expect(await again.toBytes()).toEqual(await model.toBytes());
     }
@@ -180,7 +180,7 @@ describe("NvarForecaster", () => {
     await expect(train(rows, { degrees: [1] })).rejects.toThrow("degrees[0] is 1; it takes");
     await expect(train(rows, { delay: 2 })).rejects.toThrow('unknown field "delay": did you mean "delays"?');
     await expect(train(rows, { lambda: 0, degrees: [2, 3] })).rejects.toThrow("do not determine");
-    await expect(train({ inputs: rows, targets: rows } as never)).rejects.toThrow("NVAR goes on with a series");
+    await expect(train({ inputs: rows, targets: rows } as never)).rejects.toThrow("this forecaster goes on with a series");
     await expect(train({ high: rows, low: rows } as never)).rejects.toThrow('they take arithmetic "doubleDouble"');
     await expect(train([[1], [Number.NaN], [2], [3]] as never)).rejects.toThrow("row 1");
     const constant = Array.from({ length: 50 }, () => [1]) as never;
@@ -188,9 +188,7 @@ describe("NvarForecaster", () => {
     const model = await NvarForecaster.create();
     await expect(model.forecast(3)).rejects.toThrow(NotFittedError);
     const trained = await train(rows);
-    await expect(trained.forecast(3, { warmup: [[1, 2, 3]] })).rejects.toThrow(
-      "warmup has 1 rows; the delays of this forecaster reach over 2",
-    );
+    await expect(trained.forecast(3, { warmup: [[1, 2, 3]] })).rejects.toThrow("warmup has 1 rows without a missing value");
     await expect(trained.predict([[1, 2]])).rejects.toThrow("series has 2 columns; this forecaster takes 3");
     const bytes = await trained.toBytes();
     bytes[bytes.length - 1]! ^= 1;

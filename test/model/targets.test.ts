@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Forecaster, Matrix, NvarForecaster, nrmse } from "../../src/index.js";
 
 /** Column 1 follows column 2 by two rows; column 0 is noise that nothing tells of. */
+const constructors = { forecaster: Forecaster, nvar: NvarForecaster };
 const rows = 400;
 const driver = Array.from({ length: rows }, (_, t) => Math.sin(t / 6) + Math.sin(t / 17));
 const noise = Array.from({ length: rows }, (_, t) => Math.sin(12.9898 * t * t) * 43.5);
@@ -31,7 +32,7 @@ describe.each(models)("targets of a %s", (_, train) => {
     const byHand = nrmse(Matrix.from(column(test, 1).slice(1)), Matrix.from(column(said, 1)));
     expect(await one.score(test, { warmup: series.subarray(0, 300) })).toBeCloseTo(byHand, 12);
     expect(column(await one.predict(test.subarray(0, 39), { warmup: series.subarray(0, 300) }), 0)).toEqual(column(said, 1));
-    await using again = await (one.constructor as typeof Forecaster).fromBytes(await one.toBytes());
+    await using again = await constructors[one.kind].fromBytes(await one.toBytes());
     expect((await again.forecast(5, { ...options, warmup: series })).data).toEqual(
       (await one.forecast(5, { ...options, warmup: series })).data,
     );

@@ -58,7 +58,6 @@ async function opened(file: string): Promise<Opened> {
   const loaded = await loadModel(file, { engine: "reference" });
   if (loaded.kind === "forecaster") return { model: loaded.forecaster, close: () => loaded.forecaster.dispose() };
   if (loaded.kind === "classifier") return { model: loaded.classifier, close: () => loaded.classifier.dispose() };
-  if (loaded.kind === "nvar") await loaded.nvar.dispose();
-  if (loaded.kind === "field") await loaded.field.dispose();
+  if (loaded.kind !== "reservoir") await loaded.forecaster.dispose();
   throw ArgumentError.because(`${file} holds a ${kind}; a forecaster, a classifier or a pipeline can be exported`, { field: "model" });
 }

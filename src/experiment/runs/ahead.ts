@@ -4,13 +4,11 @@ import { join } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
 import {
-  type FieldForecaster,
   type Forecast,
   type Forecaster,
-  type LoadedModel,
+  type ForecastModel,
   loadModel,
   ModelFileError,
-  type NvarForecaster,
   type TableNames,
 } from "../../model/index.js";
 import { fewestScores, rowsLost, timesAfter } from "../../series/index.js";
@@ -40,7 +38,7 @@ export interface Ahead {
 }
 
 type Given = Resolved<typeof aheadTable>;
-type Model = Extract<LoadedModel, { readonly kind: "forecaster" | "nvar" | "field" }>;
+type AnyForecaster = Pick<Forecaster<ForecastModel>, "settings" | "grid" | "known" | "columns" | "choice" | "state" | "forecast">;
 
 /** The model file of a run's folder, or the path itself. */
 export async function modelFileOf(path: string): Promise<string> {
@@ -66,26 +64,23 @@ export async function forecastAhead(path: string, options: AheadOptions = {}): P
     await loaded.computer.dispose();
     throw new ModelFileError(file, "it holds a reservoir, which was not trained to forecast; save a Forecaster");
   }
+  const { kind, forecaster } = loaded;
   try {
-    return await aheadOf(loaded, file, given);
+    return { path: file, kind, ...(await aheadOf(forecaster, file, given)) };
   } finally {
-    await modelOf(loaded).dispose();
+    await forecaster.dispose();
   }
 }
 
-function modelOf(loaded: Model): Forecaster | NvarForecaster | FieldForecaster {
-  return loaded.kind === "forecaster" ? loaded.forecaster : loaded.kind === "nvar" ? loaded.nvar : loaded.field;
-}
-
-async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead> {
-  const names = modelOf(loaded).settings.table;
+async function aheadOf(forecaster: AnyForecaster, path: string, given: Given): Promise<Omit<Ahead, "path" | "kind">> {
+  const names = forecaster.settings.table;
   if (names?.inputs)
     throw new ModelFileError(
       path,
       `it predicts ${[names.columns.join(", "), names.inputs.join(", ")].filter(Boolean).join(" from ")}, a row for each row, and was not trained to forecast (a task of type ` +
         `"forecast" does that); spillway serve answers with its predictions`,
     );
-  const wanted = wantedBy(loaded, names);
+  const wanted = wantedBy(forecaster, names);
   const table = given.data === undefined ? undefined : await readRowsUpToNow(given.data, wanted, given);
   if (given.inputs !== undefined && wanted.known === 0)
     throw ArgumentError.because("inputs was given; the model takes nothing that is known beforehand", { field: "inputs" });
@@ -94,27 +89,25 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
     rows,
     coming: separate ? separate.get(rows?.group) : comingOf(rows, wanted),
   }));
-  const steps = given.steps ?? stepsGiven(series) ?? horizonOf(loaded);
+  const steps = given.steps ?? stepsGiven(series) ?? forecaster.choice?.horizon;
   if (steps === undefined)
     throw ArgumentError.because("steps is missing; the model was fitted without a horizon, so say how many rows to forecast", {
       field: "steps",
     });
-  const levels = given.intervals ?? defaultLevels(loaded, steps, given.bandsFrom);
+  const levels = given.intervals ?? defaultLevels(forecaster, steps, given.bandsFrom);
   const forecasts: WrittenForecast[] = [];
   for (const [k, one] of series.entries()) {
-    forecasts.push(await forecastOne(loaded, { ...one, names, steps, levels, bandsFrom: given.bandsFrom, signal: given.signal }));
+    forecasts.push(await forecastOne(forecaster, { ...one, names, steps, levels, bandsFrom: given.bandsFrom, signal: given.signal }));
     if (series.length > 1) given.onProgress?.(k + 1, series.length);
   }
   const all = table?.columns ?? names?.columns ?? namesByPlace(wanted.columns);
-  const columns = targetsOf(loaded)?.map((c) => all[c]!) ?? all;
+  const columns = forecaster.settings.targets?.map((c) => all[c]!) ?? all;
   if (given.out !== undefined) await writeForecasts(given.out, forecasts, columns);
   const [first] = series;
-  const saved = table === undefined ? modelOf(loaded).state.time : undefined;
+  const saved = table === undefined ? forecaster.state.time : undefined;
   const grid = series.length === 1 ? (first!.rows?.axis?.grid ?? saved) : undefined;
   const row = first!.rows ? first!.rows.series.rows - 1 : lastRowOf(names);
   return {
-    path,
-    kind: loaded.kind,
     steps,
     forecasts,
     names: columns,
@@ -126,11 +119,8 @@ async function aheadOf(loaded: Model, path: string, given: Given): Promise<Ahead
   };
 }
 
-function wantedBy(loaded: Model, names: TableNames | undefined): Wanted {
-  const { grid, known, settings } = modelOf(loaded);
+function wantedBy({ grid, known, settings, columns }: AnyForecaster, names: TableNames | undefined): Wanted {
   const { missing = "error" } = settings;
-  const columns =
-    loaded.kind === "forecaster" ? loaded.forecaster.readout.outputSize : (modelOf(loaded) as NvarForecaster | FieldForecaster).columns;
   return { names, columns, known, grid, fills: missing !== "error", masks: missing === "mask" };
 }
 
@@ -145,23 +135,13 @@ function stepsGiven(series: readonly { readonly rows: RowsUpToNow | undefined; r
   return rows > 0 ? rows : undefined;
 }
 
-function horizonOf(loaded: Model): number | undefined {
-  return modelOf(loaded).choice?.horizon;
-}
-
 /** 90 %, if there are errors of that many steps from enough starts, or members to differ. */
-function defaultLevels(loaded: Model, steps: number, from: "errors" | "members"): readonly number[] {
+function defaultLevels({ choice }: AnyForecaster, steps: number, from: "errors" | "members"): readonly number[] {
   if (from === "members") return [usualLevel];
-  const { choice } = modelOf(loaded);
   return choice && steps <= choice.horizon && (choice.errorStarts ?? choice.starts).length >= fewestScores(usualLevel) ? [usualLevel] : [];
 }
 
 const usualLevel = 0.9;
-
-/** The columns that a model forecasts; undefined if that is all. */
-function targetsOf(loaded: Model): readonly number[] | undefined {
-  return loaded.kind === "field" ? undefined : (modelOf(loaded) as Forecaster | NvarForecaster).settings.targets;
-}
 
 function namesByPlace(columns: number): readonly string[] {
   return columns === 1 ? ["value"] : Array.from({ length: columns }, (_, c) => `column ${c}`);
@@ -182,30 +162,28 @@ interface One {
   readonly signal: AbortSignal | undefined;
 }
 
-async function forecastOne(loaded: Model, { names, rows, coming, steps, levels, bandsFrom, signal }: One): Promise<WrittenForecast> {
+async function forecastOne(forecaster: AnyForecaster, { names, rows, coming, steps, levels, bandsFrom, signal }: One): Promise<WrittenForecast> {
   const place = { start: "last", row: rows?.series.rows ?? (lastRowOf(names) ?? -1) + 1, group: rows?.group } as const;
   const times = rows?.axis && timesAfter(rows.axis.grid, steps);
   const written = (said: Forecast): WrittenForecast => {
     const [band, ...more] = said.bands ?? [];
     return { ...place, times: times ?? said.times, prediction: said, band, more };
   };
-  if (loaded.kind === "nvar" && bandsFrom === "members")
-    throw ArgumentError.because(`bandsFrom is "members" and a model of kind nvar has one; leave it out`, { field: "bandsFrom" });
-  const { settings, grid, known } = modelOf(loaded);
+  const { settings, grid, known } = forecaster;
   const options = {
     warmup: rows && warmupOf(rows, { ...settings, grid, known }),
     known: coming && (coming.times ? { values: coming.known, times: coming.times } : coming.known.subarray(0, steps)),
     intervals: levels,
+    bandsFrom,
     signal,
   };
-  if (loaded.kind === "nvar") return written(await loaded.nvar.forecast(steps, options));
-  return written(await (modelOf(loaded) as Forecaster | FieldForecaster).forecast(steps, { ...options, bandsFrom }));
+  return written(await forecaster.forecast(steps, options));
 }
 
 /** The last rows, as many as a forecast is warmed up on. */
 function warmupOf(
   { series, known, axis, filled }: RowsUpToNow,
-  { table, transforms, grid, known: takes }: Pick<Forecaster["settings"], "table" | "transforms"> & Pick<Forecaster, "grid" | "known">,
+  { table, transforms, grid, known: takes }: AnyForecaster["settings"] & Pick<AnyForecaster, "grid" | "known">,
 ) {
   const rows = table?.warmup === undefined ? series.rows : table.warmup + rowsLost(transforms ?? []);
   const from = Math.max(0, series.rows - rows);

@@ -2,7 +2,7 @@
 // from the same sums.
 import { SpillwayError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
-import type { ReadoutVariants } from "../../model/forecaster/member.js";
+import type { ReadoutVariants } from "../../model/forecaster/model.js";
 import { type ReadoutShape, RidgeTrainer, TrainedReadout, type Trainer, type TrainingStream } from "../../readout/index.js";
 import type { Scores } from "../runs/result.js";
 

@@ -72,8 +72,8 @@ export function planForecast(
   const early = longest.whole.original.subarray(0, Math.floor((1 - validation) * longest.trainRows));
   const canChoose = type === "ridge" && selection === undefined && isLongEnough(longest, { horizon, washout });
   const fixed = typeof lags === "number" ? lags : 0;
-  const sightOf = (longestLags: number) => ({ longestLags, warmup: Math.max(task.warmup, longestLags) });
-  if (!canChoose) return { options: { lags: fixed, members }, isChosen: false, ...sightOf(fixed) };
+  const drivenBy = (longestLags: number) => ({ longestLags, warmup: Math.max(task.warmup, longestLags) });
+  if (!canChoose) return { options: { lags: fixed, members }, isChosen: false, ...drivenBy(fixed) };
   const named = baselines.flatMap((each) =>
     typeof each === "object" && "seasonalNaive" in each && each.seasonalNaive > 1 ? [each.seasonalNaive] : [],
   );
@@ -84,17 +84,17 @@ export function planForecast(
   const seasons = takesLags && typeof lags !== "number" ? [...new Set(found)].filter(fit).sort((a, b) => a - b) : [];
   const isTimed = step !== undefined && "file" in data && data.calendar === undefined && shownCycles(step, early.rows).length > 0;
   const isChosen = lambda === undefined || seasons.length > 0 || (isTimed && opensCalendar({ horizon }, reservoir, false));
-  if (!isChosen) return { options: { lags: fixed, members }, isChosen, ...sightOf(fixed) };
-  const sight = sightOf(Math.max(fixed, ...seasons.map(lagsOfSeason)));
+  if (!isChosen) return { options: { lags: fixed, members }, isChosen, ...drivenBy(fixed) };
+  const driven = drivenBy(Math.max(fixed, ...seasons.map(lagsOfSeason)));
   return {
     options: {
       horizon,
       ...(seasons.length > 0 ? { season: seasons, lags: "season" } : { lags: fixed }),
       members: members ?? plannedMembers,
-      choose: { warmup: sight.warmup },
+      choose: { warmup: driven.warmup },
     },
     isChosen,
-    ...sight,
+    ...driven,
   };
 }
 

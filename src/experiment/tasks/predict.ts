@@ -4,7 +4,7 @@ import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import type { Matrix } from "@spillway/numerics";
 import { noInputs } from "../../model/forecaster/data.js";
-import { oneReadout } from "../../model/forecaster/member.js";
+import { oneReadout } from "../../model/forecaster/model.js";
 import { Forecaster } from "../../model/index.js";
 import { plotError, plotForecast } from "../../plot/index.js";
 import { baselineName, predictBaseline, rowsLost } from "../../series/index.js";

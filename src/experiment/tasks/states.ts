@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { NpyWriter } from "@spillway/io";
 import type { Matrix } from "@spillway/numerics";
-import { fitKnown, type MaskColumns } from "../../model/forecaster/road.js";
+import { fitKnown, type MaskColumns } from "../../model/forecaster/preprocessing.js";
 import { fitStandardisation, type Standardisation, standardised } from "../../model/standardisation.js";
 import { type Figure, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
 import { type AnyReservoirComputer, NonFiniteStateError } from "../../reservoir/index.js";

@@ -102,7 +102,7 @@ export interface Trial {
 }
 
 /** What of the data a model sees beside the series: the calendar, and where values are missing. */
-export function seenBeside({ data }: Experiment): { readonly calendar?: readonly CalendarFeature[]; readonly missing?: "mask" } {
+export function seriesOptions({ data }: Experiment): { readonly calendar?: readonly CalendarFeature[]; readonly missing?: "mask" } {
   return {
     ...("calendar" in data && data.calendar !== undefined && { calendar: data.calendar }),
     ...("missing" in data && data.missing === "mask" && { missing: "mask" as const }),
@@ -116,7 +116,7 @@ export function forecasterOptions(
 ): ForecasterOptions & Pick<WorkOptions, "signal"> {
   const { reservoir, washout } = experiment;
   return {
-    ...seenBeside(experiment),
+    ...seriesOptions(experiment),
     reservoir: { ...reservoir, seed },
     readout: trainer,
     washout,

@@ -24,13 +24,13 @@ const refuse = (what: string, field: string) => ArgumentError.because(`the model
  * sees the state alone, of a series as it is.
  */
 export function isWhollyInteger({ members }: ForecasterParts): boolean {
-  const [{ model, readout, road, lags }, ...others] = members as [MemberFile];
+  const [{ model, readout, preprocessing, lags }, ...others] = members as [MemberFile];
   if (model.kind !== undefined || model.config.arithmetic !== "integer" || others.length > 0) return false;
   const { features, outputSize } = readout;
-  if (lags > 0 || road.known > 0 || road.transforms.steps.length > 0) return false;
+  if (lags > 0 || preprocessing.known > 0 || preprocessing.transforms.steps.length > 0) return false;
   if (features.input || features.squares || features.state !== "plain") return false;
   const feedsInputs = model.outputSize === 0 && model.inputSize >= outputSize;
-  return !feedsInputs || sameStandardisation(columnsOf(road.inputScale, 0, outputSize), road.targetScale);
+  return !feedsInputs || sameStandardisation(columnsOf(preprocessing.inputScale, 0, outputSize), preprocessing.targetScale);
 }
 
 /** What the program depends on. */
@@ -49,7 +49,7 @@ export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote
   const member = checkMembers(parts)[0]!;
   const {
     readout,
-    road,
+    preprocessing,
     state,
     parts: [{ model }],
   } = member as { parts: [Part] } & RateMember;
@@ -57,10 +57,10 @@ export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote
   const outputs = readout.outputSize;
   const closes = feedback || model.inputSize >= outputs;
   const outside = closes ? (feedback ? model.inputSize : model.inputSize - outputs) : undefined;
-  const held = closes && parts.settings.hold && road.held !== undefined;
+  const held = closes && parts.settings.hold && preprocessing.held !== undefined;
   const plan: Plan = { name, model, outputs, feedback, outside, held };
   const answers = answersOf(member, held);
-  const fraction = fractionOf([road.inputScale, road.targetScale]);
+  const fraction = fractionOf([preprocessing.inputScale, preprocessing.targetScale]);
   const title = `Written by Spillway ${version}: a forecaster of ${outputs} output${outputs === 1 ? "" : "s"}, in integers.`;
   const constants = new Constants();
   const pointers: Record<string, Field> = {};
@@ -94,7 +94,7 @@ export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote
       shifted.map(({ shift }) => shift),
     );
   };
-  const { inputScale, targetScale } = road;
+  const { inputScale, targetScale } = preprocessing;
   if (model.inputSize > 0)
     addScale(
       "input",
@@ -160,14 +160,16 @@ interface Answers {
   readonly upper: readonly bigint[];
 }
 
-function answersOf({ readout, road }: RateMember, isHeld: boolean): Answers {
+function answersOf({ readout, preprocessing }: RateMember, isHeld: boolean): Answers {
   const outputs = Array.from({ length: readout.outputSize }, (_, o) => {
     const row = Array.from(readout.weights.row(o));
     const e = readoutExponent(row, readout.intercept[o]!);
     const weights = row.map((value) => value * 2 ** e);
     const intercept = readout.intercept[o]! * 2 ** (e + 15);
     if (![...weights, intercept].every(Number.isInteger)) throw refuse("has a readout that is not rounded to 24 bits", "readout");
-    const bounds = isHeld ? [road.held!.lower[o]!, road.held!.upper[o]!].map((value) => inFloat(value, road.targetScale, o)) : [];
+    const bounds = isHeld
+      ? [preprocessing.held!.lower[o]!, preprocessing.held!.upper[o]!].map((value) => inFloat(value, preprocessing.targetScale, o))
+      : [];
     const most = weights.reduce((sum, value) => sum + Math.abs(value) * 2 ** 15, Math.abs(intercept)) / 2 ** (e + 15);
     return { weights, intercept, bits: e + 15, bounds, most };
   });

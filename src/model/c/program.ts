@@ -1,8 +1,8 @@
 // A forecaster as a program: its constants, and what of the runtime it needs.
 import { type CalendarFeature, calendarColumns } from "../../series/calendar.js";
 import type { ForecasterParts } from "../forecaster/file.js";
-import { inScores } from "../forecaster/road.js";
-import { sightOf } from "../forecaster/seen.js";
+import { inScores } from "../forecaster/preprocessing.js";
+import { readoutFeaturesOf } from "../forecaster/readout-features.js";
 import { columnsOf, inScoresOf, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
 import { calendarRows } from "./calendar.js";
 import { Constants, type Field, nowhere, type Program } from "./constants.js";
@@ -48,7 +48,7 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
   constants.tables.push({ name: "members", type: "member", rows });
   const { rows: days, hasYears } = calendarRows(calendar, constants);
   if (days.length > 0) constants.tables.push({ name: "calendar_features", type: "feature", rows: days });
-  const given = members[0]!.road.bounds;
+  const given = members[0]!.preprocessing.bounds;
   const bounds = shape.closes && given?.some((ends) => ends.some((end) => end !== null)) ? given : undefined;
   const isObserving = observes(shape);
   const hasFed = shape.feedback || isObserving;
@@ -59,7 +59,7 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
     ...{ MEMBERS: members.length, INPUTS: inputs, OUTPUTS: outputs, GROUPS: Math.max(...parts.groups) + 1, LAGS: mostLags },
     ...{ MOST_INPUTS: reservoirs.mostInputs, MOST_ROWS: mostRows },
     LEAST_ROWS: (isObserving ? Math.max(1, mostLags) : mostLags) + lost,
-    ...{ TRAINED_ROWS: Math.min(mostRows, shape.seenRows), MOST_LOST: lost, PAST: pastOf(shape), LARGEST: shape.largest },
+    ...{ TRAINED_ROWS: Math.min(mostRows, shape.readoutFeatureRows), MOST_LOST: lost, PAST: pastOf(shape), LARGEST: shape.largest },
     ...{ FILLS: shape.fills, FILLS_FED: shape.fillsFed, FEEDBACK: Number(shape.feedback), FED: hasFed ? outputs : 0 },
     ...{ OBSERVES: Number(isObserving), DRIVEN: Number(!hasFed), HOLDS: Number(shape.held) },
     ...{ SQUARE_HALF: Number(features.state === "squareHalf"), SQUARES: Number(features.squares), KNOWN: known },
@@ -108,17 +108,17 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
 
 /** What of a program its members say. */
 export function shapeOf(name: string, members: readonly RateMember[], { settings }: ForecasterParts): Omit<Shape, "calendar" | "noise"> {
-  const [{ model, readout, road, parts }] = members as [RateMember];
+  const [{ model, readout, preprocessing, parts }] = members as [RateMember];
   const outputs = readout.outputSize;
   const { missing = "error" } = settings;
   const feedback = model.outputSize > 0;
-  const ofRow = road.known === 0 ? model.inputSize : feedback ? 0 : outputs;
+  const ofRow = preprocessing.known === 0 ? model.inputSize : feedback ? 0 : outputs;
   return {
     name,
     precision: model.precision,
     inputs: model.inputSize,
     outputs,
-    known: road.known,
+    known: preprocessing.known,
     masks: missing === "mask" ? outputs : 0,
     fills: missing === "error" ? 0 : ofRow,
     fillsFed: missing !== "error" && feedback ? outputs : 0,
@@ -127,8 +127,8 @@ export function shapeOf(name: string, members: readonly RateMember[], { settings
     widths: members.map((member) => member.parts.reduce((sum, part) => sum + part.model.size, 0)),
     largest: Math.max(...members.flatMap((member) => member.parts.map((part) => part.model.size))),
     lags: members.map(({ lags }) => lags),
-    seenRows: seenRowsOf(members),
-    held: settings.hold && members.every((member) => member.road.held !== undefined),
+    readoutFeatureRows: seenRowsOf(members),
+    held: settings.hold && members.every((member) => member.preprocessing.held !== undefined),
     transforms: transformsOf(members),
     integers: parts[0]!.model.config.arithmetic === "integer",
     sees: members.some(({ readout: { features } }) => features.input),
@@ -138,25 +138,25 @@ export function shapeOf(name: string, members: readonly RateMember[], { settings
 /** Rows that were seen, as far as they matter: a member keeps no more of them than it needs. */
 function seenRowsOf(members: readonly RateMember[]): number {
   const lacks = members.filter(
-    ({ state, lags, road }) => state.recent.rows < Math.max(lags, road.known > 0 ? 1 : 0) + road.transforms.lost,
+    ({ state, lags, preprocessing }) => state.recent.rows < Math.max(lags, preprocessing.known > 0 ? 1 : 0) + preprocessing.transforms.lost,
   );
   return Math.min(...lacks.map(({ state }) => state.recent.rows));
 }
 
 function transformsOf(members: readonly RateMember[]): CTransforms | undefined {
-  const lists = new Map(members.map(({ road }) => [JSON.stringify(road.transforms), road.transforms]));
+  const lists = new Map(members.map(({ preprocessing }) => [JSON.stringify(preprocessing.transforms), preprocessing.transforms]));
   if ([...lists.values()].every(({ steps }) => steps.length === 0)) return undefined;
   return { lists: [...lists.values()], outputs: members[0]!.readout.outputSize };
 }
 
 /** What a closed loop takes: its scale, its readout, its range, and the last rows of the series. */
 export function loopOf(member: RateMember, { feedback, inputs, outputs }: Pick<Shape, "feedback" | "inputs" | "outputs">) {
-  const { road, readout } = member;
-  const loopScale = feedback || inputs < outputs ? road.targetScale : columnsOf(road.inputScale, 0, outputs);
+  const { preprocessing, readout } = member;
+  const loopScale = feedback || inputs < outputs ? preprocessing.targetScale : columnsOf(preprocessing.inputScale, 0, outputs);
   return {
     loopScale,
-    loop: sameStandardisation(loopScale, road.targetScale) ? readout : inScoresOf(readout, road.targetScale, loopScale),
-    held: road.held && inScores(road.held, loopScale),
+    loop: sameStandardisation(loopScale, preprocessing.targetScale) ? readout : inScoresOf(readout, preprocessing.targetScale, loopScale),
+    held: preprocessing.held && inScores(preprocessing.held, loopScale),
     recent: lastScores(member, loopScale, feedback),
   };
 }
@@ -171,8 +171,8 @@ function fieldsOf(
   constants: Constants,
 ): readonly Field[] {
   const { feedback, outputs, inputs, precision, transforms } = shape;
-  const { model, readout, road, lags, state, parts } = member;
-  const sight = sightOf(inputs, outputs, lags, undefined);
+  const { model, readout, preprocessing, lags, state, parts } = member;
+  const readoutFeatures = readoutFeaturesOf(inputs, outputs, lags, undefined);
   const { loopScale, loop, held, recent } = loopOf(member, shape);
   const to = (type: ArrayType, name: string, values: ArrayLike<number> | undefined) => constants.to(type, `${name}_${m}`, values);
   const double = (name: string, values: ArrayLike<number> | undefined) => to("float64", name, values);
@@ -181,20 +181,26 @@ function fieldsOf(
     double(`${name}_deviation`, deviation),
   ];
   const [stateType, trained] = statesAs(parts[0]!.model, trainedState(member));
-  const list = transforms?.lists.findIndex((each) => JSON.stringify(each) === JSON.stringify(road.transforms)) ?? 0;
-  const window = transforms && mostLost(transforms) > 0 ? pastAfter(state.recent, road.transforms, mostLost(transforms)) : undefined;
+  const list = transforms?.lists.findIndex((each) => JSON.stringify(each) === JSON.stringify(preprocessing.transforms)) ?? 0;
+  const window =
+    transforms && mostLost(transforms) > 0 ? pastAfter(state.recent, preprocessing.transforms, mostLost(transforms)) : undefined;
   const cols = readout.weights.cols;
   return [
     ...reservoirs.add(parts, model.size, String(m)),
     ...[cols, cols - model.size * (readout.features.squares ? 2 : 1), lags],
     ...[double("readout", readout.weights.data), double("intercept", readout.intercept)],
     ...[double("loop_readout", loop.weights.data), double("loop_intercept", loop.intercept)],
-    ...(inputs > 0 ? scale("input", road.inputScale) : [nowhere, nowhere]),
-    ...[...scale("target", road.targetScale), ...scale("loop", loopScale), double("lower", held?.lower), double("upper", held?.upper)],
-    firsts && road.transforms.steps.length > 0 ? { to: "transforms", row: firsts[list]! } : nowhere,
-    ...[road.transforms.steps.length, road.transforms.lost, double("past", window), to(stateType, "state", trained)],
+    ...(inputs > 0 ? scale("input", preprocessing.inputScale) : [nowhere, nowhere]),
+    ...[
+      ...scale("target", preprocessing.targetScale),
+      ...scale("loop", loopScale),
+      double("lower", held?.lower),
+      double("upper", held?.upper),
+    ],
+    firsts && preprocessing.transforms.steps.length > 0 ? { to: "transforms", row: firsts[list]! } : nowhere,
+    ...[preprocessing.transforms.steps.length, preprocessing.transforms.lost, double("past", window), to(stateType, "state", trained)],
     to(precision, "input", inputs > 0 ? state.reservoir.input : []),
-    to(precision, "fed", feedback ? state.reservoir.output : recent.subarray(0, sight || road.known > 0 ? outputs : 0)),
+    to(precision, "fed", feedback ? state.reservoir.output : recent.subarray(0, readoutFeatures || preprocessing.known > 0 ? outputs : 0)),
     ...[to(precision, "recent", lags > 0 ? recent : undefined), state.reservoir.step],
   ];
 }
@@ -208,8 +214,8 @@ export function trainedState({ state }: RateMember): Float64Array {
  * The last rows of the series in z-scores, newest first; rows that were not seen are 0. One row at
  * least.
  */
-function lastScores({ lags, state, road }: RateMember, scale: Standardisation, feedback: boolean): Float64Array {
-  const recent = seenAfter(state.recent, road.transforms);
+function lastScores({ lags, state, preprocessing }: RateMember, scale: Standardisation, feedback: boolean): Float64Array {
+  const recent = seenAfter(state.recent, preprocessing.transforms);
   const cols = scale.mean.length;
   const out = new Float64Array(Math.max(1, lags) * cols);
   if (feedback) return out;

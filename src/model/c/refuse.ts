@@ -25,7 +25,7 @@ export interface RateMember extends MemberFile {
 
 /** @throws ArgumentError for what is no forecaster and no classifier */
 export function checkKind(model: unknown): void {
-  if (model instanceof Forecaster || model instanceof Classifier) return;
+  if ((model instanceof Forecaster && model.kind === "forecaster") || model instanceof Classifier) return;
   throw ArgumentError.because(
     "model is of another kind; an export takes a Forecaster or a Classifier, such as the `classifier` of a pipeline",
     { field: "model" },
@@ -41,7 +41,7 @@ export function checkMembers({ settings, members }: ForecasterParts): readonly R
   if (settings.hybrid) throw unheld("calls a model of yours");
   const checked = members.map((member) => ({ ...member, parts: partsOf(member.model) }));
   checkAlike(checked.flatMap(({ parts }) => parts));
-  const own = unheldStep(members.flatMap(({ road }) => road.transforms.steps));
+  const own = unheldStep(members.flatMap(({ preprocessing }) => preprocessing.transforms.steps));
   if (own !== undefined) throw unheld(`transforms its series by ${own}, a function of yours`, "transforms");
   return checked;
 }

@@ -30,7 +30,7 @@ export interface Shape {
   /** Rows of the series that each member's readout sees. */
   readonly lags: readonly number[];
   /** Rows of the series that were seen where the model stands. */
-  readonly seenRows: number;
+  readonly readoutFeatureRows: number;
   /** Whether outputs of a closed loop are held in a range. */
   readonly held: boolean;
   /** Whether a readout sees more than the state. */

@@ -1,70 +1,103 @@
-// FieldForecaster: reservoirs side by side along a line or over a grid, each with its own sites and
-// those next to them. How they work together stands in groups.ts, how it is kept in file.ts.
-
-import { checkWhole } from "@spillway/core/checks.js";
+// FieldForecaster: a Forecaster whose model is reservoirs side by side along a line or over a grid,
+// each with its own sites and those next to them. groups.ts runs them.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import { readBytes } from "@spillway/io/files.js";
-import type { Matrix, MatrixLike } from "@spillway/numerics";
-import type { TrainedReadout } from "../../readout/index.js";
-import type { ReservoirComputer, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
-import { workTable } from "../../reservoir/work.js";
-import { rowsLost, type TimeGrid } from "../../series/index.js";
-import { forecasterReservoir } from "../defaults.js";
-import { NotFittedError } from "../errors.js";
-import { bandsOf, checkIntervals } from "../forecaster/bands.js";
-import type { Bound } from "../forecaster/bounds.js";
-import type { ForecasterChoice } from "../forecaster/choice.js";
-import { Clock, type ClockNote } from "../forecaster/clock.js";
-import { type CheckedSeries, checkColumns, checkedSeries, fromRow, withTimes } from "../forecaster/data.js";
+import type { Seed } from "@spillway/numerics";
+import { type RidgeTrainer, ridge } from "../../readout/index.js";
+import {
+  type EngineSelection,
+  ReservoirComputer,
+  type ReservoirModel,
+  type ReservoirOptions,
+  type WorkOptions,
+} from "../../reservoir/index.js";
+import { rowsLost } from "../../series/index.js";
+import { forecasterReservoir, forecasterTrainer } from "../defaults.js";
+import type { CheckedSeries } from "../forecaster/data.js";
 import { askMembers } from "../forecaster/ensemble.js";
-import type { Forecast } from "../forecaster/forecast.js";
+import { evaluate, type TriedMember } from "../forecaster/evaluate.js";
+import { type Forecaster, type ForecasterConstructors, forecastersOf } from "../forecaster/forecaster.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
-import { medianOf } from "../forecaster/loss.js";
-import { fillPredicted, type LastRows, maskAhead } from "../forecaster/missing.js";
-import type { TimesOption } from "../forecaster/options.js";
-import { scoredRows, scorerOf } from "../forecaster/score.js";
-import { SeriesForecaster } from "../forecaster/series-forecaster.js";
-import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
-import { disposeAll, type FieldReservoirs, openReservoirs, reopenReservoirs } from "./computers.js";
-import { type FieldPrefix, fieldPrefix, fieldRows, fieldScored } from "./data.js";
+import type { FitRows, ForecastModel, Trained } from "../forecaster/model.js";
+import { chooseDefaults, plannedRidge, seedsOf } from "../forecaster/plan.js";
+import { half } from "../forecaster/reservoir-model.js";
+import type { RowKind } from "../forecaster/rows.js";
+import { type LoadOptions, loadTable } from "../model-file.js";
+import type { MutableContent } from "../mutable-content.js";
 import { decodeField, encodeField } from "./file.js";
 import { FieldGeometry, ownColumns } from "./geometry.js";
-import { FieldGroups, type FieldGroupsState } from "./groups.js";
-import {
-  type FieldData,
-  type FieldForecastOptions,
-  type FieldOptions,
-  type FieldPredictOptions,
-  type FieldScoreOptions,
-  type FieldSequences,
-  type FieldSettings,
-  fieldForecastTable,
-  fieldOptionsTable,
-  fieldPredictTable,
-  fieldScoreTable,
-} from "./options.js";
-import { fieldTrainer, trainField } from "./train.js";
+import { FieldGroups } from "./groups.js";
+import { type FieldOptions, type FieldSettings, fieldOptionsTable } from "./options.js";
+import { fitFieldPreprocessing } from "./preprocessing.js";
 
-/** Reservoirs side by side with their readouts: one of those whose median an ensemble forecasts. */
-export interface FittedField {
-  /** One a group, the same ones if weights are shared. */
-  readonly computers: readonly ReservoirComputer[];
-  /** One readout, one for each way that groups lie to open ends, or one a group. */
-  readonly readouts: readonly TrainedReadout[];
+/** What reservoirs are made of. */
+interface FieldReservoirs extends EngineSelection {
+  readonly description: ReservoirOptions;
 }
 
-/** Where a FieldForecaster stands in its series. */
-export interface FieldState {
-  readonly members: readonly FieldGroupsState[];
-  /** The time of the last row that it has seen; undefined if it is not known. */
-  readonly time: TimeGrid | undefined;
-  /** The last row, by which missing values of those to come are held. */
-  readonly last?: LastRows | undefined;
+/** The reservoirs of each member, one a group. */
+type FieldComputers = readonly (readonly ReservoirComputer[])[];
+
+/** A field as it is described. */
+export class FieldModel implements ForecastModel<FieldSettings, FieldGroups> {
+  readonly kind = "field";
+  readonly settings: FieldSettings;
+  readonly rows: RowKind = { feedback: false, pairs: false, maskInput: true, exact: false };
+  readonly #reservoirs: FieldReservoirs;
+
+  constructor(settings: FieldSettings, reservoirs: FieldReservoirs) {
+    this.settings = settings;
+    this.#reservoirs = reservoirs;
+  }
+
+  /** @throws ArgumentError if groups, halo, shape or washout do not fit, and what ridge throws */
+  async fit(rows: FitRows, previous: readonly FieldGroups[], work: WorkOptions): Promise<Trained<FieldGroups>> {
+    const { settings } = this;
+    const { washout } = settings;
+    const { columns, known } = rows.given;
+    const data = rows.data as readonly CheckedSeries[];
+    const geometry = new FieldGeometry(settings, columns, { given: known, ...ownColumns(settings, columns) });
+    data.forEach(({ series: { rows: all } }, s) => {
+      const count = Math.max(0, all - rowsLost(settings.transforms ?? []) - 1);
+      if (washout < count) return;
+      const where = data.length > 1 ? `sequences[${s}]` : "the series";
+      throw ArgumentError.shape(`washout is ${washout} and ${where} gives ${count} rows to train on; set a washout below that`, {
+        field: "washout",
+        value: washout,
+      });
+    });
+    const computers = await this.#openReservoirs(geometry, previous);
+    try {
+      return await trainField({ settings, geometry, members: computers, data, masks: rows.masks }, work);
+    } catch (error) {
+      if (computers[0] !== previous[0]?.computers) await disposeAll(computers);
+      throw error;
+    }
+  }
+
+  encode(content: MutableContent, { members }: Trained<FieldGroups>): void {
+    const parts = members.map(({ fit, computers, state }) => {
+      const own = this.settings.shared ? computers.slice(0, 1) : computers;
+      return { fit, models: own.map(({ model }) => model), state };
+    });
+    encodeField(content, parts);
+  }
+
+  /** Those of the earlier members, if they fit; else new ones. */
+  async #openReservoirs(geometry: FieldGeometry, previous: readonly FieldGroups[]): Promise<FieldComputers> {
+    const [first] = previous;
+    const earlier = previous.map(({ computers }) => computers);
+    if (first?.computers.length === geometry.groups && first.computers[0]!.model.inputSize === geometry.seen) return earlier;
+    await disposeAll(earlier);
+    return openReservoirs(geometry, this.settings, this.#reservoirs);
+  }
 }
+
+/** A forecaster of local reservoirs. */
+export type FieldForecaster = Forecaster<FieldModel>;
 
 /**
- * Local reservoirs: a field of Q sites on a line or grid, cut into g groups of as many sites. Group
+ * Makes forecasters by local reservoirs: a field of Q sites on a line or grid, cut into g groups of as many sites. Group
  * i is driven by its sites and l on each side of them and predicts its own; along a line, with q =
  * Q / g,
  *
@@ -75,28 +108,19 @@ export interface FieldState {
  * their neighbours. With shared weights and periodic edges a field that is turned by a group has
  * the turned forecast, bit for bit; one group without a halo is a plain reservoir.
  *
- * It has a state, as a `Forecaster` has. `fit` leaves it at the end of the training data; `predict`
- * moves it on; `forecast` and `score` put it back. Calls that are made while another is running
- * wait for it.
- *
  * @example
  * const field = kuramotoSivashinsky(8000, { N: 256, L: 100, discard: 400 });
- * await using model = await FieldForecaster.fit(field, { groups: 32, halo: 6, reservoir: { size:
- * 1000 } }); const next = await model.forecast(300);
+ * await using model = await FieldForecaster.fit(field, {
+ *   groups: 32,
+ *   halo: 6,
+ *   reservoir: { size: 1000 },
+ * });
+ * const next = await model.forecast(300);
  */
-export class FieldForecaster extends SeriesForecaster<FieldSettings, FieldState, FieldData, FieldPrefix> {
-  readonly #reservoirs: FieldReservoirs;
-  #computers: readonly (readonly ReservoirComputer[])[] = [];
-  #members: readonly FieldGroups[] | undefined;
-  #choice: ForecasterChoice | undefined;
-
-  private constructor(settings: FieldSettings, reservoirs: FieldReservoirs, time?: ClockNote) {
-    super(settings, time);
-    this.#reservoirs = reservoirs;
-  }
-
-  /** Checks the options. @throws ArgumentError */
-  static async create(options: FieldOptions): Promise<FieldForecaster> {
+export const FieldForecaster: ForecasterConstructors<FieldModel, FieldOptions, LoadOptions> = forecastersOf({
+  kind: "field",
+  loadTable,
+  async create(options: FieldOptions): Promise<FieldModel> {
     const { reservoir, engine, context, plan, threads, ...settings } = resolve(fieldOptionsTable, options);
     const description = forecasterReservoir(reservoir) as ReservoirOptions;
     if (description.feedback)
@@ -105,281 +129,165 @@ export class FieldForecaster extends SeriesForecaster<FieldSettings, FieldState,
       });
     checkChoose(settings);
     fieldTrainer(settings);
-    return new FieldForecaster(settings, { description, engine, context, plan, threads });
-  }
-
-  /** Makes a forecaster and trains it. */
-  static async fit(data: FieldData | FieldSequences, options: FieldOptions & TimesOption & WorkOptions): Promise<FieldForecaster> {
-    const { signal, onProgress, times, ...rest } = options ?? {};
-    const forecaster = await FieldForecaster.create(rest);
-    try {
-      return await forecaster.fit(times === undefined ? data : withTimes(data, times), { signal, onProgress });
-    } catch (error) {
-      await forecaster.dispose();
-      throw error;
-    }
-  }
-
-  /**
-   * Trains on a field, T x Q, or on several. @throws ArgumentError if groups, halo, shape or
-   * washout do not fit, and what ridge throws
-   */
-  async fit(data: FieldData | FieldSequences, work: WorkOptions = {}): Promise<this> {
-    return this.turns.take(async () => {
-      resolve(workTable, work);
-      const { settings } = this;
-      const { checked, masks, missingCounts, last, given } = fieldRows(data, settings);
-      const { washout } = settings;
-      const { columns: cols } = given;
-      const geometry = new FieldGeometry(settings, cols, { given: given.known, ...ownColumns(settings, cols) });
-      const clock = new Clock(settings.calendar);
-      const timed = clock.train(checked) as readonly CheckedSeries[];
-      timed.forEach(({ series: { rows: all } }, s) => {
-        const rows = Math.max(0, all - rowsLost(settings.transforms ?? []) - 1);
-        if (washout < rows) return;
-        const where = timed.length > 1 ? `sequences[${s}]` : "the series";
-        throw ArgumentError.shape(`washout is ${washout} and ${where} gives ${rows} rows to train on; set a washout below that`, {
-          field: "washout",
-          value: washout,
-        });
-      });
-      const computers = await this.#openReservoirs(geometry);
-      const { members, choice } = await trainField({ settings, geometry, members: computers, data: timed, masks }, work);
-      this.#members = members;
-      this.#choice = choice;
-      this.clock = clock;
-      this.counts = missingCounts;
-      this.last = last;
-      return this;
-    });
-  }
-
-  /**
-   * One reservoir a group, the same ones if weights are shared; those of the first member, if there
-   * are several. @throws NotFittedError
-   */
-  get computers(): readonly ReservoirComputer[] {
-    return this.#first.computers;
-  }
-
-  /** Every member's reservoirs and readouts. @throws NotFittedError */
-  get members(): readonly FittedField[] {
-    return this.#fitted();
-  }
-
-  /** Q, the columns of its series. @throws NotFittedError */
-  get columns(): number {
-    return this.#first.fit.geometry.columns;
-  }
-
-  /** How many sites its field has. @throws NotFittedError */
-  get sites(): number {
-    return this.columns / this.settings.channels;
-  }
-
-  /**
-   * One readout, one for each way that groups lie to open ends, or one a group; those of the first
-   * member, if there are several. @throws NotFittedError
-   */
-  get readouts(): readonly TrainedReadout[] {
-    return this.#first.readouts;
-  }
-
-  /**
-   * Columns of the inputs that are known beforehand and have to be given: it makes the calendar and
-   * the mask of missing values itself. 0 if there are none. @throws NotFittedError
-   */
-  get known(): number {
-    return this.#first.fit.geometry.known.given;
-  }
-
-  override get bounds(): readonly Bound[] {
-    return this.#first.road.bounds ?? [];
-  }
-
-  override get choice(): ForecasterChoice | undefined {
-    return this.#choice;
-  }
-
-  /** Where it stands in its series. Setting it goes back there. @throws NotFittedError */
-  override get state(): FieldState {
-    return { members: this.#fitted().map(({ state }) => state), time: this.clock.now, last: this.last };
-  }
-
-  /** Goes back to where it stood. */
-  override set state(state: FieldState) {
-    const members = this.#fitted();
-    const given: unknown = state?.members;
-    const fits = (one: FieldGroupsState, m: number) =>
-      one?.groups?.length === members[m]?.computers.length && one.recent?.cols === this.columns;
-    if (!Array.isArray(given) || given.length !== members.length || !given.every(fits))
-      throw new ArgumentError("state", state, "one that this forecaster's `state` gave");
-    for (const [m, member] of members.entries()) member.state = state.members[m]!;
-    this.clock.now = state.time;
-    this.last = state.last ?? {};
-  }
-
-  /**
-   * One-step prediction: row i (T x Q, binary64) is the row that follows row i of the series (T x
-   * Q); with known inputs, the calendar or a mask it is row i itself, made from the rows before it,
-   * as in `Forecaster`. The state moves on. @throws ArgumentError, NotFittedError
-   */
-  async predict(series: MatrixLike, options: FieldPredictOptions = {}): Promise<Matrix<Float64Array>> {
-    return this.turns.take(async () => {
-      const { warmup, known: beforehand, ...work } = resolve(fieldPredictTable, options);
-      const prefix = this.prefix(warmup);
-      const { inputs, known, last } = fillPredicted(
-        { inputs: series, known: beforehand },
-        this.settings.missing,
-        prefix?.last ?? this.last,
-      );
-      const rows = checkedSeries(inputs as MatrixLike, "inputs");
-      checkColumns(rows, "inputs", this.columns);
-      return this.backOnFailure(async () => {
-        await this.start(prefix, work.signal);
-        const checked = this.clock.known(rows.rows, known, this.#first.road.known);
-        const made = await this.#ask(work, (member, each) => member.predict({ series: rows, known: checked }, each));
-        this.clock.advance(rows.rows);
-        this.last = last;
-        return medianOf(made);
-      });
-    });
-  }
-
-  /**
-   * Closed loop: `steps` rows of the whole field (steps x Q, binary64). Row 0 follows the last row
-   * that was seen. If that row's time stamp is known, the forecast has `times`. The state is put
-   * back afterwards.
-   * @throws ArgumentError, NotFittedError, NonFiniteStateError
-   */
-  async forecast(steps: number, options: FieldForecastOptions = {}): Promise<Forecast> {
-    return this.turns.take(async () => {
-      const { warmup, known, history, intervals, bandsFrom, ...work } = resolve(fieldForecastTable, options);
-      const { fit, road } = this.#first;
-      checkWhole("steps", steps, 1);
-      const [choice, members] = [this.#choice, this.#fitted()];
-      checkIntervals({ choice, members }, steps, { intervals, bandsFrom });
-      return this.puttingBack(async () => {
-        await this.start(this.prefix(warmup), work.signal);
-        if (history !== undefined) {
-          const last = checkedSeries(history, "history");
-          for (const member of members) member.recall(last);
-        }
-        const { masks } = fit.geometry.known;
-        const given = masks > 0 ? maskAhead(known, steps, masks, this.known) : known;
-        const ahead = this.clock.known(steps, given, road.known);
-        const made = await this.#ask(work, (member, each) => member.forecast(steps, ahead, each));
-        const values = medianOf(made);
-        return this.handedOut(values, bandsOf({ choice, members }, { values, made }, { intervals, bandsFrom }));
-      });
-    });
-  }
-
-  /**
-   * The score of one-step predictions of rows 1 to T - 1 of a series, or of all its rows if
-   * something of them is known beforehand. Rows of which a value was filled do not count. The state
-   * is put back afterwards. @throws ArgumentError, NotFittedError, and what the metric throws
-   */
-  async score(data: FieldData, options: FieldScoreOptions = {}): Promise<number> {
-    return this.turns.take(async () => {
-      const { metric, washout, warmup, ...work } = resolve(fieldScoreTable, options);
-      const prefix = this.prefix(warmup);
-      const { checked, mask } = fieldScored(data, this.settings, prefix?.last ?? this.last);
-      checkColumns(checked.series, "series", this.columns);
-      const { inputs, ...scored } = scoredRows(checked, mask, this.#first.road.known > 0);
-      const score = scorerOf({ ...scored, washout, metric });
-      const predicted = await this.puttingBack(async () => {
-        await this.start(prefix, work.signal);
-        const { known } = this.clock.rows(checked) as CheckedSeries;
-        return this.#ask(work, (member, each) => member.predict({ series: inputs, known }, each));
-      });
-      return score(medianOf(predicted));
-    });
-  }
-
-  /** Back to the initial state of every reservoir. @throws NotFittedError */
-  reset(): void {
-    for (const member of this.#fitted()) member.reset();
-    this.clock.now = undefined;
-    this.last = {};
-  }
-
-  /**
-   * The model as the bytes of one safetensors file: reservoirs, readouts, settings and states.
-   * @throws NotFittedError
-   */
-  override async toBytes(): Promise<Uint8Array> {
-    return this.turns.take(async () => {
-      const members = this.#fitted().map(({ fit, computers, state }) => {
-        const own = this.settings.shared ? computers.slice(0, 1) : computers;
-        return { fit, models: own.map(({ model }) => model), state };
-      });
-      return encodeField({ settings: this.settings, members, choice: this.#choice, time: this.clock.note, last: this.last });
-    });
-  }
-
-  /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
-  static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<FieldForecaster> {
-    const { source, ...selection } = resolve(loadTable, options);
-    const { settings, members, choice, time, last } = await decodeField(await decodeModelFile(bytes, source, "field"), source);
+    return new FieldModel(settings, { description, engine, context, plan, threads });
+  },
+  async open(file, { source, ...selection }: LoadOptions & { readonly source: string }) {
+    const { settings, members, choice, time, last } = await decodeField(file, source);
     const models = members.map((member) => member.models);
-    const forecaster = new FieldForecaster(settings, { description: models[0]![0]!.config, ...selection }, time);
-    forecaster.#computers = await reopenReservoirs(models, members[0]!.fit.geometry, selection);
-    forecaster.#members = members.map(({ fit, state }, m) => {
-      const member = new FieldGroups(forecaster.#computers[m]!, fit);
+    const computers = await reopenReservoirs(models, members[0]!.fit.geometry, selection);
+    const groups = members.map(({ fit, state }, m) => {
+      const member = new FieldGroups(computers[m]!, fit);
       member.state = state;
       return member;
     });
-    forecaster.#choice = choice;
-    forecaster.last = last;
-    return forecaster;
-  }
+    const model = new FieldModel(settings, { description: models[0]![0]!.config, ...selection });
+    return { model, trained: trainedOf(groups, choice), time, last };
+  },
+});
 
-  /**
-   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
-   */
-  static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<FieldForecaster> {
-    resolve(loadTable, options);
-    return FieldForecaster.fromBytes(await readBytes(path), { ...options, source: path });
-  }
+const trainedOf = (members: readonly FieldGroups[], choice: Trained<FieldGroups>["choice"]): Trained<FieldGroups> => ({
+  members,
+  groups: members.map(() => 0),
+  choice,
+});
 
-  /** Gives memory and threads back. Idempotent. */
-  override async dispose(): Promise<void> {
-    await disposeAll(this.#computers);
-  }
+/** What a fit starts from. */
+interface FieldSource {
+  readonly settings: FieldSettings;
+  readonly geometry: FieldGeometry;
+  /** The reservoirs of each member, one a group. */
+  readonly members: FieldComputers;
+  readonly data: readonly CheckedSeries[];
+  /** Of each series, 1 where a value was filled; undefined if none can have been. */
+  readonly masks: FitRows["masks"];
+}
 
-  #fitted(): readonly FieldGroups[] {
-    if (!this.#members) throw new NotFittedError("forecaster");
-    return this.#members;
+/** Chooses lambda by forecasts, if there is a horizon, and then trains the readouts on all rows. */
+async function trainField(source: FieldSource, work: WorkOptions): Promise<Trained<FieldGroups>> {
+  const { settings, data, masks } = source;
+  const { horizon, choose, washout } = settings;
+  if (horizon === undefined) {
+    const trainer = fieldTrainer(settings);
+    return trainedOf(await trainMembers(source, trainer, trainer, work), undefined);
   }
+  const { options, lambdas } = plannedRidge(settings.readout, settings);
+  const members = source.members.map(
+    (computers) =>
+      async (training: readonly CheckedSeries[], signal: AbortSignal | undefined): Promise<TriedMember> => {
+        const trainers = lambdas.map((lambda) => ridge({ ...options, lambda }));
+        const tries = await trainOn(source, computers, training, trainers, { signal });
+        const state = tries.find((one) => one instanceof FieldGroups)?.state;
+        const again = async (place: number) => {
+          const member = tries[place] as FieldGroups;
+          member.state = state!;
+          return member;
+        };
+        return { tries, again, close: async () => {} };
+      },
+  );
+  const choice = await evaluate(
+    [{ lags: 0, calendar: false, transforms: [], members }],
+    data,
+    { ...chooseDefaults, ...(choose as Partial<typeof chooseDefaults>), horizon, lambdas, washout, masks, keep: 1, calendarColumns: 0 },
+    half(work, 0),
+  );
+  const { lambda } = choice.kept[0]!;
+  // A lambda that was chosen on fewer rows can be too small for the normal equations of all of
+  // them.
+  const instead = ridge({ ...options, lambda, solver: "qr", blas: "portable" });
+  return trainedOf(await trainMembers(source, ridge({ ...options, lambda }), instead, half(work, 1)), choice);
+}
 
-  get #first(): FieldGroups {
-    return this.#fitted()[0]!;
-  }
+/**
+ * Each member on all rows; `instead` trains if the normal equations of `trainer` cannot be solved.
+ */
+async function trainMembers(source: FieldSource, trainer: RidgeTrainer, instead: RidgeTrainer, work: WorkOptions) {
+  const { data } = source;
+  return askMembers(source, work, async (computers, each): Promise<FieldGroups> => {
+    const [groups] = await trainOn(source, computers, data, [trainer], each);
+    if (groups instanceof FieldGroups) return groups;
+    if (instead === trainer) throw groups!;
+    const [again] = await trainOn(source, computers, data, [instead], each);
+    return again as FieldGroups;
+  });
+}
 
-  #ask<Made>(work: WorkOptions, ask: (member: FieldGroups, work: WorkOptions) => Promise<Made>): Promise<readonly Made[]> {
-    return askMembers({ members: this.#fitted() }, work, ask);
-  }
+function trainOn(
+  { settings, geometry }: FieldSource,
+  computers: readonly ReservoirComputer[],
+  data: readonly CheckedSeries[],
+  trainers: readonly RidgeTrainer[],
+  work: WorkOptions,
+) {
+  const { hold, washout } = settings;
+  const preprocessing = fitFieldPreprocessing(data, settings, geometry.known);
+  return FieldGroups.fit(computers, data, { geometry, preprocessing, hold, washout, trainers }, work);
+}
 
-  protected override prefixOf(warmup: FieldData): FieldPrefix {
-    return fieldPrefix(warmup, this.settings);
+/** The trainer of a group's readout. @throws ArgumentError for one that keeps every row */
+function fieldTrainer(settings: FieldSettings): RidgeTrainer {
+  const { readout, horizon } = settings;
+  const described = horizon === undefined ? forecasterTrainer(readout).description : plannedRidge(readout, settings).options;
+  const trainer = ridge(described as object);
+  if (!trainer.stream({ stateSize: 1, inputSize: 0, outputSize: 1 }))
+    throw ArgumentError.because("readout keeps every row; a field takes solver cholesky or qr, and selection gcv", { field: "readout" });
+  return trainer;
+}
+/**
+ * One list a member. @throws ArgumentError if the description takes other inputs than a group sees
+ */
+async function openReservoirs(
+  { seen, groups }: FieldGeometry,
+  { shared, members = 1 }: FieldSettings,
+  { description, ...selection }: FieldReservoirs,
+): Promise<FieldComputers> {
+  if (description.inputSize !== undefined && description.inputSize !== seen)
+    throw ArgumentError.shape(`a group sees ${seen} columns and the reservoir takes ${description.inputSize} (inputSize); leave it out`);
+  const make = (seed: Seed | undefined) => ReservoirComputer.create({ ...description, seed, inputSize: seen }, selection);
+  const made: ReservoirComputer[][] = [];
+  try {
+    for (const [m, own] of seedsOf(members, description).entries()) {
+      const computers: ReservoirComputer[] = [];
+      made.push(computers);
+      // Group 0 of the first member is the reservoir that the description says.
+      const seed = m === 0 && typeof members === "number" ? description.seed : own;
+      for (let g = 0; g < groups; g++) {
+        const isFirst = g === 0;
+        computers.push(
+          isFirst || !shared
+            ? await make(isFirst ? seed : `${seed ?? 0} group ${g}`)
+            : await ReservoirComputer.fromModel(computers[0]!.model, selection),
+        );
+      }
+    }
+    return made;
+  } catch (error) {
+    await disposeAll(made);
+    throw error;
   }
+}
 
-  protected override async start(prefix: FieldPrefix | undefined, signal: AbortSignal | undefined): Promise<void> {
-    if (!prefix) return;
-    checkColumns(prefix.rows.series, "warmup", this.columns);
-    const timed = fromRow(this.clock.warmUp(prefix.rows) as CheckedSeries, prefix.unfilled);
-    for (const member of this.#fitted()) await member.start(timed, signal);
-    this.last = prefix.last;
+/** The reservoirs of a file again: of each member one a group, or one for all. */
+async function reopenReservoirs(
+  models: readonly (readonly ReservoirModel[])[],
+  { groups }: FieldGeometry,
+  options: Omit<FieldReservoirs, "description">,
+): Promise<FieldComputers> {
+  const made: ReservoirComputer[][] = [];
+  try {
+    for (const own of models) {
+      const computers: ReservoirComputer[] = [];
+      made.push(computers);
+      for (let g = 0; g < groups; g++) computers.push(await ReservoirComputer.fromModel(own[own.length > 1 ? g : 0]!, options));
+    }
+    return made;
+  } catch (error) {
+    await disposeAll(made);
+    throw error;
   }
+}
 
-  async #openReservoirs(geometry: FieldGeometry): Promise<readonly (readonly ReservoirComputer[])[]> {
-    const [first] = this.#computers;
-    if (first?.length === geometry.groups && first[0]!.model.inputSize === geometry.seen) return this.#computers;
-    await this.dispose();
-    this.#computers = [];
-    this.#members = undefined;
-    this.#computers = await openReservoirs(geometry, this.settings, this.#reservoirs);
-    return this.#computers;
-  }
+/** Gives their memory back. */
+async function disposeAll(members: FieldComputers): Promise<void> {
+  await Promise.all(members.flat().map((computer) => computer.dispose()));
 }

@@ -5,23 +5,10 @@ import type { TrainedReadout } from "../../readout/index.js";
 import type { ReservoirModel, SessionState } from "../../reservoir/index.js";
 import { keptTransforms, openTransforms } from "../../series/transform-file.js";
 import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
-import type { ForecasterChoice } from "../forecaster/choice.js";
-import type { ClockNote } from "../forecaster/clock.js";
-import {
-  getBounds,
-  getChoice,
-  getLast,
-  getRows,
-  getStandardisation,
-  putBounds,
-  putChoice,
-  putLast,
-  putStandardisation,
-} from "../forecaster/file.js";
-import type { LastRows } from "../forecaster/missing.js";
-import { joined } from "../forecaster/road.js";
-import { encodeModelFile, type ModelFile } from "../model-file.js";
-import { emptyContent, floats, type MutableContent } from "../mutable-content.js";
+import { type CommonParts, getCommon, getRows, getStandardisation, putStandardisation } from "../forecaster/file.js";
+import { joined } from "../forecaster/preprocessing.js";
+import type { ModelFile } from "../model-file.js";
+import { floats, type MutableContent } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
 import { columnsOf } from "../standardisation.js";
 import { TensorReader } from "../tensor-reader.js";
@@ -29,16 +16,11 @@ import { FieldGeometry, ownColumns } from "./geometry.js";
 import type { FieldFit, FieldGroupsState } from "./groups.js";
 import { type FieldSettings, fieldTable } from "./options.js";
 
-/** All that a trained FieldForecaster is. */
-export interface FieldParts {
+/** A field forecaster, as its file holds it. */
+export interface FieldParts extends CommonParts {
   readonly settings: FieldSettings;
   /** They differ in reservoirs, readouts and states alone. */
   readonly members: readonly FieldMember[];
-  readonly choice: ForecasterChoice | undefined;
-  /** Undefined if it was trained without time stamps. */
-  readonly time: ClockNote | undefined;
-  /** The last row, by which missing values of those to come are held. */
-  readonly last: LastRows;
 }
 
 /** One member of a field's ensemble. */
@@ -57,30 +39,24 @@ const prefixesOf = (member: number, members: number) => (g: number) => `${member
  * prefix `group.g.`, tensors `field.mean`, `field.deviation`, `held.lower` and `held.upper` (Q),
  * `known.mean` and `known.deviation` (K) if anything is known beforehand, of each group
  * `state.values` and `state.input`, `recent` (rows x Q) if there are transforms or known inputs;
- * notes `field`, `state`, `transforms`, `bounds` and `time`. If there are several members, what a group has
- * stands under `member.m.` too. Of a choice what `putChoice` puts.
+ * notes `state` and `transforms`. If there are several members, the tensors of a group have the
+ * prefix `member.m.` too.
  */
-export async function encodeField({ settings, members, choice, time, last }: FieldParts): Promise<Uint8Array> {
+export function encodeField(content: MutableContent, members: readonly FieldMember[]): void {
   const [{ fit, state }] = members as readonly [FieldMember, ...FieldMember[]];
-  const { road } = fit;
-  const content = emptyContent();
+  const { preprocessing } = fit;
   const { tensors, metadata } = content;
   for (const [m, member] of members.entries()) putMember(content, prefixesOf(m, members.length), member);
-  putStandardisation(tensors, "field", road.targetScale);
+  putStandardisation(tensors, "field", preprocessing.targetScale);
   const { columns } = fit.geometry;
-  if (road.known > 0) putStandardisation(tensors, "known", columnsOf(road.inputScale, columns, columns + road.known));
-  tensors["held.lower"] = floats(road.held.lower);
-  tensors["held.upper"] = floats(road.held.upper);
-  if (road.transforms.steps.length > 0) metadata["transforms"] = stableJson(keptTransforms(road.transforms));
-  if (road.transforms.steps.length > 0 || road.known > 0)
+  if (preprocessing.known > 0)
+    putStandardisation(tensors, "known", columnsOf(preprocessing.inputScale, columns, columns + preprocessing.known));
+  tensors["held.lower"] = floats(preprocessing.held.lower);
+  tensors["held.upper"] = floats(preprocessing.held.upper);
+  if (preprocessing.transforms.steps.length > 0) metadata["transforms"] = stableJson(keptTransforms(preprocessing.transforms));
+  if (preprocessing.transforms.steps.length > 0 || preprocessing.known > 0)
     tensors["recent"] = floats(state.recent.data, [state.recent.rows, state.recent.cols]);
-  metadata["field"] = stableJson(settings);
   metadata["state"] = stableJson({ step: state.groups[0]!.step });
-  putChoice(content, choice);
-  putLast(content, settings, last);
-  putBounds(content, road.bounds);
-  if (time) metadata["time"] = stableJson(time);
-  return encodeModelFile("field", content);
 }
 
 function putMember(content: MutableContent, prefixOf: (g: number) => string, { fit, models, state }: FieldMember): void {
@@ -98,12 +74,10 @@ function putMember(content: MutableContent, prefixOf: (g: number) => string, { f
 
 /** @throws ModelFileError with the reason why the content is no FieldForecaster */
 export async function decodeField(file: ModelFile, source: string): Promise<FieldParts> {
-  const { parseClockNote, parseStateNote } = await import("../schemas.js");
+  const { parseStateNote } = await import("../schemas.js");
   const reader = new TensorReader(file, source);
   const settings: FieldSettings = reader.check("field", () => resolve(fieldTable, reader.json("field") as object));
   const columns = reader.lengthOf("field.mean");
-  const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
-  if (!time && (settings.calendar ?? []).length > 0) throw reader.error("it takes the calendar and has no note of its time");
   const known = reader.has("known.mean") ? reader.lengthOf("known.mean") : 0;
   const made = ownColumns(settings, columns);
   const given = known - made.masks - made.calendar;
@@ -116,27 +90,25 @@ export async function decodeField(file: ModelFile, source: string): Promise<Fiel
   const isTransformed = reader.hasNote("transforms");
   const transforms = reader.check("transforms", () => openTransforms(isTransformed ? reader.json("transforms") : [], columns));
   const recent = isTransformed || known > 0 ? getRows(reader, "recent", columns) : Matrix.zeros(0, columns);
-  const choice = await getChoice(reader, columns);
   const range = (name: string) => reader.vector(name, columns, "float64") as Float64Array;
   const targetScale = getStandardisation(reader, "field", columns);
-  const bounds = await getBounds(reader);
-  if (bounds && bounds.length !== columns) throw reader.error(`its bounds are of ${bounds.length} columns and its field has ${columns}`);
-  const road = {
-    bounds,
+  const held = { lower: range("held.lower"), upper: range("held.upper") };
+  const inputScale = known > 0 ? joined(targetScale, getStandardisation(reader, "known", known)) : targetScale;
+  const common = await getCommon(reader, settings, recent, columns);
+  const preprocessing = {
+    bounds: common.bounds,
     transforms,
     known,
     targetScale,
-    inputScale: known > 0 ? joined(targetScale, getStandardisation(reader, "known", known)) : targetScale,
-    held: { lower: range("held.lower"), upper: range("held.upper") },
+    inputScale,
+    held,
   };
-  const last = getLast(reader, settings, recent, columns);
-  reader.finish();
   const members = found.map(({ models, readouts, groups }) => ({
-    fit: { geometry, road, readouts, hold: settings.hold },
+    fit: { geometry, preprocessing, readouts, hold: settings.hold },
     models,
     state: { groups, recent },
   }));
-  return { settings, members, choice, time, last };
+  return { settings, members, ...common };
 }
 
 /** What a file holds of one member alone. */

@@ -1,7 +1,6 @@
 // A FieldForecaster's options and their checks. It runs nothing.
 import {
   anything,
-  callback,
   checkedLater,
   choice,
   either,
@@ -17,19 +16,16 @@ import {
   tuple,
   whole,
 } from "@spillway/core/options.js";
-import type { Matrix, MatrixLike, Seed } from "@spillway/numerics";
+import type { Seed } from "@spillway/numerics";
 import type { RidgeOptions } from "../../readout/index.js";
-import type { EngineSelection, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
-import { selectionTable, seriesOf } from "../../reservoir/options.js";
-import { workTable } from "../../reservoir/work.js";
+import type { EngineSelection, ReservoirOptions } from "../../reservoir/index.js";
+import { selectionTable } from "../../reservoir/options.js";
 import { type CalendarFeature, calendarKind } from "../../series/calendar.js";
 import { anyTransformKind, type Transform } from "../../series/transform-kinds.js";
 import { type Bounds, boundsOption } from "../forecaster/bounds.js";
-import type { TimedRows } from "../forecaster/clock.js";
-import type { DescribedSeries } from "../forecaster/data.js";
 import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
 import { type MissingInSeries, missingKind } from "../forecaster/missing.js";
-import { bandsFromOption, intervalsOption, knownAheadOption, knownRowsOption, membersKind } from "../forecaster/options.js";
+import { membersKind } from "../forecaster/options.js";
 import { type TableNames, tableNamesOption } from "../table-names.js";
 
 /** What lies beyond the last site of a direction: the first one again, or nothing. */
@@ -125,69 +121,6 @@ export interface FieldOptions extends Partial<Omit<FieldSettings, "groups">>, En
   readonly groups: number | readonly [down: number, along: number];
 }
 
-/**
- * A T x Q series of a field, alone or with time stamps and what is known of its rows beforehand, of
- * the field as a whole: every reservoir sees it.
- */
-export type FieldData = MatrixLike | DescribedSeries;
-
-/** Series that follow one another without touching. */
-export interface FieldSequences {
-  readonly sequences: readonly FieldData[];
-}
-
-/** Where a forecast of a field starts. */
-export interface FieldStartOptions extends WorkOptions {
-  /**
-   * Start from the initial state and run these rows (T x Q) first. Left out, go on from the present
-   * state: after `fit`, the end of the training data.
-   */
-  readonly warmup?: FieldData | undefined;
-}
-
-/** Options of `predict`. */
-export interface FieldPredictOptions extends FieldStartOptions {
-  /**
-   * What was known beforehand of each row, if the model takes that. Output t is then the prediction
-   * of row t itself, made from the rows before it.
-   */
-  readonly known?: MatrixLike | undefined;
-}
-
-/** Options of `forecast`. */
-export interface FieldForecastOptions extends FieldStartOptions {
-  /**
-   * What is known of the steps to come, one row a step, if the model takes that; or rows with time
-   * stamps, of which each step takes its own. The calendar need not be given.
-   */
-  readonly known?: MatrixLike | TimedRows | undefined;
-  /**
-   * The last known rows of the series (T x Q) in place of those that the model keeps: what
-   * differences are added to, and what known inputs go on from. The states are left as they are;
-   * `warmup` sets both.
-   */
-  readonly history?: MatrixLike | undefined;
-  /**
-   * Shares of the values to come that bands around the forecast hold, such as [0.8, 0.95]: split
-   * conformal by step, as in `Forecaster`. It takes a `horizon` in fit, and no more steps than
-   * that. Default none.
-   */
-  readonly intervals?: readonly number[] | undefined;
-  /**
-   * What bands are made of, as in `Forecaster`: what forecasts were off by ("errors", default), or
-   * what members differ by ("members").
-   */
-  readonly bandsFrom?: "errors" | "members" | undefined;
-}
-
-/** Options of `score`. */
-export interface FieldScoreOptions extends FieldStartOptions {
-  /** A function of target and prediction (T x Q). Default `nrmse`. */
-  readonly metric?: ((target: Matrix, prediction: Matrix) => number) | undefined;
-  /** Rows left out at the start. Default 0. */
-  readonly washout?: number | undefined;
-}
-
 const number = whole({ atLeast: 1, atMost: 65_536 });
 const edge = choice("periodic", "open");
 const pairOf = <Value>(each: Kind<Value>) => tuple<readonly [Value, Value]>(`[down, along], each ${each.takes}`, [each, each]);
@@ -224,34 +157,3 @@ export const fieldOptionsTable = {
   ...selectionTable,
   ...fieldTable,
 } satisfies TableOf<FieldOptions>;
-
-/** Where predictions of a FieldForecaster start. */
-export const fieldStartTable = {
-  ...workTable,
-  warmup: optional(
-    checkedLater<FieldData>("a series, T x Q, or { series, known, times }"),
-    "Start from the initial state and run these rows first; left out, go on from the present state.",
-  ),
-} satisfies TableOf<FieldStartOptions>;
-
-/** The options of `FieldForecaster.predict`. */
-export const fieldPredictTable = { ...fieldStartTable, known: knownRowsOption } satisfies TableOf<FieldPredictOptions>;
-
-/** The options of `FieldForecaster.forecast`. */
-export const fieldForecastTable = {
-  ...fieldStartTable,
-  known: knownAheadOption,
-  history: optional(seriesOf("T x Q"), "The last known rows of the series, in place of those that the model keeps."),
-  intervals: intervalsOption,
-  bandsFrom: bandsFromOption,
-} satisfies TableOf<FieldForecastOptions>;
-
-/** The options of `FieldForecaster.score`. */
-export const fieldScoreTable = {
-  ...fieldStartTable,
-  metric: optional(
-    callback<NonNullable<FieldScoreOptions["metric"]>>("a function of target and prediction"),
-    "The score; left out, nrmse.",
-  ),
-  washout: option(whole(), 0, "Rows left out at the start."),
-} satisfies TableOf<FieldScoreOptions>;

@@ -60,7 +60,7 @@ export type MeasuredErrors = Pick<ForecasterChoice, "horizon" | "targets" | "err
 /** A model that bands are asked of. */
 export interface BandSource {
   readonly choice: ForecasterChoice | undefined;
-  readonly members: readonly { readonly road: { readonly transforms: FittedTransforms } }[];
+  readonly members: readonly { readonly preprocessing: { readonly transforms: FittedTransforms } }[];
 }
 
 /** The bands of a forecast whose levels are checked; undefined if none are asked for. */
@@ -74,7 +74,7 @@ export function bandsOf(
   return bandsAround(
     values,
     choice!,
-    members.map(({ road }) => road.transforms),
+    members.map(({ preprocessing }) => preprocessing.transforms),
     intervals,
   );
 }

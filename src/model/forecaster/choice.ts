@@ -1,12 +1,11 @@
 // What a model's settings and lambda are chosen by: closed-loop forecasts of the asked horizon,
-// from validation starts inside the training part. What is tried stands in candidates.ts.
+// from validation starts inside the training part. evaluate.ts makes the forecasts.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix, portableExp, portableLog } from "@spillway/numerics";
 import { type WorkOptions, WorkPacer } from "../../reservoir/index.js";
 import { fitStandardisation } from "../standardisation.js";
 import type { CheckedSeries } from "./data.js";
 import { type ForecastLoss, isNoWorse, losses, medianOf } from "./loss.js";
-import type { RoadSettings } from "./road.js";
 import { changingColumns, rowsOf, startsOneAfterAnother, type ValidationParts, type ValidationStart } from "./validation.js";
 
 /** What a candidate differs from the others in, beside fields of its reservoir. */
@@ -17,18 +16,14 @@ export interface TriedSetting {
   readonly calendar: boolean;
 }
 
-/** What a choice is made by. */
-export interface ChoiceOptions extends Omit<RoadSettings, "transforms"> {
+/** What pairs are chosen by. */
+export interface PairOptions {
   readonly horizon: number;
   readonly lambdas: readonly number[];
-  readonly starts: number;
-  readonly validation: number;
   readonly keep: number;
   readonly loss: ForecastLoss;
-  /** Rows that drive the reservoir before each forecast; undefined for all before it. */
+  /** Rows that drive the model before each forecast; undefined for all before it. */
   readonly warmup?: number | undefined;
-  readonly washout: number;
-  readonly calendarColumns: number;
   /** Of each series, 1 where a value was filled and not measured: it counts for nothing. */
   readonly masks: readonly (Matrix | undefined)[];
   /** Columns that count; undefined for all. */
@@ -94,9 +89,6 @@ export interface ForecastingCandidate extends TriedSetting {
   /** The forecast of one lambda from other starts, infinite from those where it runs away. */
   again(lambda: number, starts: readonly ValidationStart[], signal: AbortSignal | undefined): Promise<Matrix<Float64Array> | Error>;
 }
-
-/** What pairs are chosen by. */
-export type PairOptions = Pick<ChoiceOptions, "horizon" | "lambdas" | "loss" | "keep" | "masks" | "warmup" | "targets">;
 
 /**
  * Scores the forecasts of candidates, keeps the best pairs, and measures their errors.
@@ -215,7 +207,7 @@ async function errorsFromMore(
 }
 
 /** The deviation of each column's measured values, and whether they change. */
-function measuredScale(training: readonly CheckedSeries[], masks: ChoiceOptions["masks"]) {
+function measuredScale(training: readonly CheckedSeries[], masks: PairOptions["masks"]) {
   if (!masks.some((mask) => mask?.data.includes(1)))
     return { deviation: fitStandardisation(training.map(({ series }) => series)).deviation, changing: changingColumns(training) };
   const columns = Array.from({ length: training[0]!.series.cols }, (_, c) => {
@@ -231,7 +223,7 @@ function measuredScale(training: readonly CheckedSeries[], masks: ChoiceOptions[
 /** Of each row that a start forecasts 1 where it was filled; undefined if none was. */
 function filledOf(
   data: readonly CheckedSeries[],
-  masks: ChoiceOptions["masks"],
+  masks: PairOptions["masks"],
   starts: readonly ValidationStart[],
   horizon: number,
 ): Float64Array | undefined {

@@ -10,9 +10,15 @@ import type { TimeAxis, TimeColumn, TimeLike } from "../../series/index.js";
 import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
 import type { MissingInSeries } from "./missing.js";
 
+/**
+ * The values of a T x D series. A model in double-double takes `{ high, low }`, which gives more
+ * than 53 bits of each value: high + low.
+ */
+export type SeriesValues = MatrixLike | { readonly high: MatrixLike; readonly low: MatrixLike };
+
 /** A T x D series with what is known of its rows beforehand: row t of each for the same time. */
-export interface DescribedSeries {
-  readonly series: MatrixLike;
+export interface DescribedSeries<Values = SeriesValues> {
+  readonly series: Values;
   /** T x K inputs that are known beforehand. */
   readonly known?: MatrixLike | undefined;
   /**
@@ -28,7 +34,10 @@ export interface DescribedSeries {
  * A T x D series to go on, alone or with what is known of its rows; or T x I inputs with T x O
  * targets.
  */
-export type ForecasterData = MatrixLike | DescribedSeries | { readonly inputs?: MatrixLike | undefined; readonly targets: MatrixLike };
+export type ForecasterData<Values = SeriesValues> =
+  | Values
+  | DescribedSeries<Values>
+  | { readonly inputs?: MatrixLike | undefined; readonly targets: MatrixLike };
 
 /**
  * Series that follow one another without touching: each starts from the reservoir's initial state
@@ -42,9 +51,9 @@ export interface ForecasterSequences {
  * What the reservoir has seen before: a series, with what was known beforehand if the model takes
  * that; or inputs, with the targets if there is feedback to force.
  */
-export type ForecasterPrefix =
-  | MatrixLike
-  | DescribedSeries
+export type ForecasterPrefix<Values = SeriesValues> =
+  | Values
+  | DescribedSeries<Values>
   | { readonly inputs?: MatrixLike | undefined; readonly targets?: MatrixLike | undefined };
 
 /** Checked data, in the units of the user. */
@@ -57,6 +66,14 @@ export interface CheckedSeries {
   readonly times?: TimeColumn | undefined;
   /** T x D: the rows as they are filled after training; undefined if they are so already. */
   readonly held?: Matrix | undefined;
+  /** What binary64 leaves of the values, of a model in double-double. */
+  readonly low?: LowParts | undefined;
+}
+
+/** T x D low parts of values in double-double, and of `held`. */
+export interface LowParts {
+  readonly values: Float64Array;
+  readonly held?: Float64Array | undefined;
 }
 
 /**
@@ -75,7 +92,7 @@ export interface CutRows {
  * @throws ArgumentError naming what is empty, too short, of another length, or not finite (row and
  * column)
  */
-export function checkedData(data: ForecasterData, feedback: boolean, name = ""): CheckedData {
+export function checkedData(data: ForecasterData<MatrixLike>, feedback: boolean, name = ""): CheckedData {
   if (isKnown(data)) return checkedKnown(data, feedback, name);
   if (isPair(data)) {
     const targets = checkedSeries(data.targets, `${name}targets`);
@@ -96,7 +113,7 @@ export function checkedData(data: ForecasterData, feedback: boolean, name = ""):
 }
 
 /** A described series; with feedback it may have one row. @throws ArgumentError */
-export function checkedKnown(data: DescribedSeries, feedback: boolean, name: string): CheckedSeries {
+export function checkedKnown(data: DescribedSeries<MatrixLike>, feedback: boolean, name: string): CheckedSeries {
   const series = checkedSeries(data.series, `${name}series`);
   const known = data.known === undefined ? undefined : checkedSeries(data.known, `${name}known`);
   if (known && known.rows !== series.rows)
@@ -166,7 +183,17 @@ export function seriesInputs(series: Matrix, known: Matrix | undefined): Matrix 
 export function fromRow<Data extends CheckedData>(data: Data, row: number): Data {
   if (row === 0) return data;
   if (!data.series) return { ...data, inputs: data.inputs.subarray(row), targets: data.targets.subarray(row) };
-  return { ...data, series: data.series.subarray(row), known: data.known?.subarray(row) };
+  return seriesBetween(data, row, data.series.rows) as Data;
+}
+
+/** Rows `from` to `to` (exclusive) of a series. */
+export function seriesBetween({ series, known, low }: CheckedSeries, from: number, to: number): CheckedSeries {
+  const { cols } = series;
+  return {
+    series: series.subarray(from, to),
+    known: known?.subarray(from, to),
+    ...(low && { low: { values: low.values.subarray(from * cols, to * cols) } }),
+  };
 }
 
 /** The columns of two matrices of as many rows. */
@@ -195,7 +222,7 @@ export function lastRows(rows: number, ...parts: readonly Matrix[]): Matrix<Floa
 }
 
 /** Checked rows that a model is warmed up on. @throws ArgumentError */
-export function checkedPrefix(prefix: ForecasterPrefix, feedback: boolean): CheckedData {
+export function checkedPrefix(prefix: ForecasterPrefix<MatrixLike>, feedback: boolean): CheckedData {
   if (isKnown(prefix)) return checkedKnown(prefix, true, "warmup.");
   const { inputs, targets } = isPair(prefix) ? prefix : feedback ? { inputs: undefined, targets: prefix } : { inputs: prefix };
   if (!feedback) {
@@ -216,14 +243,14 @@ export type TimesLike = readonly TimeLike[] | TimeAxis;
 
 /** A series with its time stamps. @throws ArgumentError for data that is not one series */
 export function withTimes(data: ForecasterData | ForecasterSequences, times: TimesLike): DescribedSeries {
-  if (typeof data === "object" && data !== null && ("sequences" in data || isPair(data as ForecasterData)))
+  if (typeof data === "object" && data !== null && ("sequences" in data || isPair(data)))
     throw ArgumentError.because(
       "sequences" in data
         ? "times was given beside sequences; give each its own: { series, times }"
         : "times was given beside inputs and targets; times are of a series",
       { field: "times" },
     );
-  return isKnown(data as ForecasterData) ? { ...(data as DescribedSeries), times } : { series: data as MatrixLike, times };
+  return isKnown(data as ForecasterData) ? { ...(data as DescribedSeries), times } : { series: data as SeriesValues, times };
 }
 
 /** The stamps of rows. @throws ArgumentError for what is no stamp, or not as many as rows */
@@ -310,10 +337,10 @@ export function checkColumns(matrix: Matrix, name: string, cols: number): void {
   if (matrix.cols !== cols) throw ArgumentError.shape(`${name} has ${matrix.cols} columns; this forecaster takes ${cols}`, { field: name });
 }
 
-function isKnown(data: ForecasterData | ForecasterPrefix): data is DescribedSeries {
+function isKnown<Data>(data: Data): data is Extract<Data, { readonly series: unknown }> {
   return typeof data === "object" && data !== null && "series" in data;
 }
 
-function isPair<Data extends ForecasterData | ForecasterPrefix>(data: Data): data is Exclude<Data, MatrixLike | DescribedSeries> {
+function isPair<Data>(data: Data): data is Exclude<Data, SeriesValues | { readonly series: unknown }> {
   return typeof data === "object" && data !== null && ("targets" in data || "inputs" in data);
 }

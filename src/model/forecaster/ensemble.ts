@@ -1,8 +1,8 @@
 // What the members of a Forecaster give, and what they agree on.
 import type { Matrix } from "@spillway/numerics";
 import type { WorkOptions } from "../../reservoir/index.js";
-import type { TrainedMembers } from "./fit.js";
 import { medianOf } from "./loss.js";
+import type { Trained } from "./model.js";
 
 /** What each member gives, one after the other. */
 export async function askMembers<Member, Made>(
@@ -19,7 +19,7 @@ export async function askMembers<Member, Made>(
 }
 
 /** The median of each kept pair's members, and then of the pairs. */
-export function medianOfMembers({ groups }: Pick<TrainedMembers, "groups">, made: readonly Matrix<Float64Array>[]): Matrix<Float64Array> {
+export function medianOfMembers({ groups }: Pick<Trained<unknown>, "groups">, made: readonly Matrix<Float64Array>[]): Matrix<Float64Array> {
   const pairs = Array.from({ length: Math.max(...groups) + 1 }, (_, g) => made.filter((_, m) => groups[m] === g));
   return medianOf(pairs.map(medianOf));
 }

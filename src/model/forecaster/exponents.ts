@@ -13,7 +13,7 @@ import {
 } from "../../reservoir/index.js";
 import { checkSlope, followRates, kaplanYorke, type LyapunovSpectrum, Tangents } from "../../reservoir/tangents.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import type { Range } from "./road.js";
+import type { Range } from "./preprocessing.js";
 
 /** A closed loop whose next input is the readout's output, in z-scores, and nothing else. */
 export interface AutonomousLoop {

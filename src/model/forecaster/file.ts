@@ -7,8 +7,8 @@ import { restoreReadout } from "../../readout/trainer.js";
 import type { AnyModel } from "../../reservoir/index.js";
 import { keptTransforms, openTransforms } from "../../series/transform-file.js";
 import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "../content.js";
-import { encodeModelFile, type ModelFile } from "../model-file.js";
-import { emptyContent, floats, type MutableContent } from "../mutable-content.js";
+import type { ModelFile } from "../model-file.js";
+import { floats, type MutableContent } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
 import type { Standardisation } from "../standardisation.js";
 import { TensorReader } from "../tensor-reader.js";
@@ -16,29 +16,35 @@ import type { Bound } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
 import type { ClockNote } from "./clock.js";
 import type { MemberState } from "./member.js";
-import type { LastRows, MissingInSeries } from "./missing.js";
+import type { LastRows } from "./missing.js";
+import type { SeriesSettings } from "./model.js";
 import type { ForecasterSettings } from "./options.js";
-import type { Road } from "./road.js";
-import { givenInputs, seenColumns, sightOf } from "./seen.js";
+import type { Preprocessing } from "./preprocessing.js";
+import { givenInputs, readoutFeatureCount, readoutFeaturesOf } from "./readout-features.js";
 
-/** All that a trained Forecaster is. */
-export interface ForecasterParts {
+/** What a file holds of a forecaster, whatever its model. */
+export interface CommonParts {
+  readonly choice: ForecasterChoice | undefined;
+  /** Undefined if it was trained without time stamps. */
+  readonly time: ClockNote | undefined;
+  readonly bounds: readonly Bound[] | undefined;
+  /** The last rows, by which missing values of those to come are held. */
+  readonly last: LastRows;
+}
+
+/** A forecaster of reservoirs, as its file holds it. */
+export interface ForecasterParts extends CommonParts {
   readonly settings: ForecasterSettings;
   readonly members: readonly MemberFile[];
   /** For each member the kept pair of the choice that it belongs to. */
   readonly groups: readonly number[];
-  readonly choice: ForecasterChoice | undefined;
-  /** Undefined if it was trained without time stamps. */
-  readonly time: ClockNote | undefined;
-  /** The last rows, by which missing values of those to come are held. */
-  readonly last: LastRows;
 }
 
 /** One reservoir of a Forecaster. */
 export interface MemberFile {
   readonly model: AnyModel;
   readonly readout: TrainedReadout;
-  readonly road: Road;
+  readonly preprocessing: Preprocessing;
   /** Rows of the series that the readout sees beside the state. */
   readonly lags: number;
   readonly state: MemberState;
@@ -48,22 +54,19 @@ export interface MemberFile {
  * Beside reservoir, readout and state of each member: tensors `inputs.mean`, `inputs.deviation`
  * (I),
  * `targets.mean`, `targets.deviation` (O), `held.lower` and `held.upper` (O) if outputs are held,
- * `recent` (rows x O) if it has to know the last rows of its series; note `road` if there is
- * anything to say. If there are several, a member's have a prefix. Of a choice, tensors
+ * `recent` (rows x O) if it has to know the last rows of its series; note `preprocessing` if there
+ * is anything to say. If there are several, a member's have a prefix. Of a choice, tensors
  * `choice.targets`, `choice.errors` and, if some were filled, `choice.filled`; if missing values are
  * filled, `last.inputs` and `last.targets` (one row each); notes `forecaster`, `groups`, `choice`,
  * `bounds` and, of the time stamps, `time`.
  */
-export async function encodeForecaster({ settings, members, groups, choice, time, last }: ForecasterParts): Promise<Uint8Array> {
-  const content = emptyContent();
+export function encodeReservoirs(
+  content: MutableContent,
+  { members, groups }: Pick<ForecasterParts, "members" | "groups">,
+  settings: ForecasterSettings,
+): void {
   for (const [m, member] of members.entries()) putMember(content, prefixOf(m, members.length), member, settings);
   if (members.length > 1) content.metadata["groups"] = stableJson(groups);
-  putChoice(content, choice);
-  putLast(content, settings, last);
-  putBounds(content, members[0]!.road.bounds);
-  if (time) content.metadata["time"] = stableJson(time);
-  content.metadata["forecaster"] = stableJson(settings);
-  return encodeModelFile("forecaster", content);
 }
 
 function prefixOf(member: number, members: number): string {
@@ -73,16 +76,16 @@ function prefixOf(member: number, members: number): string {
 function putMember(
   content: MutableContent,
   prefix: string,
-  { model, readout, road, lags, state }: MemberFile,
+  { model, readout, preprocessing, lags, state }: MemberFile,
   { hybrid }: ForecasterSettings,
 ): void {
   const { tensors } = content;
   putReservoir(content, prefix, model);
   putReadout(content, prefix, readout);
   putState(content, prefix, state.reservoir);
-  putStandardisation(tensors, `${prefix}inputs`, road.inputScale);
-  putStandardisation(tensors, `${prefix}targets`, road.targetScale);
-  const { held, known, transforms } = road;
+  putStandardisation(tensors, `${prefix}inputs`, preprocessing.inputScale);
+  putStandardisation(tensors, `${prefix}targets`, preprocessing.targetScale);
+  const { held, known, transforms } = preprocessing;
   if (held) {
     tensors[`${prefix}held.lower`] = floats(held.lower);
     tensors[`${prefix}held.upper`] = floats(held.upper);
@@ -90,53 +93,62 @@ function putMember(
   const steps = transforms.steps.length > 0 ? { transforms: keptTransforms(transforms) } : {};
   if (known === 0 && lags === 0 && transforms.steps.length === 0 && !hybrid) return;
   const { recent } = state;
-  content.metadata[`${prefix}road`] = stableJson({ known, lags, ...steps });
+  content.metadata[`${prefix}preprocessing`] = stableJson({ known, lags, ...steps });
   tensors[`${prefix}recent`] = floats(recent.data, [recent.rows, recent.cols]);
 }
 
 /** @throws ModelFileError with the reason why the content is not a Forecaster */
 export async function decodeForecaster(file: ModelFile, source: string): Promise<ForecasterParts> {
-  const { parseClockNote, parseForecasterSettings, parseGroups } = await import("../schemas.js");
+  const { parseForecasterSettings, parseGroups } = await import("../schemas.js");
   const reader = new TensorReader(file, source);
   const groups = reader.hasNote("groups") ? reader.check("groups", () => parseGroups(reader.json("groups"))) : [0];
   const note = reader.json("forecaster");
   // Files from before outputs were held say nothing of it.
   const hold = reader.has(`${prefixOf(0, groups.length)}held.lower`);
   const settings = reader.check("forecaster", () => parseForecasterSettings({ hold, ...(note as object) }));
-  const bounds = await getBounds(reader);
-  const members: MemberFile[] = [];
-  for (const m of groups.keys()) {
-    const member = await getMember(reader, prefixOf(m, groups.length), settings);
-    members.push({ ...member, road: { ...member.road, bounds } });
-  }
-  const [first] = members;
-  if (members.some(({ readout }) => readout.outputSize !== first!.readout.outputSize)) throw reader.error("its members have other outputs");
-  const choice = await getChoice(reader, first!.readout.outputSize);
+  const found: MemberFile[] = [];
+  for (const m of groups.keys()) found.push(await getMember(reader, prefixOf(m, groups.length), settings));
+  const [first] = found;
+  if (found.some(({ readout }) => readout.outputSize !== first!.readout.outputSize)) throw reader.error("its members have other outputs");
+  const { preprocessing, readout, model, state } = first!;
+  const inputs = givenInputs(model.inputSize, readout.outputSize, settings.hybrid) - preprocessing.known;
+  const recent = state.recent.cols === inputs ? state.recent : Matrix.zeros(0, inputs);
+  const common = await getCommon(reader, settings, recent, readout.outputSize);
+  const members = found.map((member) => ({ ...member, preprocessing: { ...member.preprocessing, bounds: common.bounds } }));
+  return { settings, members, groups, ...common };
+}
+
+/**
+ * What every forecaster's file holds beside its members, after which nothing is left to read.
+ * @throws ModelFileError
+ */
+export async function getCommon(reader: TensorReader, settings: SeriesSettings, recent: Matrix, columns: number): Promise<CommonParts> {
+  const { parseClockNote } = await import("../schemas.js");
+  const choice = await getChoice(reader, columns);
   const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
   if (!time && settings.calendar !== "choose" && (settings.calendar ?? []).length > 0)
     throw reader.error("it takes the calendar and has no note of its time");
-  const { road, readout, model, state } = first!;
-  if (bounds && bounds.length !== readout.outputSize)
-    throw reader.error(`its bounds are of ${bounds.length} columns and its readout has ${readout.outputSize} outputs`);
-  const inputs = givenInputs(model.inputSize, readout.outputSize, settings.hybrid) - road.known;
-  const last = getLast(reader, settings, state.recent.cols === inputs ? state.recent : Matrix.zeros(0, inputs), readout.outputSize);
+  const bounds = await getBounds(reader);
+  if (bounds && bounds.length !== columns) throw reader.error(`its bounds are of ${bounds.length} columns and it predicts ${columns}`);
+  const last = getLast(reader, settings, recent, columns);
   reader.finish();
-  return { settings, members, groups, choice, time, last };
+  return { choice, time, bounds, last };
 }
 
 async function getMember(reader: TensorReader, prefix: string, settings: ForecasterSettings): Promise<MemberFile> {
-  const { parseRoadNote } = await import("../schemas.js");
+  const { parsePreprocessingNote } = await import("../schemas.js");
   const model = await getReservoir(reader, prefix);
-  const said = `${prefix}road`;
+  // Earlier files have this note under another name.
+  const said = [`${prefix}preprocessing`, `${prefix}road`].find((name) => reader.hasNote(name)) ?? `${prefix}preprocessing`;
   const isSeries = reader.hasNote(said);
-  const { known, lags, ...kept } = isSeries ? reader.check(said, () => parseRoadNote(reader.json(said))) : { known: 0, lags: 0 };
+  const { known, lags, ...kept } = isSeries ? reader.check(said, () => parsePreprocessingNote(reader.json(said))) : { known: 0, lags: 0 };
   const outputs = reader.lengthOf(`${prefix}readout.intercept`);
   const driven = givenInputs(model.inputSize, outputs, settings.hybrid);
   if (known > driven) throw reader.error(`its metadata "${said}" has ${known} known inputs; its reservoir takes ${driven}`);
   if (settings.hybrid && (model.outputSize > 0 || driven < outputs))
     throw reader.error("its reservoir does not go with a model of the user's");
-  const sight = sightOf(model.inputSize, outputs, lags, settings.hybrid);
-  const linear = await getReadout(reader, prefix, model.size, sight ? seenColumns(sight) : model.inputSize);
+  const readoutFeatures = readoutFeaturesOf(model.inputSize, outputs, lags, settings.hybrid);
+  const linear = await getReadout(reader, prefix, model.size, readoutFeatures ? readoutFeatureCount(readoutFeatures) : model.inputSize);
   const readout = reader.check("forecaster", () => restoreReadout(settings.readout.type, linear));
   if (model.outputSize > 0 && model.outputSize !== readout.outputSize) {
     throw reader.error(`its readout has ${readout.outputSize} outputs and its reservoir feeds back ${model.outputSize}`);
@@ -150,7 +162,7 @@ async function getMember(reader: TensorReader, prefix: string, settings: Forecas
   const targetScale = getStandardisation(reader, `${prefix}targets`, readout.outputSize);
   const bound = (name: string) => reader.vector(`${prefix}held.${name}`, outputs, "float64") as Float64Array;
   const held = reader.has(`${prefix}held.lower`) ? { lower: bound("lower"), upper: bound("upper") } : undefined;
-  return { model, readout, road: { transforms, inputScale, targetScale, known, held }, lags, state };
+  return { model, readout, preprocessing: { transforms, inputScale, targetScale, known, held }, lags, state };
 }
 
 /**
@@ -170,7 +182,7 @@ export function putChoice({ tensors, metadata }: MutableContent, choice: Forecas
 }
 
 /** What `putChoice` put. @throws ModelFileError */
-export async function getChoice(reader: TensorReader, outputs: number): Promise<ForecasterChoice | undefined> {
+async function getChoice(reader: TensorReader, outputs: number): Promise<ForecasterChoice | undefined> {
   if (!reader.hasNote("choice")) return undefined;
   const { parseChoice } = await import("../schemas.js");
   const note = reader.check("choice", () => parseChoice(reader.json("choice")));
@@ -197,31 +209,28 @@ export function putBounds({ metadata }: MutableContent, bounds: readonly Bound[]
 }
 
 /** What `putBounds` put. @throws ModelFileError */
-export async function getBounds(reader: TensorReader): Promise<readonly Bound[] | undefined> {
+async function getBounds(reader: TensorReader): Promise<readonly Bound[] | undefined> {
   if (!reader.hasNote("bounds")) return undefined;
   const { parseBounds } = await import("../schemas.js");
   return reader.check("bounds", () => parseBounds(reader.json("bounds")));
 }
 
-/** Tensors `last.inputs` and `last.targets`, if there are such rows. */
-export function putLast({ tensors }: MutableContent, { missing = "error" }: Filling, { inputs, targets }: LastRows): void {
+/** Tensors `last.inputs`, `last.targets` and `last.low`, if there are such rows. */
+export function putLast({ tensors }: MutableContent, { missing = "error" }: SeriesSettings, { inputs, targets, low }: LastRows): void {
   if (missing === "error") return;
+  if (low) tensors["last.low"] = floats(low);
   if (inputs) tensors["last.inputs"] = floats(inputs);
   if (targets) tensors["last.targets"] = floats(targets);
-}
-
-interface Filling {
-  readonly missing?: MissingInSeries | undefined;
 }
 
 /**
  * What `putLast` put; of an earlier file the last of the `recent` rows. @throws ModelFileError
  */
-export function getLast(reader: TensorReader, { missing = "error" }: Filling, recent: Matrix, outputs: number): LastRows {
+function getLast(reader: TensorReader, { missing = "error" }: SeriesSettings, recent: Matrix, outputs: number): LastRows {
   if (missing === "error") return {};
   const row = (name: string, length: number) => (reader.has(name) ? (reader.vector(name, length, "float64") as Float64Array) : undefined);
   const earlier = recent.rows > 0 ? Float64Array.from(recent.row(recent.rows - 1)) : undefined;
-  return { inputs: row("last.inputs", recent.cols) ?? earlier, targets: row("last.targets", outputs) };
+  return { inputs: row("last.inputs", recent.cols) ?? earlier, targets: row("last.targets", outputs), low: row("last.low", outputs) };
 }
 
 /** A tensor of rows, however many there are. @throws ModelFileError */

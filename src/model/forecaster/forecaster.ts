@@ -1,56 +1,59 @@
-// Forecaster: a reservoir and a readout that predict a series, or outputs from inputs. What its
-// options mean stands in settings.ts, how it is trained in fit.ts, how it is kept in file.ts.
+// Forecaster: predicts a series by a model, which model.ts describes. It owns time, missing values,
+// bounds, bands, scores, positions and files.
 
 import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
+import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { readBytes } from "@spillway/io/files.js";
-import { Matrix, type MatrixLike } from "@spillway/numerics";
-import type { TrainedReadout, Trainer } from "../../readout/index.js";
-import { type AnyReservoirComputer, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
-import { describedBy } from "../../reservoir/kinds.js";
+import type { Matrix } from "@spillway/numerics";
+import type { TrainedReadout } from "../../readout/index.js";
+import type { WorkOptions } from "../../reservoir/index.js";
 import type { LyapunovSpectrum } from "../../reservoir/tangents.js";
-import { workTable } from "../../reservoir/work.js";
+import { Turns, workTable } from "../../reservoir/work.js";
+import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
-import { describedTrainer } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
-import { decodeModelFile } from "../model-file.js";
-import { bandsOf, checkIntervals } from "./bands.js";
-import type { Bound } from "./bounds.js";
+import { decodeModelFile, encodeModelFile, type LoadOptions, type loadTable, type ModelFile } from "../model-file.js";
+import { emptyContent } from "../mutable-content.js";
+import { stableJson } from "../stable-json.js";
+import { bandsOf, boundedBands, checkIntervals, selectedBands } from "./bands.js";
+import { type Bound, bounded } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
 import { Clock, type ClockNote } from "./clock.js";
 import {
-  type CheckedData,
   type CheckedSeries,
   checkColumns,
-  checkedData,
-  checkedPrefix,
   checkedSeries,
   checkedTeacher,
   checkTargets,
-  cutRows,
   type ForecasterData,
   type ForecasterPrefix,
   type ForecasterSequences,
   fromRow,
   noInputs,
+  type SeriesValues,
   selected,
   withTimes,
 } from "./data.js";
 import { askMembers, medianOfMembers } from "./ensemble.js";
 import { exponentsOf } from "./exponents.js";
-import { decodeForecaster, encodeForecaster } from "./file.js";
-import { fitMembers, type TrainedMembers } from "./fit.js";
-import type { Forecast } from "./forecast.js";
-import { type Hybrid, hybridAgain } from "./hybrid.js";
-import { ForecasterMember, type MemberState, oneReadout, type ReadoutVariants } from "./member.js";
-import { checkFilled, fillFollowing, fillPredicted, type LastRows, maskAhead } from "./missing.js";
+import { putBounds, putChoice, putLast } from "./file.js";
+import { Forecast } from "./forecast.js";
+import { checkFilled, fillPredicted, type LastRows, maskAhead } from "./missing.js";
+import {
+  type ForecastMember,
+  type ForecastModel,
+  oneReadout,
+  type PredictedRows,
+  type ReadoutVariants,
+  type SeriesSettings,
+  type Trained,
+} from "./model.js";
 import {
   type ForecasterLoadOptions,
   type ForecasterOptions,
-  type ForecasterSettings,
   type ForecastOptions,
-  forecasterLoadTable,
   forecastTable,
   type LoopSpectrumOptions,
   loopSpectrumTable,
@@ -61,32 +64,53 @@ import {
   type TimesOption,
 } from "./options.js";
 import { outsideOf } from "./outside.js";
+import { type ReservoirForecastModel, reservoirKind } from "./reservoir-model.js";
+import { type FollowingRows, lowParts, predictedParts, type RowOptions, scoredData, trainingRows, warmUpRows, withLow } from "./rows.js";
 import { scoredRows, scorerOf } from "./score.js";
-import { SeriesForecaster, type WarmUp } from "./series-forecaster.js";
-import { describedForecaster, type ForecasterSource } from "./settings.js";
-import { trainingRows } from "./training-rows.js";
 
-/** Where a forecaster stands in its series. */
-export interface ForecasterState {
-  readonly members: readonly MemberState[];
-  /** The time of the last row that it has seen; undefined if it is not known. */
+/** The members of a model. */
+export type MemberOf<Model extends ForecastModel> = Parameters<Model["fit"]>[1][number];
+
+/** The position of a forecaster in its series. */
+export interface ForecasterState<State = unknown> {
+  readonly members: readonly State[];
+  /** The time of the last row before it; undefined if it is not known. */
   readonly time: TimeGrid | undefined;
   /** The last rows, by which missing values of those to come are held; undefined if they are not. */
   readonly last?: LastRows | undefined;
 }
 
-/** Rows that a model is warmed up on, without missing values. */
-interface ForecasterWarmUp extends WarmUp {
-  readonly data: CheckedData;
+/** A forecaster from a file. */
+export interface Opened<Model extends ForecastModel> {
+  readonly model: Model;
+  readonly trained: Trained<MemberOf<Model>>;
+  /** Undefined if it was trained without time stamps. */
+  readonly time: ClockNote | undefined;
+  readonly last: LastRows;
 }
 
-/** A reservoir with its readout: one of those whose median an ensemble forecasts. */
-export interface FittedMember {
-  readonly computer: AnyReservoirComputer;
-  /** If targets are standardised it gives z-scores. */
-  readonly readout: TrainedReadout;
-  /** Rows of the series that the readout sees beside the state. */
-  readonly lags: number;
+/** How models of one kind are made: from options, and from a file. */
+export interface ForecasterKind<Model extends ForecastModel, Options, Loading extends LoadOptions> {
+  readonly kind: Model["kind"];
+  create(options: Options): Promise<Model>;
+  /** The options of `fromBytes` and `load`. */
+  readonly loadTable: typeof loadTable;
+  open(file: ModelFile, options: Loading & { readonly source: string }): Promise<Opened<Model>>;
+}
+
+/** Arguments of options, which may be left out if every option may. */
+type Given<Options> = Record<string, never> extends Options ? [options?: Options] : [options: Options];
+
+/** How forecasters of one kind are made. */
+export interface ForecasterConstructors<Model extends ForecastModel, Options, Loading extends LoadOptions> {
+  /** Checks the options; nothing is trained yet. @throws ArgumentError */
+  create(...options: Given<Options>): Promise<Forecaster<Model>>;
+  /** Makes a forecaster and trains it. */
+  fit(data: ForecasterData | ForecasterSequences, ...options: Given<Options & TimesOption & WorkOptions>): Promise<Forecaster<Model>>;
+  /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
+  fromBytes(bytes: Uint8Array, options?: Loading): Promise<Forecaster<Model>>;
+  /** Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used */
+  load(path: string, options?: Omit<Loading, "source">): Promise<Forecaster<Model>>;
 }
 
 /**
@@ -109,144 +133,181 @@ export interface FittedMember {
  * members are trained on all rows, and their median is the forecast (`choice` says what was
  * chosen). `lambdas` of ridge, by "gcv" or "leaveOneOut", are chosen by one step.
  *
- * It has a state. `fit` leaves it at the end of the training data, and the rows after those can
- * follow; `predict` moves it on;
- * `forecast` and `score` put it back. Calls that are made while another is running wait for it, in
- * their order.
+ * `NvarForecaster` and `FieldForecaster` make forecasters of other models.
+ *
+ * It has a position in its series. `fit` leaves it at the end of the training data, and the rows
+ * after those can follow; `predict` moves it on; `forecast` and `score` put it back. Calls that are
+ * made while another is running wait for it, in their order.
  *
  * @example
- * await using forecaster = await Forecaster.fit(load.subarray(0, 8000), { horizon: 24, season: 168
- * }); const next = await forecaster.forecast(24); // rows 8000 to 8023
+ * await using forecaster = await Forecaster.fit(load.subarray(0, 8000), {
+ *   horizon: 24,
+ *   season: 168,
+ * });
+ * const next = await forecaster.forecast(24); // rows 8000 to 8023
  */
-export class Forecaster extends SeriesForecaster<ForecasterSettings, ForecasterState, ForecasterPrefix, ForecasterWarmUp> {
-  readonly #options: ForecasterSource;
-  #trainer: Trainer | undefined;
-  #trained: TrainedMembers | undefined;
+export class Forecaster<Model extends ForecastModel = ReservoirForecastModel> implements AsyncDisposable {
+  readonly settings: Model["settings"];
+  readonly #model: Model;
+  /** Calls wait for those before them. */
+  readonly #turns = new Turns();
+  #trained: Trained<MemberOf<Model>> | undefined;
+  #clock: Clock;
+  /** The last rows, by which missing values of those to come are held. */
+  #last: LastRows = {};
+  #missingCounts: readonly number[] = [];
 
-  private constructor(options: ForecasterSource, settings: ForecasterSettings, trainer?: Trainer, time?: ClockNote) {
-    super(settings, time);
-    this.#options = options;
-    this.#trainer = trainer;
+  /** @internal */
+  constructor(model: Model, opened?: Omit<Opened<Model>, "model">) {
+    this.#model = model;
+    this.settings = model.settings;
+    this.#trained = opened?.trained;
+    this.#clock = new Clock(model.settings.calendar, opened?.time);
+    this.#last = opened?.last ?? {};
   }
 
   /**
    * Checks the options; the reservoir is made when it is trained. @throws ArgumentError, and what
    * the trainer of the readout throws
    */
-  static async create(options: ForecasterOptions): Promise<Forecaster> {
-    const { source, settings, trainer } = await describedForecaster(options);
-    return new Forecaster(source, settings, trainer);
+  static create(options: ForecasterOptions): Promise<Forecaster> {
+    return reservoirs.create(options);
   }
 
   /** Makes a forecaster and trains it. */
-  static async fit(
-    data: ForecasterData | ForecasterSequences,
-    options: ForecasterOptions & TimesOption & WorkOptions,
-  ): Promise<Forecaster> {
-    const { signal, onProgress, times, ...rest } = options ?? {};
-    const forecaster = await Forecaster.create(rest);
-    try {
-      return await forecaster.fit(times === undefined ? data : withTimes(data, times), { signal, onProgress });
-    } catch (error) {
-      await forecaster.dispose();
-      throw error;
-    }
+  static fit(data: ForecasterData | ForecasterSequences, options: ForecasterOptions & TimesOption & WorkOptions): Promise<Forecaster> {
+    return reservoirs.fit(data, options);
+  }
+
+  /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
+  static fromBytes(bytes: Uint8Array, options: ForecasterLoadOptions = {}): Promise<Forecaster> {
+    return reservoirs.fromBytes(bytes, options);
   }
 
   /**
-   * Trains the readout on one series or on several. Memory does not grow with the rows, except if
-   * the trainer goes over them again: softmax, and ridge with "leaveOneOut", "dual" or "auto". The
-   * state then stands at the end of the last series.
-   * @throws ArgumentError for data or a reservoir that do not fit, and what the trainer of the
-   * readout throws
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
    */
-  async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
-    return this.turns.take(() => this.#fit(data, work));
+  static load(path: string, options: Omit<ForecasterLoadOptions, "source"> = {}): Promise<Forecaster> {
+    return reservoirs.load(path, options);
   }
 
-  async #fit(data: ForecasterData | ForecasterSequences, work: WorkOptions): Promise<this> {
-    resolve(workTable, work);
-    const { checked, masks, missingCounts, last, given } = trainingRows(data, this.settings, this.#feedback);
-    this.counts = missingCounts;
-    checkTargets(this.settings.targets, checked[0]!);
-    const clock = new Clock(this.settings.calendar);
-    const timed = clock.train(checked);
-    this.#trainer ??= describedTrainer(this.settings.readout);
-    const { reservoir, model: _, ...create } = this.#options;
-    const existing = this.#existing(timed[0]!);
-    if (!existing) await this.#disposeMembers();
-    this.#trained = await fitMembers(
-      {
-        data: timed,
-        masks,
-        maskColumns: this.settings.missing === "mask" ? { first: given.known, count: given.columns } : undefined,
-        calendarColumns: clock.columns,
-        settings: this.settings,
-        reservoir,
-        create,
-        trainer: this.#trainer,
-        feedback: this.#feedback,
-        hybrid: this.#hybrid,
-        existing,
-      },
-      work,
-    );
-    if (!this.#trained.calendar) clock.leaveCalendar();
-    this.clock = clock;
-    this.last = last;
-    return this;
+  /**
+   * Trains the model on one series or on several. Memory does not grow with the rows, except if
+   * the trainer goes over them again: softmax, ridge with "leaveOneOut", "dual" or "auto", and NVAR
+   * in double-double. The position is then the end of the last series.
+   * @throws ArgumentError for data or a model that do not fit, and what the trainer of the readout
+   * throws
+   */
+  async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
+    return this.#turns.take(async () => {
+      resolve(workTable, work);
+      const { checked, ...rows } = trainingRows(data, this.#rows);
+      this.#missingCounts = rows.missingCounts;
+      checkTargets(this.settings.targets, checked[0]!);
+      const clock = new Clock(this.settings.calendar);
+      const timed = clock.train(checked);
+      const trained = await this.#model.fit({ ...rows, data: timed, calendarColumns: clock.columns }, this.#trained?.members ?? [], work);
+      const { choice } = trained;
+      if (this.settings.calendar === "choose" && choice && !choice.candidates[choice.kept[0]!.candidate]!.calendar) clock.leaveCalendar();
+      this.#trained = trained as Trained<MemberOf<Model>>;
+      this.#clock = clock;
+      this.#last = rows.last;
+      return this;
+    });
+  }
+
+  /** The kind of its model, and of its file. */
+  get kind(): Model["kind"] {
+    return this.#model.kind;
+  }
+
+  /** The trained members, whose median is the forecast. @throws NotFittedError */
+  get members(): readonly MemberOf<Model>[] {
+    return this.#fitted().members;
+  }
+
+  /** The reservoirs of the first member; none of a model without. @throws NotFittedError */
+  get computers(): MemberOf<Model>["computers"] {
+    return this.#first.computers;
   }
 
   /** The reservoir, the first if there are several. @throws NotFittedError */
-  get computer(): AnyReservoirComputer {
-    return this.#first.computer;
+  get computer(): MemberOf<Model>["computers"][0] {
+    return this.#first.computers[0] as MemberOf<Model>["computers"][0];
   }
 
   /** Its readout; if targets are standardised it gives z-scores. @throws NotFittedError */
   get readout(): TrainedReadout {
-    return this.#first.readout;
+    return this.#first.readouts[0]!;
   }
 
-  /** Every reservoir with its readout. @throws NotFittedError */
-  get members(): readonly FittedMember[] {
-    return this.#fitted().members;
+  /** The readouts of the first member: one, or several of a field. @throws NotFittedError */
+  get readouts(): readonly TrainedReadout[] {
+    return this.#first.readouts;
   }
 
-  override get bounds(): readonly Bound[] {
-    return this.#first.road.bounds ?? [];
+  /** Columns that it predicts. @throws NotFittedError */
+  get columns(): number {
+    return this.#first.columns;
   }
 
-  override get choice(): ForecasterChoice | undefined {
+  /**
+   * The least and the largest value of each column's forecasts, null for no such end: as `bounds`
+   * says, or as they were found from the training rows. @throws NotFittedError
+   */
+  get bounds(): readonly Bound[] {
+    return this.#first.preprocessing.bounds ?? [];
+  }
+
+  /** What was chosen by a horizon, and by which forecasts; undefined without one. */
+  get choice(): ForecasterChoice | undefined {
     return this.#trained?.choice;
   }
 
   /**
-   * Where every member stands in its series, and at what time. Setting it goes back there; only a
-   * state of this forecaster, or of the same one opened again, fits. @throws NotFittedError
+   * How many values of each column were missing in the training rows, and were filled as `missing`
+   * says; empty if it says "error", and in a model that was opened.
    */
-  override get state(): ForecasterState {
-    return { members: this.#fitted().members.map(({ state }) => state), time: this.clock.now, last: this.last };
+  get missingCounts(): readonly number[] {
+    return this.#missingCounts;
   }
 
-  /** Goes back to where it stood. */
-  override set state(state: ForecasterState) {
-    const { members } = this.#fitted();
+  /** The grid of the time stamps of its training rows; undefined if they had none. */
+  get grid(): TimeGrid | undefined {
+    return this.#clock.trained;
+  }
+
+  /** What of the calendar is an input; empty if nothing is. */
+  get calendar(): readonly CalendarFeature[] {
+    return this.#clock.calendar;
+  }
+
+  /**
+   * The position in its series, and its time. Setting it goes back there; only a state of this
+   * forecaster, or of the same one opened again, fits. @throws NotFittedError
+   */
+  get state(): ForecasterState<MemberOf<Model>["state"]> {
+    return { members: this.#fitted().members.map(({ state }) => state), time: this.#clock.now, last: this.#last };
+  }
+
+  set state(state: ForecasterState<MemberOf<Model>["state"]>) {
+    const members: readonly ForecastMember[] = this.#fitted().members;
     const given: unknown = state?.members;
-    if (!Array.isArray(given) || given.length !== members.length || !given.every((one) => one?.recent instanceof Matrix))
-      throw new ArgumentError("state", state, "one that a forecaster's `state` gave");
-    for (const [m, member] of members.entries()) member.state = state.members[m]!;
-    this.clock.now = state.time;
-    this.last = state.last ?? {};
+    if (!Array.isArray(given) || given.length !== members.length || !members.every((member, m) => member.isState(given[m])))
+      throw new ArgumentError("state", state, "one that this forecaster's `state` gave");
+    for (const [m, member] of members.entries()) member.state = state.members[m];
+    this.#clock.now = state.time;
+    this.#last = state.last ?? {};
   }
 
   /**
    * One-step prediction: outputs (T x O, binary64) for inputs (T x I), each from the state after
    * its input; `{ steps }` if the reservoir has no inputs. With feedback, `teacher` is fed back;
    * without it, the forecaster's own outputs are. With feedback and known inputs, those are all
-   * that comes in: `{ steps }` and `known`. The state moves on.
+   * that comes in: `{ steps }` and `known`. The position moves on.
    * @throws ArgumentError, NotFittedError
    */
-  async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
+  async predict(inputs: SeriesValues | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
     return (await this.predictEach(inputs, options, oneReadout))[0]!;
   }
 
@@ -255,156 +316,152 @@ export class Forecaster extends SeriesForecaster<ForecasterSettings, ForecasterS
    * feeds itself back. Of a forecaster of one member. @internal
    */
   async predictEach(
-    inputs: MatrixLike | { readonly steps: number },
+    inputs: SeriesValues | { readonly steps: number },
     options: PredictOptions,
     variants: ReadoutVariants,
   ): Promise<readonly Matrix<Float64Array>[]> {
-    return this.turns.take(() => this.#predict(inputs, options, variants));
+    return this.#turns.take(() => this.#predict(inputs, options, variants));
   }
 
   async #predict(
-    asked: MatrixLike | { readonly steps: number },
+    asked: SeriesValues | { readonly steps: number },
     options: PredictOptions,
     variants: ReadoutVariants,
   ): Promise<readonly Matrix<Float64Array>[]> {
     const { warmup, signal, onProgress, precision, ...rows } = resolve(predictTable, options);
-    const { road, givenInputs } = this.#first;
-    const prefix = this.prefix(warmup);
-    const {
-      inputs,
-      known,
-      teacher: forced,
-      last,
-    } = fillPredicted({ ...rows, inputs: asked }, this.settings.missing, prefix?.last ?? this.last);
+    const { preprocessing, inputs: columns, fedBack } = this.#first;
+    const prefix = this.#prefix(warmup);
+    const before = prefix?.last ?? this.#last;
+    const { missing } = this.settings;
+    const { exact, maskInput } = this.#rows;
+    const { high, both } = predictedParts(asked, this.#rows);
+    const { inputs, known, teacher: forced, last, mask } = fillPredicted({ ...rows, inputs: high }, missing, before, maskInput);
     const given =
       typeof inputs === "object" && inputs !== null && "steps" in inputs
         ? noInputs(checkWhole("steps", inputs.steps, 1))
         : checkedSeries(inputs, "inputs");
-    const knownAlone = this.#feedback && road.known > 0;
+    const knownAlone = fedBack > 0 && preprocessing.known > 0;
     if (knownAlone && given.cols > 0)
       throw ArgumentError.because("inputs was given; with feedback all that comes in is known beforehand: take { steps } and known", {
         field: "inputs",
       });
-    checkColumns(given, "inputs", givenInputs - road.known);
-    const teacher = checkedTeacher(forced, given.rows, this.#first.computer.model.outputSize);
-    await this.start(prefix, signal);
-    const checked = this.clock.known(given.rows, known, road.known);
-    const work = { known: checked, teacher, precision, signal, onProgress };
-    const made = await this.#predictRows(knownAlone ? checked! : given, work, variants);
-    const isFree = this.#feedback && !teacher;
-    this.last = isFree ? { ...last, targets: made[0]!.row(given.rows - 1) } : last;
-    return made.map((each) => selected(each, this.settings.targets));
+    checkColumns(given, "inputs", columns);
+    const low = lowParts(both, { mask }, { series: given }, { missing, exact, before: { row: before.low } }, "");
+    const teacher = checkedTeacher(forced, given.rows, fedBack);
+    return this.#backOnFailure(async () => {
+      await this.#start(prefix, signal);
+      const checked = this.#clock.known(given.rows, known, preprocessing.known);
+      const driving = { series: knownAlone ? checked! : given, low, known: checked, teacher, precision };
+      const made = await this.#predictRows(driving, { signal, onProgress }, variants);
+      const isFree = fedBack > 0 && !teacher;
+      this.#last = isFree ? { ...last, targets: made[0]!.row(given.rows - 1) } : withLow(last, low, given.cols);
+      return made.map((each) => selected(each, this.settings.targets));
+    });
   }
 
   /** Predictions of checked rows, with the calendar in what is known. */
   async #predictRows(
-    inputs: Matrix,
-    {
-      known,
-      teacher,
-      precision,
-      ...work
-    }: WorkOptions & Pick<Parameters<ForecasterMember["predict"]>[1], "known" | "teacher" | "precision">,
+    rows: PredictedRows,
+    work: WorkOptions,
     variants: ReadoutVariants = oneReadout,
   ): Promise<readonly Matrix<Float64Array>[]> {
     const trained = this.#fitted();
-    const made = await askMembers(trained, work, (member, each) =>
-      member.predict(inputs, { known, teacher, precision, ...each }, variants),
-    );
+    const made = await askMembers(trained, work, (member, each) => member.predict(rows, each, variants));
     const out = made[0]!.map((_, k) =>
       medianOfMembers(
         trained,
         made.map((each) => each[k]!),
       ),
     );
-    this.clock.advance(inputs.rows);
+    this.#clock.advance(rows.series.rows);
     return out;
   }
 
   /**
    * Closed loop: `steps` outputs (steps x O, binary64), each fed back as the next input or through
-   * the feedback weights. Row 0 follows the last row that the reservoir has seen. If that row's
-   * time stamp is known, the forecast has `times`. The state is put back afterwards.
+   * the feedback weights. Row 0 follows the last row before the position. If that row's time stamp
+   * is known, the forecast has `times`. The position is put back afterwards.
    * @throws ArgumentError, NotFittedError
    */
   async forecast(steps: number, options: ForecastOptions = {}): Promise<Forecast> {
-    return this.turns.take(() => this.#forecast(steps, options));
-  }
-
-  async #forecast(steps: number, options: ForecastOptions): Promise<Forecast> {
-    const { inputs: others, known, warmup, history, intervals, bandsFrom, signal, onProgress } = resolve(forecastTable, options);
-    const trained = this.#fitted();
-    checkWhole("steps", steps, 1);
-    checkIntervals(trained, steps, { intervals, bandsFrom });
-    const prefix = this.prefix(warmup);
-    return this.puttingBack(async () => {
-      await this.start(prefix, signal);
-      if (history !== undefined) {
-        const last = checkedSeries(history, "history");
-        for (const member of trained.members) member.recall(last);
-      }
-      const ahead = this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known;
-      const outside = outsideOf(this.#first, this.clock, { inputs: others, known: ahead }, steps);
-      const made = await askMembers(trained, { signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
-      const values = medianOfMembers(trained, made);
-      return this.handedOut(values, bandsOf(trained, { values, made }, { intervals, bandsFrom }));
+    return this.#turns.take(async () => {
+      const { inputs, known, warmup, history, intervals, bandsFrom, signal, onProgress } = resolve(forecastTable, options);
+      const trained = this.#fitted();
+      const { bounds } = this;
+      const { targets } = this.settings;
+      checkWhole("steps", steps, 1);
+      checkIntervals(trained, steps, { intervals, bandsFrom });
+      const prefix = this.#prefix(warmup);
+      return this.#puttingBack(async () => {
+        await this.#start(prefix, signal);
+        if (history !== undefined) {
+          const last = checkedSeries(history, "history");
+          for (const member of trained.members) member.recall(last);
+        }
+        const ahead = this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known;
+        const outside = outsideOf(this.#first, this.#clock, { inputs, known: ahead }, steps);
+        const made = await askMembers(trained, { signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
+        const values = medianOfMembers(trained, made);
+        const bands = bandsOf(trained, { values, made }, { intervals, bandsFrom });
+        const ends = bands && selectedBands(boundedBands(bands, bounds), targets);
+        return new Forecast(selected(bounded(values, bounds), targets), this.#clock.times(steps), ends);
+      });
     });
   }
 
   /**
    * Lyapunov exponents of the trained closed loop, per unit of time `dt`: of state -> readout ->
-   * state, along the forecast from where it stands. A loop that has the dynamics of its series has
+   * state, along the forecast from its position. A loop that has the dynamics of its series has
    * its exponents: of Lorenz-63 .906, 0 and, roughly, -14.6. The rate reservoir steps on its engine
-   * and the differences follow on the host; a series that drives itself alone. The state is put
+   * and the differences follow on the host; a series that drives itself alone. The position is put
    * back afterwards.
    * @throws ArgumentError for what else drives or answers the loop: known inputs, lags, feedback, a
    * model of yours, several members; NotFittedError
    */
   async lyapunovSpectrum(options: LoopSpectrumOptions = {}): Promise<LyapunovSpectrum> {
     const { warmup, ...followed } = resolve(loopSpectrumTable, options);
-    return this.turns.take(() =>
-      this.puttingBack(async () => {
+    return this.#turns.take(() =>
+      this.#puttingBack(async () => {
         const { members } = this.#fitted();
         if (members.length > 1)
           throw ArgumentError.because(`the forecaster has ${members.length} members; exponents of a closed loop are of one`);
-        const loop = this.#first.autonomousLoop();
-        await this.start(this.prefix(warmup), followed.signal);
-        return exponentsOf(this.#first.computer, loop, followed);
+        const first: ForecastMember = this.#first;
+        if (!first.autonomousLoop)
+          throw ArgumentError.because("exponents are of the closed loop of one reservoir; this forecaster is another model");
+        const loop = first.autonomousLoop();
+        await this.#start(this.#prefix(warmup), followed.signal);
+        return exponentsOf(first.computers[0]!, loop, followed);
       }),
     );
   }
 
   /**
    * The score of one-step predictions on data of the kind it was trained on; if there is
-   * feedback, the true outputs are fed back. The state is put back afterwards.
+   * feedback, the true outputs are fed back. Rows of which a value was filled do not count. The
+   * position is put back afterwards.
    * @throws ArgumentError, NotFittedError, and what the metric throws
    */
   async score(data: ForecasterData, options: ScoreOptions = {}): Promise<number> {
-    return this.turns.take(() => this.#score(data, options));
-  }
-
-  async #score(data: ForecasterData, options: ScoreOptions): Promise<number> {
-    const { metric, washout, ...start } = resolve(scoreTable, options);
-    const { computer, road, givenInputs } = this.#first;
-    const feedback = computer.model.outputSize > 0;
-    const { warmup, signal, onProgress } = start;
-    const prefix = this.prefix(warmup);
-    const { data: whole, mask, unfilled } = fillFollowing(data, this.settings.missing, prefix?.last ?? this.last, { feedback });
-    const checked = checkedData(whole, feedback);
-    checkFilled({ unfilled }, "series");
-    const isKnown = !feedback && checked.series !== undefined && road.known > 0;
-    const { inputs, target, filled } = scoredRows(checked, mask, isKnown, feedback);
-    const { targets } = this.settings;
-    const score = scorerOf({ target: selected(target, targets), filled: selected(filled, targets), washout, metric });
-    const teacher = feedback ? target : undefined;
-    const predicted = await this.puttingBack(async () => {
-      await this.start(prefix, signal);
-      const { known } = this.clock.rows(checked) as Partial<CheckedSeries>;
-      const driving = feedback ? (known ?? inputs) : inputs;
-      checkColumns(driving, "inputs", driving.cols === 0 ? 0 : givenInputs - (isKnown ? road.known : 0));
-      return (await this.#predictRows(driving, { known, teacher, precision: undefined, signal, onProgress }))[0]!;
+    return this.#turns.take(async () => {
+      const { metric, washout, warmup, ...work } = resolve(scoreTable, options);
+      const { preprocessing, inputs: columns, fedBack } = this.#first;
+      const feedback = fedBack > 0;
+      const prefix = this.#prefix(warmup);
+      const { data: checked, mask, unfilled } = scoredData(data, this.#rows, prefix?.last ?? this.#last);
+      checkFilled({ unfilled }, "series");
+      const isKnown = !feedback && checked.series !== undefined && preprocessing.known > 0;
+      const { inputs, target, filled } = scoredRows(checked, mask, isKnown, feedback);
+      const { targets } = this.settings;
+      const score = scorerOf({ target: selected(target, targets), filled: selected(filled, targets), washout, metric });
+      const predicted = await this.#puttingBack(async () => {
+        await this.#start(prefix, work.signal);
+        const { known, low } = this.#clock.rows(checked) as Partial<CheckedSeries>;
+        const driving = feedback ? (known ?? inputs) : inputs;
+        checkColumns(driving, "inputs", feedback ? (driving.cols === 0 ? 0 : columns + preprocessing.known) : columns);
+        return (await this.#predictRows({ series: driving, low, known, teacher: feedback ? target : undefined }, work))[0]!;
+      });
+      return score(selected(predicted, targets));
     });
-    return score(selected(predicted, targets));
   }
 
   /**
@@ -412,119 +469,151 @@ export class Forecaster extends SeriesForecaster<ForecasterSettings, ForecasterS
    * own. 0 if there are none. @throws NotFittedError
    */
   get known(): number {
-    return this.#first.road.known - this.ownInputs;
+    return this.#first.preprocessing.known - this.ownInputs;
   }
 
   /** Columns of the inputs that it makes itself: the calendar, and the mask of missing values. */
   get ownInputs(): number {
-    return this.clock.columns + this.#masks;
+    return this.#clock.columns + this.#masks;
   }
 
   /** Columns of the mask of missing values. */
   get #masks(): number {
-    return this.settings.missing === "mask" ? this.#first.readout.outputSize : 0;
+    return this.settings.missing === "mask" && this.#rows.maskInput ? this.#first.columns : 0;
   }
 
-  /** Back to the reservoir's initial state. @throws NotFittedError */
+  /** Back to the initial state. @throws NotFittedError */
   reset(): void {
     for (const member of this.#fitted().members) member.reset();
-    this.clock.now = undefined;
-    this.last = {};
+    this.#clock.now = undefined;
+    this.#last = {};
   }
 
   /**
-   * The model as the bytes of one safetensors file: weights, readout, settings, and the state it
-   * stands at. @throws NotFittedError
+   * To the initial state, and from there over a series: as `warmup` does for one call, for all that
+   * follow. @throws ArgumentError, NotFittedError
    */
-  override async toBytes(): Promise<Uint8Array> {
-    return this.turns.take(async () => {
-      const { members, groups, choice } = this.#fitted();
-      const parts = members.map(({ computer, readout, road, lags, state }) => ({ model: computer.model, readout, road, lags, state }));
-      return encodeForecaster({ settings: this.settings, members: parts, groups, choice, time: this.clock.note, last: this.last });
+  async warmUp(warmup: ForecasterPrefix, work: WorkOptions = {}): Promise<void> {
+    const { signal } = resolve(workTable, work);
+    return this.#turns.take(() => this.#backOnFailure(async () => this.#start(this.#prefix(warmup), signal)));
+  }
+
+  /**
+   * The model as the bytes of one safetensors file: weights, readout, settings, and the position.
+   * @throws NotFittedError
+   */
+  async toBytes(): Promise<Uint8Array> {
+    return this.#turns.take(async () => {
+      const content = emptyContent();
+      const trained = this.#fitted();
+      const { kind } = this.#model;
+      this.#model.encode(content, trained);
+      putChoice(content, trained.choice);
+      putLast(content, this.settings, this.#last);
+      putBounds(content, this.#first.preprocessing.bounds);
+      const time = this.#clock.note;
+      if (time) content.metadata["time"] = stableJson(time);
+      content.metadata[kind] = stableJson(this.settings);
+      return encodeModelFile(kind, content);
     });
   }
 
-  /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
-  static async fromBytes(bytes: Uint8Array, options: ForecasterLoadOptions = {}): Promise<Forecaster> {
-    const { source, model: own, ...selection } = resolve(forecasterLoadTable, options);
-    const file = await decodeModelFile(bytes, source, "forecaster");
-    const { settings, members: parts, groups, choice, time, last } = await decodeForecaster(file, source);
-    const hybrid = hybridAgain(own, settings.hybrid);
-    const forecaster = new Forecaster({ reservoir: describedBy(parts[0]!.model), ...selection, model: own }, settings, undefined, time);
-    const members: ForecasterMember[] = [];
-    forecaster.#trained = { members, groups, choice, calendar: forecaster.clock.columns > 0 };
-    forecaster.last = last;
-    try {
-      for (const { model, readout, road, lags, state } of parts) {
-        const computer = await ReservoirComputer.fromModel(model, selection);
-        const member = new ForecasterMember(computer, { readout, road, lags, hybrid, recent: state.recent });
-        members.push(member);
-        member.state = state;
-      }
-    } catch (error) {
-      await forecaster.dispose();
-      throw error;
-    }
-    return forecaster;
-  }
-
-  /**
-   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
-   */
-  static async load(path: string, options: Omit<ForecasterLoadOptions, "source"> = {}): Promise<Forecaster> {
-    resolve(forecasterLoadTable, options);
-    return Forecaster.fromBytes(await readBytes(path), { ...options, source: path });
+  /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
+  async save(path: string): Promise<void> {
+    await writeFileAtomic(path, await this.toBytes());
   }
 
   /** Gives memory and threads back. Idempotent. */
-  override async dispose(): Promise<void> {
-    await this.#disposeMembers();
+  async dispose(): Promise<void> {
+    for (const { computers } of this.#trained?.members ?? []) for (const computer of computers) await computer.dispose();
   }
 
-  get #feedback(): boolean {
-    const { reservoir, matrices } = this.#options;
-    const own = matrices && "feedbackWeights" in matrices ? matrices.feedbackWeights : undefined;
-    return (reservoir.feedback ?? null) !== null || own !== undefined;
+  /** Lets `await using` dispose of it. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
   }
 
-  get #hybrid(): Hybrid | undefined {
-    const { model } = this.#options;
-    return model && { model, use: this.settings.hybrid! };
+  /** How rows are read. */
+  get #rows(): RowOptions {
+    const { missing, table }: SeriesSettings = this.settings;
+    return { ...this.#model.rows, missing, table };
   }
 
-  #fitted(): TrainedMembers {
+  #fitted(): Trained<MemberOf<Model>> {
     if (!this.#trained) throw new NotFittedError("forecaster");
     return this.#trained;
   }
 
-  get #first(): ForecasterMember {
+  get #first(): MemberOf<Model> {
     return this.#fitted().members[0]!;
   }
 
-  /** The reservoir that is there, if one is trained again on data of its shape. */
-  #existing(data: CheckedData): AnyReservoirComputer | undefined {
-    if (this.#trained?.members.length !== 1 || this.settings.horizon !== undefined) return undefined;
-    const { computer, givenInputs } = this.#first;
-    const { outputSize } = computer.model;
-    const { inputs, targets } = cutRows(data, this.#feedback);
-    return givenInputs === inputs.cols && (outputSize === 0 || outputSize === targets.cols) ? computer : undefined;
+  /** Rows to warm up on, checked; undefined if there are none. @throws ArgumentError */
+  #prefix(warmup: ForecasterPrefix | undefined): FollowingRows | undefined {
+    this.#fitted();
+    return warmup === undefined ? undefined : warmUpRows(warmup, this.#rows);
   }
 
-  async #disposeMembers(): Promise<void> {
-    const { members = [] } = this.#trained ?? {};
-    for (const { computer } of members) await computer.dispose();
-  }
-
-  protected override prefixOf(warmup: ForecasterPrefix): ForecasterWarmUp {
-    const feedback = this.#first.computer.model.outputSize > 0;
-    const { data, last, unfilled } = fillFollowing(warmup, this.settings.missing, {}, { feedback, name: "warmup." });
-    return { data: checkedPrefix(data, feedback), last, unfilled };
-  }
-
-  protected override async start(prefix: ForecasterWarmUp | undefined, signal: AbortSignal | undefined): Promise<void> {
+  /** Goes over the rows of a warm-up, if there is one, from the initial state. */
+  async #start(prefix: FollowingRows | undefined, signal: AbortSignal | undefined): Promise<void> {
     if (!prefix) return;
-    const rows = fromRow(this.clock.warmUp(prefix.data), prefix.unfilled);
+    const rows = fromRow(this.#clock.warmUp(prefix.data), prefix.unfilled);
     for (const member of this.#fitted().members) await member.start(rows, signal);
-    this.last = prefix.last;
+    this.#last = prefix.last;
+  }
+
+  /** Puts the position back when the work is done, or fails. */
+  async #puttingBack<T>(work: () => Promise<T>): Promise<T> {
+    const { state } = this;
+    try {
+      return await work();
+    } finally {
+      this.state = state;
+    }
+  }
+
+  /** Puts the position back only if the work fails: no member is ahead of the others. */
+  async #backOnFailure<T>(work: () => Promise<T>): Promise<T> {
+    const { state } = this;
+    try {
+      return await work();
+    } catch (error) {
+      this.state = state;
+      throw error;
+    }
   }
 }
+
+/** How forecasters of one kind are made. */
+export function forecastersOf<Model extends ForecastModel, Options, Loading extends LoadOptions>({
+  kind,
+  create,
+  loadTable: table,
+  open,
+}: ForecasterKind<Model, Options, Loading>): ForecasterConstructors<Model, Options, Loading> {
+  const fromBytes = async (bytes: Uint8Array, options: Loading = {} as Loading): Promise<Forecaster<Model>> => {
+    const given = resolve(table, options) as Loading & { readonly source: string };
+    const { model, ...opened } = await open(await decodeModelFile(bytes, given.source, kind), given);
+    return new Forecaster(model, opened);
+  };
+  return {
+    create: async (...[options]) => new Forecaster(await create(options ?? ({} as Options))),
+    async fit(data, ...[options]) {
+      const { signal, onProgress, times, ...rest }: TimesOption & WorkOptions = options ?? {};
+      const forecaster = new Forecaster(await create(rest as Options));
+      try {
+        return await forecaster.fit(times === undefined ? data : withTimes(data, times), { signal, onProgress });
+      } catch (error) {
+        await forecaster.dispose();
+        throw error;
+      }
+    },
+    fromBytes,
+    async load(path, options) {
+      resolve(table, options ?? {});
+      return fromBytes(await readBytes(path), { ...options, source: path } as Loading);
+    },
+  };
+}
+
+const reservoirs = forecastersOf<ReservoirForecastModel, ForecasterOptions, ForecasterLoadOptions>(reservoirKind);

@@ -1,13 +1,9 @@
-// How a model with one setting chooses lambda by its closed-loop forecasts: a field, or
+// The options of a model that chooses lambda alone by its closed-loop forecasts: a field, or
 // polynomials.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, list, number, option, optional, type TableOf, whole } from "@spillway/core/options.js";
-import type { WorkOptions } from "../../reservoir/index.js";
-import { type ChoiceOptions, choosePairs, type ForecasterChoice, type ForecastingCandidate } from "./choice.js";
-import type { CheckedSeries } from "./data.js";
 import type { ChooseOptions } from "./options.js";
 import { chooseDefaults } from "./plan.js";
-import { type ValidationParts, validationParts } from "./validation.js";
 
 /** How lambda is chosen. */
 export type ChooseLambdaOptions = Pick<ChooseOptions, "lambdas" | "starts" | "validation" | "loss">;
@@ -30,27 +26,4 @@ export function checkChoose({
 }): void {
   if (horizon === undefined && choose !== undefined)
     throw ArgumentError.because("there are settings to choose from and no horizon; say how many steps are forecast", { field: "horizon" });
-}
-
-/** What a choice of lambda is made by. */
-export interface LambdaChoice extends Pick<ChoiceOptions, "horizon" | "lambdas" | "washout" | "masks" | "targets"> {
-  readonly choose: ChooseLambdaOptions | undefined;
-}
-
-/** Models of every lambda, trained on the rows before the starts; or why there is none of one. */
-export type TriedLambdas = Pick<ForecastingCandidate, "forecasts" | "again">;
-
-/**
- * Chooses lambda by forecasts from validation starts. @param models trains on the first part of
- * the rows, with lambdas in their order, when it is asked for forecasts. @throws ArgumentError
- */
-export async function chooseLambda(
-  data: readonly CheckedSeries[],
-  { choose, ...options }: LambdaChoice,
-  models: (parts: ValidationParts) => TriedLambdas,
-  work: WorkOptions,
-): Promise<ForecasterChoice> {
-  const all = { ...chooseDefaults, ...(choose as Partial<typeof chooseDefaults>), ...options, keep: 1 };
-  const parts = validationParts(data, all);
-  return choosePairs(data, parts, [{ lags: 0, calendar: false, ...models(parts) }], all, work);
 }

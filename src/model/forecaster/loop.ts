@@ -11,8 +11,8 @@ import {
 } from "../../reservoir/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import type { LoopModel } from "./hybrid.js";
-import type { Range } from "./road.js";
-import { SeenWindow, type Sight } from "./seen.js";
+import type { Range } from "./preprocessing.js";
+import { type ReadoutFeatures, ReadoutWindow } from "./readout-features.js";
 
 /** One closed loop, all in the z-scores of the loop. */
 export interface ClosedLoop {
@@ -24,7 +24,7 @@ export interface ClosedLoop {
   readonly pending: FloatArray | undefined;
   readonly held: Range | undefined;
   /** What the readout sees beside the state; undefined if it is what drives the reservoir. */
-  readonly sight: Sight | undefined;
+  readonly readoutFeatures: ReadoutFeatures | undefined;
   /** The last rows of the series, oldest first, as many as the readout sees. */
   readonly recent: Matrix;
   /** The user's model, which has seen the last row of the series. */
@@ -39,12 +39,12 @@ export interface ClosedLoop {
  */
 export async function closedLoop(computer: AnyReservoirComputer, loop: ClosedLoop, work: WorkOptions): Promise<Matrix> {
   const { precision, outputSize } = computer.model;
-  const { readout, steps, outside, pending, held, sight, model } = loop;
+  const { readout, steps, outside, pending, held, readoutFeatures, model } = loop;
   const outputs = readout.weights.rows;
   const out = new Matrix(steps, outputs, allocate(precision, steps * outputs)) as Matrix;
   const features = new Float64Array(readout.weights.cols);
   const pacer = new WorkPacer(work, steps);
-  const window = sight && new SeenWindow(sight, loop.recent, precision);
+  const window = readoutFeatures && new ReadoutWindow(readoutFeatures, loop.recent, precision);
   const { state } = computer;
   const input = state.input;
   let values = state.values;

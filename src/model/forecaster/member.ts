@@ -1,22 +1,30 @@
-// One trained reservoir of a Forecaster: its readout, its road, and where it stands in its series.
-// Data comes checked. How a readout is trained stands in training.ts.
+// One trained reservoir of a Forecaster: its readout, its preprocessing, and its position in the
+// series. Data comes checked. training.ts trains readouts.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { Matrix, type Precision } from "@spillway/numerics";
+import { Matrix } from "@spillway/numerics";
 import type { TrainedReadout, Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, NonFiniteStateError, type SessionState, type WorkOptions } from "../../reservoir/index.js";
-import { restoredForecast, restoredPredictions, transformed } from "../../series/transforms.js";
 import { readoutFor } from "../integer-readout.js";
 import { columnsOf, inScoresOf, restored, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
 import { beside, type CheckedData, type CheckedSeries, checkColumns, lastRows, noInputs, seriesInputs } from "./data.js";
 import type { AutonomousLoop } from "./exponents.js";
+import { SeriesHistory } from "./history.js";
 import { checkHybrid, type Hybrid, LoopModel, modelledRows, withModel } from "./hybrid.js";
-import { checkKnown, inputsBefore, pendingRow } from "./known.js";
+import { checkKnown } from "./known.js";
 import { closedLoop, isWithin } from "./loop.js";
-import { alongRoad, alongTransforms, fitRoad, inScores, type Road, type RoadSettings } from "./road.js";
-import { givenInputs, type Sight, seenRows, sightOf } from "./seen.js";
+import { type ForecastMember, oneReadout, type PredictedRows, type ReadoutVariants } from "./model.js";
+import {
+  fitPreprocessing,
+  inScores,
+  type Preprocessing,
+  type PreprocessingSettings,
+  preprocessed,
+  withTransforms,
+} from "./preprocessing.js";
+import { givenInputs, type ReadoutFeatures, readoutFeatureRows, readoutFeaturesOf } from "./readout-features.js";
 import { roundedInputs, trainReadout } from "./training.js";
 
-/** Where a member stands. */
+/** The position of a member in its series. */
 export interface MemberState {
   readonly reservoir: SessionState;
   /** The last rows of the series, oldest first, in the units of the data, as many as it needs. */
@@ -26,7 +34,7 @@ export interface MemberState {
 /** What a member is made of. */
 export interface MemberParts {
   readonly readout: TrainedReadout;
-  readonly road: Road;
+  readonly preprocessing: Preprocessing;
   /** Rows of the series that the readout sees beside the state. */
   readonly lags: number;
   readonly recent: Matrix;
@@ -34,7 +42,7 @@ export interface MemberParts {
 }
 
 /** How a member is trained. */
-export interface MemberTraining extends RoadSettings {
+export interface MemberTraining extends PreprocessingSettings {
   readonly trainer: Trainer;
   readonly washout: number;
   readonly lags: number;
@@ -43,37 +51,28 @@ export interface MemberTraining extends RoadSettings {
 /** Rows predicted at a time. */
 const chunk = 1024;
 
-/** Readouts that one pass of the reservoir is predicted by, one after the other. */
-export interface ReadoutVariants {
-  readonly count: number;
-  /** Makes the readout that of place k. */
-  use(k: number): void;
-}
-
-/** The readout as it is. */
-export const oneReadout: ReadoutVariants = { count: 1, use: () => undefined };
-
-export class ForecasterMember {
+/** One trained reservoir: one of those whose median an ensemble forecasts. */
+export class ForecasterMember implements ForecastMember<MemberState> {
   readonly computer: AnyReservoirComputer;
   readonly readout: TrainedReadout;
-  readonly road: Road;
+  readonly preprocessing: Preprocessing;
   readonly lags: number;
   /** The user's model; undefined without one. */
   readonly hybrid: Hybrid | undefined;
-  readonly #sight: Sight | undefined;
-  #recent: Matrix;
+  readonly #readoutFeatures: ReadoutFeatures | undefined;
+  readonly #history: SeriesHistory;
 
-  constructor(computer: AnyReservoirComputer, { readout, road, lags, recent, hybrid }: MemberParts) {
+  constructor(computer: AnyReservoirComputer, { readout, preprocessing, lags, recent, hybrid }: MemberParts) {
     this.computer = computer;
     this.readout = readoutFor(computer.model, readout);
-    this.road = road;
+    this.preprocessing = preprocessing;
     this.lags = lags;
     this.hybrid = hybrid;
-    this.#sight = sightOf(computer.model.inputSize, readout.outputSize, lags, hybrid?.use);
-    this.#recent = recent;
+    this.#readoutFeatures = readoutFeaturesOf(computer.model.inputSize, readout.outputSize, lags, hybrid?.use);
+    this.#history = new SeriesHistory(preprocessing, Math.max(lags, preprocessing.known > 0 || hybrid ? 1 : 0), recent);
   }
 
-  /** Fits the road, trains the readout, and goes to the end of the last series. */
+  /** Fits the preprocessing, trains the readout, and goes to the end of the last series. */
   static async fit(
     computer: AnyReservoirComputer,
     data: readonly CheckedData[],
@@ -82,34 +81,57 @@ export class ForecasterMember {
   ): Promise<ForecasterMember> {
     const feedback = computer.model.outputSize > 0;
     if (training.hybrid) checkHybrid(data, training.transforms.length > 0, feedback);
-    const road = fitRoad(data, training, feedback);
+    const preprocessing = fitPreprocessing(data, training, feedback);
     const { trainer, washout, lags, hybrid } = training;
-    const series = data.map((one) => alongRoad(road, one, { hybrid, feedback }));
+    const series = data.map((one) => preprocessed(preprocessing, one, { hybrid, feedback }));
     if (lags > 0) checkLags(data, feedback);
-    const sight = sightOf(computer.model.inputSize, series[0]!.targets.cols, lags, hybrid?.use);
-    const readout = await trainReadout(computer, trainer, series, { washout, sight }, work);
+    const readoutFeatures = readoutFeaturesOf(computer.model.inputSize, series[0]!.targets.cols, lags, hybrid?.use);
+    const readout = await trainReadout(computer, trainer, series, { washout, readoutFeatures }, work);
     const last = series.at(-1)!.last;
     if (last) await computer.run(last);
-    const member = new ForecasterMember(computer, { readout, road, lags, hybrid, recent: Matrix.zeros(0, readout.outputSize) });
+    const member = new ForecasterMember(computer, { readout, preprocessing, lags, hybrid, recent: Matrix.zeros(0, readout.outputSize) });
     const end = data.at(-1)!;
-    if (end.series) member.#remember(end.series);
+    if (end.series) member.#history.remember(end.series);
     return member;
   }
 
-  /** The same with another readout. */
-  with(readout: TrainedReadout): ForecasterMember {
-    const { computer, road, lags, hybrid } = this;
-    return new ForecasterMember(computer, { readout, road, lags, hybrid, recent: this.#recent });
+  /** The same with another readout, and on another reservoir if one is given. */
+  with(readout: TrainedReadout, computer = this.computer): ForecasterMember {
+    const { preprocessing, lags, hybrid } = this;
+    return new ForecasterMember(computer, { readout, preprocessing, lags, hybrid, recent: this.#history.recent });
   }
 
-  /** Where it stands; setting it goes back there. */
+  get computers(): readonly [AnyReservoirComputer] {
+    return [this.computer];
+  }
+
+  get readouts(): readonly TrainedReadout[] {
+    return [this.readout];
+  }
+
   get state(): MemberState {
-    return { reservoir: this.computer.state, recent: this.#recent };
+    return { reservoir: this.computer.state, recent: this.#history.recent };
   }
 
   set state({ reservoir, recent }: MemberState) {
     this.computer.state = reservoir;
-    this.#recent = recent;
+    this.#history.recent = recent;
+  }
+
+  isState(value: unknown): value is MemberState {
+    return (value as Partial<MemberState> | undefined)?.recent instanceof Matrix;
+  }
+
+  get columns(): number {
+    return this.readout.outputSize;
+  }
+
+  get inputs(): number {
+    return this.givenInputs - this.preprocessing.known;
+  }
+
+  get fedBack(): number {
+    return this.computer.model.outputSize;
   }
 
   /** Inputs of the reservoir that the data gives: all but those of the user's model. */
@@ -117,19 +139,17 @@ export class ForecasterMember {
     return givenInputs(this.computer.model.inputSize, this.readout.outputSize, this.hybrid?.use);
   }
 
-  /** To the initial state. */
   reset(): void {
     this.computer.reset();
-    this.#recent = Matrix.zeros(0, this.#recent.cols);
+    this.#history.reset();
   }
 
-  /** To the initial state, and from there over a prefix. */
   async start(given: CheckedData, signal: AbortSignal | undefined): Promise<void> {
-    const { computer, road } = this;
+    const { computer, preprocessing } = this;
     const { outputSize } = computer.model;
-    const isSeries = given.series === undefined && given.inputs.cols === 0 && road.transforms.steps.length > 0;
+    const isSeries = given.series === undefined && given.inputs.cols === 0 && preprocessing.transforms.steps.length > 0;
     const measured = isSeries ? { series: given.targets } : given;
-    const prefix = alongTransforms(road.transforms, measured);
+    const prefix = withTransforms(preprocessing.transforms, measured);
     if (given.series && given.known) checkColumns(given.series, "warmup.series", this.readout.outputSize);
     const inputs = prefix.series ? this.#inputsOver(prefix) : prefix.inputs;
     const teacher = prefix.series ? (outputSize > 0 ? prefix.series : undefined) : prefix.targets;
@@ -137,53 +157,43 @@ export class ForecasterMember {
     if (teacher) checkColumns(teacher, "warmup.targets", outputSize);
     this.reset();
     if (inputs && inputs.rows > 0) {
-      const forced = teacher && standardised(road.targetScale, teacher);
+      const forced = teacher && standardised(preprocessing.targetScale, teacher);
       await computer.run(this.#driving(inputs), { signal, every: inputs.rows, teacher: forced });
     }
-    if (measured.series && measured.series.cols === this.#recent.cols) this.#remember(measured.series);
+    if (measured.series && measured.series.cols === this.#history.recent.cols) this.#history.remember(measured.series);
   }
 
   /** Inputs as they drive the reservoir: z-scores, with what the user's model says of each. */
   #driving(inputs: Matrix, made = modelledRows(this.hybrid, inputs, this.readout.outputSize)): Matrix<Float64Array> {
-    return standardised(this.road.inputScale, withModel(this.hybrid, inputs, made));
+    return standardised(this.preprocessing.inputScale, withModel(this.hybrid, inputs, made));
   }
 
   #inputsOver({ series, known }: CheckedSeries): Matrix {
-    checkKnown(known, this.road.known, "warmup.known");
+    checkKnown(known, this.preprocessing.known, "warmup.known");
     return this.computer.model.outputSize > 0 ? (known ?? noInputs(series.rows)) : seriesInputs(series, known);
   }
 
   /**
-   * One-step predictions; moves on. With known inputs row t is the prediction of row t of `inputs`,
-   * else what follows it. With feedback `inputs` is all that drives the reservoir, and `known` is
-   * not looked at. A readout that feeds itself back has no other beside it.
-   * @returns a matrix for each of `variants`, from the same states
+   * One-step predictions; moves on. With known inputs row t is the prediction of row t of `series`,
+   * else what follows it. With feedback `series` is all that drives the reservoir, and `known` is
+   * not used. A readout that feeds itself back has no variants.
    */
   async predict(
-    inputs: Matrix,
-    {
-      known,
-      teacher,
-      precision,
-      ...work
-    }: WorkOptions & {
-      readonly known: Matrix | undefined;
-      readonly teacher: Matrix | undefined;
-      readonly precision: Precision | undefined;
-    },
+    { series: inputs, known, teacher, precision }: PredictedRows,
+    work: WorkOptions,
     variants: ReadoutVariants = oneReadout,
   ): Promise<readonly Matrix<Float64Array>[]> {
-    const { computer, readout, road } = this;
+    const { computer, readout, preprocessing } = this;
     const { signal, onProgress } = work;
     const feedback = computer.model.outputSize > 0;
-    const driven = feedback ? inputs : this.#predicting(this.#goingOn(inputs), known);
+    const driven = feedback ? inputs : this.#inputs(inputs, known);
     const said = modelledRows(this.hybrid, driven, readout.outputSize);
     const u = this.#driving(driven, said);
-    const forced = teacher && standardised(road.targetScale, this.#goingOn(teacher));
+    const forced = teacher && standardised(preprocessing.targetScale, this.#history.transform(teacher));
     if (feedback && !forced) {
-      const free = restored(road.targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));
-      const made = this.#following(free);
-      if (this.#isTransformed) this.#remember(made);
+      const free = restored(preprocessing.targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));
+      const made = this.#history.restoreForecast(free);
+      if (this.#history.isTransformed) this.#history.remember(made);
       return [made];
     }
     const seen = this.#seen(u, said);
@@ -200,129 +210,70 @@ export class ForecasterMember {
     }
     const given = feedback ? teacher! : inputs;
     const ahead = feedback || known ? 0 : 1;
-    const predicted = out.map((each) => {
-      const made = restored(road.targetScale, each);
-      return this.#isTransformed ? restoredPredictions(made, this.#withHistory(given), ahead, road.transforms) : made;
-    });
-    if (feedback ? this.#isTransformed : inputs.cols === this.#recent.cols) this.#remember(given);
+    const predicted = out.map((each) => this.#history.restorePredictions(restored(preprocessing.targetScale, each), given, ahead));
+    if (feedback ? this.#history.isTransformed : inputs.cols === this.#history.recent.cols) this.#history.remember(given);
     return predicted;
   }
 
   /** What the readout sees of inputs that go on from here; undefined if it sees them themselves. */
   #seen(u: Matrix, made: Matrix | undefined): Matrix | undefined {
-    if (!this.#sight) return undefined;
-    const { computer, road } = this;
-    const said = made && this.#sight.model ? roundedInputs(computer, standardised(road.targetScale, made)) : undefined;
+    if (!this.#readoutFeatures) return undefined;
+    const { computer, preprocessing } = this;
+    const said = made && this.#readoutFeatures.model ? roundedInputs(computer, standardised(preprocessing.targetScale, made)) : undefined;
     const recent = this.lags > 0 ? this.#recentScores() : undefined;
     // With known inputs the last row is the first that drives.
-    const before = recent && road.known > 0 ? recent.subarray(0, Math.max(0, recent.rows - 1)) : recent;
-    return seenRows(this.#sight, roundedInputs(computer, u), said, before);
+    const before = recent && preprocessing.known > 0 ? recent.subarray(0, Math.max(0, recent.rows - 1)) : recent;
+    return readoutFeatureRows(this.#readoutFeatures, roundedInputs(computer, u), said, before);
   }
 
-  get #isTransformed(): boolean {
-    return this.road.transforms.steps.length > 0;
-  }
-
-  /** Rows of the series that go on from here, after those that differences take. */
-  #withHistory(rows: Matrix): Matrix {
-    const { lost } = this.road.transforms;
-    if (this.#recent.rows < lost)
-      throw ArgumentError.shape(
-        `${this.#recent.rows} rows were seen; differences of ${lost} rows in all take at least ${lost}, in warmup`,
-        {
-          field: "warmup",
-        },
-      );
-    return lastRows(rows.rows + lost, this.#recent, rows);
-  }
-
-  /** Rows of the series that go on from here, with transforms done. */
-  #goingOn(rows: Matrix): Matrix {
-    return this.#isTransformed ? transformed(this.#withHistory(rows), this.road.transforms) : rows;
-  }
-
-  /** A closed loop's outputs from here, in the units of the data. */
-  #following(outputs: Matrix<Float64Array>): Matrix<Float64Array> {
-    return this.#isTransformed ? restoredForecast(outputs, this.#recent, this.road.transforms) : outputs;
-  }
-
-  /** The last rows, with transforms done. */
-  #recentSeen(): Matrix {
-    const { transforms } = this.road;
-    if (!this.#isTransformed) return this.#recent;
-    return this.#recent.rows > transforms.lost ? transformed(this.#recent, transforms) : Matrix.zeros(0, this.#recent.cols);
-  }
-
-  /** Takes other rows for the last ones of the series. @throws ArgumentError if they are too few */
   recall(history: Matrix): void {
-    if (this.#memory === 0)
-      throw ArgumentError.because(
-        "history was given; this forecaster has no transforms, lags, known inputs or model that take the last rows",
-        {
-          field: "history",
-        },
-      );
-    checkColumns(history, "history", this.#recent.cols);
-    if (history.rows < this.#memory)
-      throw ArgumentError.shape(`history has ${history.rows} rows; this forecaster takes at least ${this.#memory}`, { field: "history" });
-    this.#recent = lastRows(this.#memory, history);
+    this.#history.recall(history);
   }
 
-  /** Moves on over rows of its series. */
   async follow({ series, known }: CheckedSeries, signal: AbortSignal | undefined): Promise<void> {
-    const { computer, road } = this;
+    const { computer, preprocessing } = this;
     const feedback = computer.model.outputSize > 0;
-    const rows = this.#goingOn(series);
-    const inputs = feedback ? (known ?? noInputs(series.rows)) : this.#predicting(rows, known);
-    const teacher = feedback ? standardised(road.targetScale, rows) : undefined;
+    const inputs = feedback ? (known ?? noInputs(series.rows)) : this.#inputs(series, known);
+    const teacher = feedback ? standardised(preprocessing.targetScale, this.#history.transform(series)) : undefined;
     await computer.run(this.#driving(inputs), { signal, every: inputs.rows, teacher });
-    this.#remember(series);
+    this.#history.remember(series);
   }
 
   /** The inputs of one-step predictions over rows that go on from here. */
-  #predicting(inputs: Matrix, known: Matrix | undefined): Matrix {
-    checkKnown(known, this.road.known, "known");
-    if (!known) return inputs;
-    checkColumns(inputs, "inputs", this.readout.outputSize);
-    return inputsBefore(inputs, known, this.#recentSeen());
+  #inputs(rows: Matrix, known: Matrix | undefined): Matrix {
+    if (known) checkColumns(rows, "inputs", this.readout.outputSize);
+    return this.#history.inputs(rows, known);
   }
 
-  /** The last row of the series, which waits for what is known of the next. */
-  #pending(): Matrix {
-    return pendingRow(this.#recentSeen());
-  }
-
-  /** Closed loop; moves on, to anywhere. `outside` has one row a step, known or not. */
   async forecast(steps: number, outside: Matrix | undefined, work: WorkOptions): Promise<Matrix<Float64Array>> {
-    const { computer, readout, road, lags } = this;
+    const { computer, readout, preprocessing, lags } = this;
     const { outputSize } = computer.model;
     const first = outputSize > 0 ? 0 : readout.outputSize;
-    const inputs = outside && standardised(columnsOf(road.inputScale, first, this.givenInputs), outside);
-    const scale = outputSize > 0 ? road.targetScale : columnsOf(road.inputScale, 0, first);
-    const loop = sameStandardisation(scale, road.targetScale) ? readout : inScoresOf(readout, road.targetScale, scale);
-    const held = road.held && inScores(road.held, scale);
-    const pending = road.known > 0 && outputSize === 0 ? standardised(scale, this.#pending()) : undefined;
+    const inputs = outside && standardised(columnsOf(preprocessing.inputScale, first, this.givenInputs), outside);
+    const scale = outputSize > 0 ? preprocessing.targetScale : columnsOf(preprocessing.inputScale, 0, first);
+    const loop = sameStandardisation(scale, preprocessing.targetScale) ? readout : inScoresOf(readout, preprocessing.targetScale, scale);
+    const held = preprocessing.held && inScores(preprocessing.held, scale);
+    const pending = preprocessing.known > 0 && outputSize === 0 ? standardised(scale, this.#history.pending) : undefined;
     if (lags === 0 && !this.hybrid) {
       const { state } = computer;
       const free = await this.#freeLoop(steps, loop, inputs, pending, held !== undefined, work);
       // Within their range held outputs are the same as free ones.
-      if (free && (!held || isWithin(held, free))) return this.#following(restored(scale, free));
+      if (free && (!held || isWithin(held, free))) return this.#history.restoreForecast(restored(scale, free));
       computer.state = state;
     } else this.#checkRecent();
     const recent = lags > 0 ? this.#recentScores() : Matrix.zeros(0, first);
-    const sight = this.#sight;
+    const readoutFeatures = this.#readoutFeatures;
     const model = this.#loopModel(scale);
     const made = await closedLoop(
       computer,
-      { readout: loop, steps, outside: inputs, pending: pending?.row(0), held, sight, recent, model },
+      { readout: loop, steps, outside: inputs, pending: pending?.row(0), held, readoutFeatures, recent, model },
       work,
     );
-    return this.#following(restored(scale, made));
+    return this.#history.restoreForecast(restored(scale, made));
   }
 
-  /** The loop of a forecast that takes nothing from outside. @throws ArgumentError if it does */
   autonomousLoop(): AutonomousLoop {
-    const { computer, readout, road, lags } = this;
+    const { computer, readout, preprocessing, lags } = this;
     const more =
       lags > 0
         ? "lags"
@@ -330,25 +281,28 @@ export class ForecasterMember {
           ? "a model of yours"
           : computer.model.outputSize > 0
             ? "feedback"
-            : road.known > 0
+            : preprocessing.known > 0
               ? "known inputs"
               : "";
     if (more !== "" || this.givenInputs > readout.outputSize)
       throw ArgumentError.because(
         `the forecaster has ${more || "inputs with targets"}; exponents of a closed loop are of one that is driven by its own series alone`,
       );
-    const scale = columnsOf(road.inputScale, 0, readout.outputSize);
-    return { readout: inScoresOf(readout, road.targetScale, scale), held: road.held && inScores(road.held, scale) };
+    const scale = columnsOf(preprocessing.inputScale, 0, readout.outputSize);
+    return {
+      readout: inScoresOf(readout, preprocessing.targetScale, scale),
+      held: preprocessing.held && inScores(preprocessing.held, scale),
+    };
   }
 
   /**
    * The user's model for a loop whose outputs are z-scores of a scale; it has seen the last row.
    */
   #loopModel(output: Standardisation): LoopModel | undefined {
-    const { hybrid, road, computer } = this;
+    const { hybrid, preprocessing, computer } = this;
     if (!hybrid) return undefined;
-    const model = new LoopModel(hybrid, { output, input: output, seen: road.targetScale }, computer.model.precision);
-    if (!model.start(this.#pending().row(0) as Float64Array)) throw new NonFiniteStateError(computer.state.step, -1);
+    const model = new LoopModel(hybrid, { output, input: output, seen: preprocessing.targetScale }, computer.model.precision);
+    if (!model.start(this.#history.pending.row(0) as Float64Array)) throw new NonFiniteStateError(computer.state.step, -1);
     return model;
   }
 
@@ -380,25 +334,16 @@ export class ForecasterMember {
 
   /** The last rows as the reservoir got them. */
   #recentScores(): Matrix {
-    const { computer, road } = this;
-    return roundedInputs(computer, standardised(columnsOf(road.inputScale, 0, this.#recent.cols), this.#recentSeen()));
+    const { computer, preprocessing } = this;
+    return roundedInputs(computer, standardised(columnsOf(preprocessing.inputScale, 0, this.columns), this.#history.transformed));
   }
 
   #checkRecent(): void {
-    const { rows } = this.#recentSeen();
+    const { rows } = this.#history.transformed;
     if (rows < this.lags)
       throw ArgumentError.shape(`${rows} rows were seen; a readout of ${this.lags} lags takes at least ${this.lags}, in warmup`, {
         field: "warmup",
       });
-  }
-
-  #remember(series: Matrix): void {
-    this.#recent = lastRows(this.#memory, this.#recent, series);
-  }
-
-  /** Rows of the series that it has to know. */
-  get #memory(): number {
-    return Math.max(this.lags, this.road.known > 0 || this.hybrid ? 1 : 0) + this.road.transforms.lost;
   }
 }
 

@@ -27,6 +27,8 @@ export interface LastRows {
   readonly inputs?: Float64Array | undefined;
   /** Of what is fed back: a series, targets, or a teacher. */
   readonly targets?: Float64Array | undefined;
+  /** What binary64 leaves of `inputs`, of a model in double-double. */
+  readonly low?: Float64Array | undefined;
 }
 
 /** Data without missing values, and how many each column of its series had. */
@@ -50,6 +52,8 @@ interface Filling {
   readonly before: LastRows | undefined;
   /** Whether what is predicted is fed back. */
   readonly feedback: boolean;
+  /** Whether the mask is an input of the model. Default true. */
+  readonly maskInput?: boolean | undefined;
 }
 
 /**
@@ -57,13 +61,13 @@ interface Filling {
  * @throws ArgumentError naming row and column if a fill has no value to start from, and for a
  * column that has no value at all
  */
-export function fillTraining<Data extends ForecasterData>(
+export function fillTraining<Data extends ForecasterData<MatrixLike>>(
   data: Data,
   policy: MissingInSeries,
-  feedback: boolean,
+  { feedback, maskInput }: Pick<Filling, "feedback" | "maskInput">,
   name = "",
 ): FilledData<Data> {
-  return fillData(data, { policy, before: undefined, feedback }, name);
+  return fillData(data, { policy, before: undefined, feedback, maskInput }, name);
 }
 
 /**
@@ -71,17 +75,21 @@ export function fillTraining<Data extends ForecasterData>(
  * them into parts changes nothing. @param before nothing for rows that start anew
  * @param how whether targets are fed back, and what stands before the names of fields
  */
-export function fillFollowing<Data extends ForecasterData | ForecasterPrefix>(
+export function fillFollowing<Data extends ForecasterData<MatrixLike> | ForecasterPrefix<MatrixLike>>(
   data: Data,
   policy: MissingInSeries = "error",
   before: LastRows = {},
-  { feedback = false, name = "" }: { readonly feedback?: boolean; readonly name?: string } = {},
+  { feedback = false, maskInput, name = "" }: Partial<Pick<Filling, "feedback" | "maskInput">> & { readonly name?: string } = {},
 ): FilledData<Data> {
-  return fillData(data, { policy, before, feedback }, name);
+  return fillData(data, { policy, before, feedback, maskInput }, name);
 }
 
-function fillData<Data extends ForecasterData | ForecasterPrefix>(data: Data, filling: Filling, name: string): FilledData<Data> {
-  const { policy, before, feedback } = filling;
+function fillData<Data extends ForecasterData<MatrixLike> | ForecasterPrefix<MatrixLike>>(
+  data: Data,
+  filling: Filling,
+  name: string,
+): FilledData<Data> {
+  const { policy, before, feedback, maskInput = true } = filling;
   const none = { data, counts: [], last: {}, unfilled: 0 };
   if (typeof data !== "object" || data === null) return none;
   if ("series" in data && data.filled !== undefined) return fillRest(data, data.filled, filling, name);
@@ -113,14 +121,14 @@ function fillData<Data extends ForecasterData | ForecasterPrefix>(data: Data, fi
     `${name}series`,
   );
   const made = { counts, mask, held, last: feedback ? { targets: last } : { inputs: last }, unfilled };
-  if (policy !== "mask") return { ...made, data: (described ? { ...described, series } : series) as Data };
+  if (policy !== "mask" || !maskInput) return { ...made, data: (described ? { ...described, series } : series) as Data };
   const known = described?.known === undefined ? undefined : filledSeries(described.known, `${name}known`);
   const masked = known && known.rows !== series.rows ? known : known ? beside(known, mask) : mask;
   return { ...made, data: { ...described, series, known: masked } as Data };
 }
 
 /** The same for rows of which some were filled before. @throws ArgumentError for another shape */
-function fillRest<Data>(data: DescribedSeries, flagged: MatrixLike, filling: Filling, name: string): FilledData<Data> {
+function fillRest<Data>(data: DescribedSeries<MatrixLike>, flagged: MatrixLike, filling: Filling, name: string): FilledData<Data> {
   const { filled: _, ...rest } = data;
   const series = filledSeries(data.series, `${name}series`);
   const flags = filledSeries(flagged, `${name}filled`);
@@ -134,7 +142,7 @@ function fillRest<Data>(data: DescribedSeries, flagged: MatrixLike, filling: Fil
   own.mask?.data.forEach((flag, i) => {
     if (flag === 1) mask.data[i] = 1;
   });
-  if (filling.policy !== "mask") return { ...own, data: own.data as Data, mask };
+  if (filling.policy !== "mask" || filling.maskInput === false) return { ...own, data: own.data as Data, mask };
   // The mask stands at the end of what is known.
   const known = Matrix.from(own.data.known as Matrix, "float64");
   const first = known.cols - mask.cols;
@@ -155,14 +163,22 @@ export function fillPredicted(
   { inputs, known, teacher }: Predicted,
   missing: MissingInSeries = "error",
   before: LastRows = {},
-): Predicted & { readonly last: LastRows } {
+  maskInput?: boolean,
+): Predicted & { readonly last: LastRows; readonly mask?: Matrix | undefined } {
   if (missing === "error") return { inputs, known, teacher, last: {} };
   const forced = teacher && fillFollowing<MatrixLike>(teacher, missing, { inputs: before.targets }, { name: "teacher: " });
   if (forced) checkFilled(forced, "teacher");
   const last = { ...before, ...(forced && { targets: forced.last.inputs }) };
   if (typeof inputs !== "object" || inputs === null || "steps" in inputs)
     return { inputs, known, teacher: forced ? seriesOf(forced.data) : undefined, last };
-  const filled = fillFollowing<MatrixLike | DescribedSeries>(known === undefined ? inputs : { series: inputs, known }, missing, before);
+  const filled = fillFollowing<MatrixLike | DescribedSeries<MatrixLike>>(
+    known === undefined ? inputs : { series: inputs, known },
+    missing,
+    before,
+    {
+      maskInput,
+    },
+  );
   checkFilled(filled, "inputs");
   const { data } = filled;
   const knownNow = typeof data === "object" && "known" in data ? data.known : known;
@@ -171,10 +187,11 @@ export function fillPredicted(
     known: knownNow,
     teacher: forced && seriesOf(forced.data),
     last: { ...last, inputs: filled.last.inputs },
+    mask: filled.mask,
   };
 }
 
-const seriesOf = (data: MatrixLike | DescribedSeries): MatrixLike =>
+const seriesOf = (data: MatrixLike | DescribedSeries<MatrixLike>): MatrixLike =>
   typeof data === "object" && "series" in data ? data.series : (data as MatrixLike);
 
 /** @throws ArgumentError if a row has a missing value that nothing before it can hold */

@@ -3,7 +3,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix, MatrixLike } from "@spillway/numerics";
 import type { Clock } from "./clock.js";
 import { checkColumns, checkedSeries } from "./data.js";
-import type { ForecasterMember } from "./member.js";
+import type { ForecastMember } from "./model.js";
 import type { ForecastOptions } from "./options.js";
 
 /** What `forecast` is given of it. */
@@ -13,17 +13,18 @@ export interface Outside {
 }
 
 /** One row a step; undefined if nothing comes from outside. @throws ArgumentError */
-export function outsideOf(member: ForecasterMember, clock: Clock, { inputs: others, known }: Outside, steps: number): Matrix | undefined {
-  const { computer, readout, road, givenInputs: inputSize } = member;
-  const first = computer.model.outputSize > 0 ? 0 : readout.outputSize;
+export function outsideOf(member: ForecastMember, clock: Clock, { inputs: others, known }: Outside, steps: number): Matrix | undefined {
+  const { preprocessing, columns, inputs, fedBack } = member;
+  const first = fedBack > 0 ? 0 : columns;
+  const inputSize = inputs + preprocessing.known;
   if (first > inputSize) {
     throw ArgumentError.shape(
       `a closed loop without feedback takes the ${first} outputs as inputs; this reservoir has ${inputSize} (inputSize)`,
     );
   }
-  if (road.known > 0) {
+  if (preprocessing.known > 0) {
     if (others !== undefined) throw ArgumentError.because("inputs was given; this forecaster takes known", { field: "inputs" });
-    return clock.known(steps, known, road.known);
+    return clock.known(steps, known, preprocessing.known);
   }
   if (known !== undefined)
     throw ArgumentError.because("known was given; this forecaster was trained without known inputs", { field: "known" });

@@ -54,7 +54,7 @@ export function planCandidates(
     const options = { ...described, ...reservoir } as AnyReservoirOptions;
     const own = hasMatrices ? options : forecasterReservoir(options);
     const reservoirs = seedsOf(members, own).map((seed) => ({ ...own, seed }));
-    return sightsOf(lagsOf(lags, settings), settings.calendar).map((each) => ({ ...each, transforms, reservoirs }));
+    return inputsOf(lagsOf(lags, settings), settings.calendar).map((each) => ({ ...each, transforms, reservoirs }));
   });
   if (hasMatrices && (planned[0]!.reservoirs.length > 1 || candidates.some(({ reservoir }) => reservoir !== undefined)))
     throw ArgumentError.because("matrices are of one reservoir; leave members and the reservoirs of candidates out", { field: "matrices" });
@@ -74,7 +74,7 @@ export function seedsOf(members: number | readonly Seed[], { seed = "spillway" }
  * calendar is tried beside lags, for without them the state alone has to hold the level of the
  * series.
  */
-function sightsOf(lags: readonly number[], calendar: ForecasterSettings["calendar"] = []) {
+function inputsOf(lags: readonly number[], calendar: ForecasterSettings["calendar"] = []) {
   if (calendar !== "choose") return lags.map((each) => ({ lags: each, calendar: calendar.length > 0 }));
   const some = lags.filter((each) => each > 0);
   return [

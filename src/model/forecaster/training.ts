@@ -13,7 +13,7 @@ import {
 import { type AnyReservoirComputer, checkFinite, type LinearReadout, type TrainingSink, type WorkOptions } from "../../reservoir/index.js";
 import { checkReadout } from "../../reservoir/inputs.js";
 import { SaturationCount, shareOfSums, warnWhereSaturated } from "../classifier/saturation.js";
-import { firstColumns, type Sight, seenColumns, seenRows } from "./seen.js";
+import { firstColumns, type ReadoutFeatures, readoutFeatureCount, readoutFeatureRows } from "./readout-features.js";
 
 /** One series in the reservoir's own units: inputs T x I, targets T x O. */
 export interface TrainingSeries {
@@ -27,7 +27,7 @@ export interface TrainingSeries {
 export interface RowOptions {
   readonly washout: number;
   /** Undefined if it is what drives the reservoir. */
-  readonly sight: Sight | undefined;
+  readonly readoutFeatures: ReadoutFeatures | undefined;
 }
 
 /** Rows run at a time if the readout sees more than what drives the reservoir. */
@@ -45,8 +45,8 @@ export async function trainReadout(
   work: WorkOptions,
 ): Promise<TrainedReadout> {
   // Rows before the first lag train nothing.
-  const { sight } = rows;
-  const lags = sight?.lags ?? 0;
+  const { readoutFeatures } = rows;
+  const lags = readoutFeatures?.lags ?? 0;
   const washout = Math.max(rows.washout, lags - 1);
   series.forEach(({ targets }, s) => {
     if (washout < targets.rows) return;
@@ -63,11 +63,11 @@ export async function trainReadout(
   });
   const outputSize = series[0]!.targets.cols;
   const { size: stateSize } = computer.model;
-  const inputSize = sight ? seenColumns(sight) : computer.model.inputSize;
+  const inputSize = readoutFeatures ? readoutFeatureCount(readoutFeatures) : computer.model.inputSize;
   const stream = trainer.stream?.({ stateSize, inputSize, outputSize });
   const readout = stream
-    ? await fitStreamed(computer, stream, series, { washout, sight }, work)
-    : await fitKept(computer, trainer, series, { washout, sight }, work);
+    ? await fitStreamed(computer, stream, series, { washout, readoutFeatures }, work)
+    : await fitKept(computer, trainer, series, { washout, readoutFeatures }, work);
   checkReadout({ ...computer.model, inputSize }, readout);
   if (readout.weights.rows !== outputSize)
     throw ArgumentError.shape(`the readout has ${readout.weights.rows} outputs for ${outputSize} targets; it takes one a target`);
@@ -81,7 +81,7 @@ async function fitStreamed(
   computer: AnyReservoirComputer,
   stream: TrainingStream,
   series: readonly TrainingSeries[],
-  { washout, sight }: RowOptions,
+  { washout, readoutFeatures }: RowOptions,
   work: WorkOptions,
 ): Promise<LinearReadout> {
   const { sink } = stream;
@@ -93,7 +93,7 @@ async function fitStreamed(
   try {
     for (const { one, progress } of inTurn(series, work)) {
       computer.reset();
-      if (sight) await trainSeen(computer, one, taking, { washout, sight }, progress);
+      if (readoutFeatures) await trainSeen(computer, one, taking, { washout, readoutFeatures }, progress);
       else await computer.train(one.inputs, one.targets, taking, { ...progress, washout, teacher: teacherOf(computer, one) });
     }
     const share = isOfSums ? shareOfSums(sink) : seen.share;
@@ -113,7 +113,7 @@ async function trainSeen(
   computer: AnyReservoirComputer,
   { inputs, targets, modelled }: TrainingSeries,
   sink: TrainingSink,
-  { washout, sight }: { readonly washout: number; readonly sight: Sight },
+  { washout, readoutFeatures }: { readonly washout: number; readonly readoutFeatures: ReadoutFeatures },
   { signal, onProgress }: WorkOptions,
 ): Promise<void> {
   const rounded = roundedInputs(computer, inputs);
@@ -121,8 +121,8 @@ async function trainSeen(
   for (let from = 0; from < inputs.rows; from += chunk) {
     const rows = rounded.subarray(from, from + chunk);
     const states = await computer.run(inputs.subarray(from, from + chunk), { signal });
-    const before = firstColumns(rounded.subarray(Math.max(0, from - sight.lags), from), targets.cols);
-    const seen = seenRows(sight, rows, said?.subarray(from, from + chunk), before);
+    const before = firstColumns(rounded.subarray(Math.max(0, from - readoutFeatures.lags), from), targets.cols);
+    const seen = readoutFeatureRows(readoutFeatures, rows, said?.subarray(from, from + chunk), before);
     const skipped = Math.min(states.rows, Math.max(0, washout - from));
     if (skipped < states.rows)
       sink.add(states.subarray(skipped), seen.subarray(skipped), targets.subarray(from + skipped, from + states.rows));
@@ -145,7 +145,7 @@ async function fitKept(
   computer: AnyReservoirComputer,
   trainer: Trainer,
   series: readonly TrainingSeries[],
-  { washout, sight }: RowOptions,
+  { washout, readoutFeatures }: RowOptions,
   work: WorkOptions,
 ): Promise<LinearReadout> {
   const states: Matrix[] = [];
@@ -154,7 +154,9 @@ async function fitKept(
     computer.reset();
     states.push(await computer.run(one.inputs, { ...progress, teacher: teacherOf(computer, one) }));
     const rounded = roundedInputs(computer, one.inputs);
-    inputs.push(sight ? seenRows(sight, rounded, one.modelled && roundedInputs(computer, one.modelled)) : rounded);
+    inputs.push(
+      readoutFeatures ? readoutFeatureRows(readoutFeatures, rounded, one.modelled && roundedInputs(computer, one.modelled)) : rounded,
+    );
   }
   const seen = new SaturationCount();
   for (const each of states) seen.add(each.subarray(washout).data);

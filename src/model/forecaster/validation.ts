@@ -1,11 +1,11 @@
 // Where validation forecasts start, and the forecasts from there: the last part of the rows, which
 // no row that trains is in.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { Matrix } from "@spillway/numerics";
-import { NonFiniteStateError, type WorkOptions } from "../../reservoir/index.js";
+import { firstNonFinite, Matrix } from "@spillway/numerics";
+import { NonFiniteStateError } from "../../reservoir/index.js";
 import { startsBetween } from "../../series/validation-starts.js";
-import type { ChoiceOptions } from "./choice.js";
-import type { CheckedData, CheckedSeries } from "./data.js";
+import { type CheckedData, type CheckedSeries, seriesBetween } from "./data.js";
+import type { ForecastMember } from "./model.js";
 
 /** A start of a validation forecast: its first row is row `row` of sequence `sequence`. */
 export interface ValidationStart {
@@ -19,47 +19,50 @@ export interface ValidationParts {
   readonly starts: readonly ValidationStart[];
 }
 
-/** A trained model with a state, as validation goes over rows with it. */
-export interface FollowsRows<State> {
-  state: State;
-  /** To the initial state, and from there over a series. */
-  start(data: CheckedSeries, signal: AbortSignal | undefined): Promise<void>;
-  /** Moves on over rows. */
-  follow(data: CheckedSeries, signal: AbortSignal | undefined): Promise<void>;
-  /** Closed loop; moves on, to anywhere. */
-  forecast(steps: number, outside: Matrix | undefined, work: WorkOptions): Promise<Matrix<Float64Array>>;
+/** How the data is cut into rows that train and rows that are forecast. */
+export interface ValidationOptions {
+  readonly horizon: number;
+  readonly starts: number;
+  /** The share of the rows that is forecast. */
+  readonly validation: number;
+  readonly washout: number;
 }
 
+/** A trained model, as validation goes over rows with it. */
+export type FollowsRows = Pick<ForecastMember, "state" | "start" | "follow" | "forecast" | "preprocessing">;
+
 /** How forecasts are made from a start. */
-export interface ForecastPlace {
+export interface ForecastsFrom {
   readonly horizon: number;
   /** Rows that drive the model before each forecast; left out, all before it. */
   readonly warmup?: number | undefined;
-  /** Rows that transforms take. */
-  readonly lost?: number | undefined;
   /** A forecast that runs away ends the try ("error"), or is infinite. */
   readonly runaway?: "error" | "infinite" | undefined;
 }
 
 /**
- * Forecasts with every readout from every start: after `warmup` rows and those that transforms take
- * (`lost`), or else going over the validation rows once. `tries` share the state of `model`, which
- * stands at the end of its training rows.
+ * Forecasts with every member from every start: after `warmup` rows and those that transforms take,
+ * or else going over the validation rows once. Members share their reservoirs and their state, at
+ * the end of their training rows; an error in place of one is its result.
  */
-export async function forecastAll<State>(
+export async function forecastAll(
   data: readonly CheckedSeries[],
   { training, starts }: ValidationParts,
-  { model, tries: given }: { readonly model: FollowsRows<State>; readonly tries: readonly (FollowsRows<State> | Error)[] },
-  { horizon, warmup, lost = 0, runaway = "error" }: ForecastPlace,
+  given: readonly (FollowsRows | Error)[],
+  { horizon, warmup, runaway = "error" }: ForecastsFrom,
   signal: AbortSignal | undefined,
 ): Promise<(Matrix<Float64Array> | Error)[]> {
   const tries = [...given];
+  const model = given.find((one) => !(one instanceof Error)) as FollowsRows | undefined;
+  if (!model) return given as readonly Error[] as Error[];
+  const { lost } = model.preprocessing.transforms;
   const outs = tries.map((found) => (found instanceof Error ? found : Matrix.zeros(starts.length * horizon, data[0]!.series.cols)));
   const size = horizon * data[0]!.series.cols;
   let at = { sequence: data.length - 1, row: training.at(-1)!.series.rows };
   for (const [k, start] of starts.entries()) {
-    const { series, held = series, known } = data[start.sequence]!;
-    const rows = (from: number, to: number) => ({ series: held.subarray(from, to), known: known?.subarray(from, to) });
+    const { series, held = series, known, low } = data[start.sequence]!;
+    const before = { series: held, known, low: low && { values: low.held ?? low.values } };
+    const rows = (from: number, to: number) => seriesBetween(before, from, to);
     if (warmup !== undefined) {
       await model.start(rows(Math.max(0, start.row - warmup - lost), start.row), signal);
     } else {
@@ -77,9 +80,10 @@ export async function forecastAll<State>(
       one.state = state;
       try {
         const forecast = await one.forecast(horizon, known?.subarray(start.row, start.row + horizon), { signal });
+        if (firstNonFinite(forecast.data) >= 0) throw new RunawayError("its forecasts leave the finite numbers");
         (outs[l] as Matrix<Float64Array>).data.set(forecast.data, k * size);
       } catch (error) {
-        if (!(error instanceof NonFiniteStateError)) throw error;
+        if (!(error instanceof NonFiniteStateError || error instanceof RunawayError)) throw error;
         if (runaway === "infinite") {
           (outs[l] as Matrix<Float64Array>).data.fill(Number.POSITIVE_INFINITY, k * size, (k + 1) * size);
           continue;
@@ -93,10 +97,13 @@ export async function forecastAll<State>(
   return outs;
 }
 
+/** A forecast with values that are not finite. */
+class RunawayError extends Error {}
+
 /** Where the training part ends, and where forecasts start. @throws ArgumentError */
 export function validationParts(
   data: readonly CheckedSeries[],
-  { horizon, validation, starts, washout }: Pick<ChoiceOptions, "horizon" | "validation" | "starts" | "washout">,
+  { horizon, validation, starts, washout }: ValidationOptions,
 ): ValidationParts {
   const ends = data.map(({ series }) => Math.floor((1 - validation) * series.rows));
   const usable = data.flatMap(({ series }, s) => (fits(series.rows, ends[s]!, horizon, washout) ? [s] : []));
@@ -111,10 +118,7 @@ export function validationParts(
     );
   }
   const each = Math.ceil(starts / usable.length);
-  const training = data.map(({ series, held, known }, s) => {
-    const end = usable.includes(s) ? ends[s]! : series.rows;
-    return { series: firstRows(series, held, end), known: known?.subarray(0, end) };
-  });
+  const training = data.map((one, s) => firstRows(one, usable.includes(s) ? ends[s]! : one.series.rows));
   if (changingColumns(training).every((changes) => !changes))
     throw ArgumentError.because("the series never changes in its training part, so there is nothing to choose by; leave horizon out", {
       field: "horizon",
@@ -128,12 +132,15 @@ export function validationParts(
 }
 
 /** The first rows of a series. If they end within a gap, its values are held: no line ends later. */
-export function firstRows(series: Matrix, held: Matrix | undefined, end: number): Matrix {
-  if (!held || end === series.rows) return series.subarray(0, end);
-  const rows = Matrix.from(series.subarray(0, end), "float64");
+function firstRows(one: CheckedSeries, end: number): CheckedSeries {
+  const { series, held, low } = one;
+  const first = seriesBetween(one, 0, end);
+  if (!held || end === series.rows) return first;
+  const rows = Matrix.from(first.series, "float64");
   for (let c = 0; c < rows.cols; c++)
     for (let t = end - 1; t >= 0 && rows.at(t, c) !== held.at(t, c); t--) rows.data[t * rows.cols + c] = held.at(t, c);
-  return rows;
+  const lows = low?.values.slice(0, rows.data.length).map((value, i) => (rows.data[i] === held.data[i] ? low.held![i]! : value));
+  return { ...first, series: rows, ...(lows && { low: { values: lows } }) };
 }
 
 function fits(rows: number, end: number, horizon: number, washout: number): boolean {
@@ -141,7 +148,7 @@ function fits(rows: number, end: number, horizon: number, washout: number): bool
 }
 
 /** The fewest rows of a series that a choice by forecasts of so many steps takes. */
-export function fewestRows({ horizon, washout, validation }: Pick<ChoiceOptions, "horizon" | "washout" | "validation">): number {
+export function fewestRows({ horizon, washout, validation }: Omit<ValidationOptions, "starts">): number {
   let rows = Math.ceil((washout + 2 * horizon) / (1 - validation));
   while (!fits(rows, Math.floor((1 - validation) * rows), horizon, washout)) rows++;
   return rows;

@@ -125,7 +125,7 @@ export class NvarFeatures {
   }
 
   /** Room for the monomials of one row. */
-  room(doubleDouble: boolean): Numbers {
+  scratch(doubleDouble: boolean): Numbers {
     return numbers(this.#parent.length, doubleDouble);
   }
 
@@ -133,21 +133,21 @@ export class NvarFeatures {
    * The F features of a group at row t of a series (rows x D), written to `out`; rows t - (k - 1) s
    * to t are read. `ahead` is what is known of the row that is predicted.
    */
-  write(series: Numbers, { t, group, ahead }: FeaturePlace, room: Numbers, out: Numbers): void {
+  write(series: Numbers, { t, group, ahead }: FeaturePlace, scratch: Numbers, out: Numbers): void {
     let v = 0;
     this.#visit(t, group, (at) => {
-      room.high[v] = series.high[at]!;
-      if (room.low) room.low[v] = series.low![at]!;
+      scratch.high[v] = series.high[at]!;
+      if (scratch.low) scratch.low[v] = series.low![at]!;
       v++;
     });
     for (let k = 0; k < this.known; k++, v++) {
-      room.high[v] = ahead!.high[k]!;
-      if (room.low) room.low[v] = ahead!.low![k]!;
+      scratch.high[v] = ahead!.high[k]!;
+      if (scratch.low) scratch.low[v] = ahead!.low![k]!;
     }
-    this.#multiply(room);
+    this.#multiply(scratch);
     for (let f = 0; f < this.count; f++) {
-      out.high[f] = room.high[this.#taken[f]!]!;
-      if (out.low) out.low[f] = room.low![this.#taken[f]!]!;
+      out.high[f] = scratch.high[this.#taken[f]!]!;
+      if (out.low) out.low[f] = scratch.low![this.#taken[f]!]!;
     }
   }
 
@@ -171,15 +171,15 @@ export class NvarFeatures {
     }
   }
 
-  #multiply(room: Numbers): void {
+  #multiply(scratch: Numbers): void {
     const length = this.#parent.length;
-    if (room.low) {
-      const both = room as DoubleDoubles;
+    if (scratch.low) {
+      const both = scratch as DoubleDoubles;
       for (let i = this.#variables; i < length; i++)
         ddSet(both, i, ddMultiply(ddAt(both, this.#parent[i]!), ddAt(both, this.#variable[i]!)));
       return;
     }
-    const { high } = room;
+    const { high } = scratch;
     for (let i = this.#variables; i < length; i++) high[i] = high[this.#parent[i]!]! * high[this.#variable[i]!]!;
   }
 }

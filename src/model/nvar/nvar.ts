@@ -1,349 +1,320 @@
-// NvarForecaster: polynomials of delays behind the same fit and forecast as a Forecaster. Its
-// training stands in training.ts, its features in features.ts.
-
-import { checkWhole } from "@spillway/core/checks.js";
+// NvarForecaster: a Forecaster whose model is polynomials of delays. training.ts fits the weights,
+// features.ts makes the features, step.ts computes a step.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import { readBytes } from "@spillway/io/files.js";
-import type { Matrix } from "@spillway/numerics";
-import type { TrainedReadout } from "../../readout/index.js";
-import type { TimeGrid } from "../../series/index.js";
-import { NotFittedError } from "../errors.js";
-import { bandsAround, checkIntervals } from "../forecaster/bands.js";
-import type { Bound } from "../forecaster/bounds.js";
-import type { ForecasterChoice } from "../forecaster/choice.js";
-import { Clock } from "../forecaster/clock.js";
-import {
-  type CheckedSeries,
-  checkColumns,
-  checkTargets,
-  type ForecasterData,
-  givenColumns,
-  selected,
-  withTimes,
-} from "../forecaster/data.js";
-import type { Forecast } from "../forecaster/forecast.js";
+import { Matrix } from "@spillway/numerics";
+import { chooseEngine, type WorkOptions } from "../../reservoir/index.js";
+import { WorkPacer } from "../../reservoir/work.js";
+import { endsWithin } from "../forecaster/bounds.js";
+import { type CheckedSeries, checkColumns, lastRows } from "../forecaster/data.js";
+import { evaluate } from "../forecaster/evaluate.js";
+import { type Forecaster, type ForecasterConstructors, forecastersOf } from "../forecaster/forecaster.js";
 import { checkKnown } from "../forecaster/known.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
-import { checkFilled } from "../forecaster/missing.js";
-import type { TimesOption } from "../forecaster/options.js";
-import { scoredRows, scorerOf } from "../forecaster/score.js";
-import { SeriesForecaster } from "../forecaster/series-forecaster.js";
-import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
-import { checkTableNames } from "../table-names.js";
-import { type GivenSeries, givenSequences, givenSeries, type NvarLast, nvarKnown, nvarSeries } from "./data.js";
-import { NvarFeatures } from "./features.js";
+import type { FitRows, ForecastMember, ForecastModel, PredictedRows, Trained } from "../forecaster/model.js";
+import { chooseDefaults } from "../forecaster/plan.js";
+import { half } from "../forecaster/reservoir-model.js";
+import type { RowKind } from "../forecaster/rows.js";
+import { type LoadOptions, loadTable } from "../model-file.js";
+import type { MutableContent } from "../mutable-content.js";
+import { type Numbers, NvarFeatures, numbers, rowsBetween } from "./features.js";
 import { decodeNvar, encodeNvar } from "./file.js";
-import { fitNvar, nvarLoop, nvarPredictions, solverOn } from "./fit.js";
-import {
-  type NvarData,
-  type NvarDescribed,
-  type NvarFitOptions,
-  type NvarForecastOptions,
-  type NvarOptions,
-  type NvarPredictOptions,
-  type NvarScoreOptions,
-  type NvarSequences,
-  type NvarSettings,
-  type NvarValues,
-  nvarFitTable,
-  nvarForecastTable,
-  nvarPredictTable,
-  nvarScoreTable,
-  nvarTable,
-} from "./options.js";
-import { copyRows, scaledNumbers } from "./step.js";
-import type { NvarFit } from "./training.js";
+import { type NvarOptions, type NvarSettings, nvarOptionsTable } from "./options.js";
+import { copyRows, heldRange, hold, knownScale, NvarStep, nvarBounds, nvarScale, restoredNumbers, scaledNumbers } from "./step.js";
+import { type LeastSquares, leastSquaresHere, type NvarFit, type NvarSeries, trainNvar } from "./training.js";
 
-/** Where an NvarForecaster stands: the last rows that it has seen, in z-scores. */
+/** The last rows of an NVAR model's series, in z-scores; none after a reset. */
 export interface NvarState {
   readonly high: Float64Array;
   /** What binary64 leaves of them, in double-double. */
   readonly low?: Float64Array | undefined;
-  /** The time of the last of them; undefined if it is not known. */
-  readonly time?: TimeGrid | undefined;
-  /** The last row, by which missing values of those to come are held. */
-  readonly last?: NvarLast | undefined;
 }
 
+/** Trained polynomials, with the last rows of their series. */
+export class NvarMember implements ForecastMember<NvarState> {
+  readonly computers = [] as const;
+  readonly fedBack = 0;
+  readonly fit: NvarFit;
+  readonly preprocessing: ForecastMember["preprocessing"];
+  readonly #settings: NvarSettings;
+  #history: Numbers;
+
+  constructor(settings: NvarSettings, fit: NvarFit) {
+    this.fit = fit;
+    this.preprocessing = { transforms: { steps: [], lost: 0 }, known: fit.features.known, bounds: fit.bounds };
+    this.#settings = settings;
+    this.#history = fit.history;
+  }
+
+  get readouts() {
+    return [this.fit.readout];
+  }
+
+  get columns(): number {
+    return this.fit.features.columns;
+  }
+
+  get inputs(): number {
+    return this.columns;
+  }
+
+  get state(): NvarState {
+    return this.#history;
+  }
+
+  set state(history: NvarState) {
+    this.#history = history;
+  }
+
+  isState(value: unknown): value is NvarState {
+    const { high } = (value ?? {}) as Partial<NvarState>;
+    return high?.length === 0 || high?.length === this.fit.history.high.length;
+  }
+
+  reset(): void {
+    this.#history = numbers(0, this.#isExact);
+  }
+
+  start({ series, known, low }: CheckedSeries): void {
+    const { features, scale } = this.fit;
+    checkColumns(series, "warmup", features.columns);
+    checkKnown(known, features.known, "warmup.known");
+    if (series.rows < features.history)
+      throw ArgumentError.shape(
+        `warmup has ${series.rows} rows without a missing value that nothing before it can hold; the delays of this forecaster reach over ${features.history}`,
+        { field: "warmup" },
+      );
+    this.#history = scaledNumbers(scale, copyRows(this.#numbers(series, low), features, series.rows));
+  }
+
+  follow(rows: CheckedSeries): void {
+    this.#history = copyRows(this.#joined(rows), this.fit.features, this.fit.features.history + rows.series.rows);
+  }
+
+  recall(history: Matrix): void {
+    const { features, scale } = this.fit;
+    checkColumns(history, "history", features.columns);
+    if (history.rows < features.history)
+      throw ArgumentError.shape(`history has ${history.rows} rows; this forecaster takes at least ${features.history}`, {
+        field: "history",
+      });
+    this.#history = scaledNumbers(scale, this.#numbers(lastRows(features.history, history)));
+  }
+
+  /** Row t is what follows row t of the series, or with known inputs row t itself. */
+  async predict({ series, low, known, precision }: PredictedRows, work: WorkOptions): Promise<readonly [Matrix<Float64Array>]> {
+    if (precision !== undefined)
+      throw ArgumentError.because(`precision is "${precision}"; NVAR predicts in float64: leave it out`, { field: "precision" });
+    const { features, scale, knownScale: scaleOfKnown } = this.fit;
+    const { rows, cols } = series;
+    const all = this.#joined({ series, low });
+    const ahead = known && scaledNumbers(scaleOfKnown!, this.#numbers(known));
+    const first = features.history - (ahead ? 1 : 0);
+    const step = new NvarStep(this.#settings, this.fit);
+    const predicted = Matrix.zeros(rows, cols);
+    const next = numbers(cols, this.#isExact);
+    const pacer = new WorkPacer(work, rows);
+    for (let t = 0; t < rows; t++) {
+      step.next(all, first + t, ahead && rowsBetween(ahead, features.known, t, t + 1), next);
+      predicted.data.set(restoredNumbers(scale, next), t * cols);
+      if (pacer.due()) await pacer.pause(t + 1);
+    }
+    pacer.finish();
+    this.#history = copyRows(all, features, features.history + rows);
+    return [predicted];
+  }
+
+  async forecast(steps: number, outside: Matrix | undefined, work: WorkOptions): Promise<Matrix<Float64Array>> {
+    this.#checkHistory();
+    const { features, scale, range, knownScale: scaleOfKnown } = this.fit;
+    const known = outside && scaledNumbers(scaleOfKnown!, this.#numbers(outside));
+    const step = new NvarStep(this.#settings, this.fit);
+    const window = copyRows(this.#history, features, features.history);
+    const cols = features.columns;
+    const out = Matrix.zeros(steps, cols);
+    const next = numbers(cols, this.#isExact);
+    const pacer = new WorkPacer(work, steps);
+    for (let t = 0; t < steps; t++) {
+      step.next(window, features.history - 1, known && rowsBetween(known, features.known, t, t + 1), next);
+      if (this.#settings.hold) hold(range, next);
+      for (const part of ["high", "low"] as const) {
+        window[part]?.copyWithin(0, cols);
+        window[part]?.set(next[part]!, (features.history - 1) * cols);
+      }
+      out.data.set(restoredNumbers(scale, next), t * cols);
+      if (pacer.due()) await pacer.pause(t + 1);
+    }
+    pacer.finish();
+    return out;
+  }
+
+  get #isExact(): boolean {
+    return this.#settings.arithmetic === "doubleDouble";
+  }
+
+  #numbers(rows: Matrix, low?: CheckedSeries["low"]): Numbers {
+    return numbersOf(rows, low, this.#isExact);
+  }
+
+  /** The last rows, and rows that follow them, in z-scores. */
+  #joined({ series, low }: Pick<CheckedSeries, "series" | "low">): Numbers {
+    this.#checkHistory();
+    const { features, scale } = this.fit;
+    const scaled = scaledNumbers(scale, this.#numbers(series, low));
+    const all = numbers((features.history + series.rows) * features.columns, this.#isExact);
+    for (const part of ["high", "low"] as const) {
+      all[part]?.set(this.#history[part]!);
+      all[part]?.set(scaled[part]!, features.history * features.columns);
+    }
+    return all;
+  }
+
+  #checkHistory(): void {
+    if (this.#history.high.length === 0)
+      throw ArgumentError.because("there is no row to go on from after a reset; give warmup", { field: "warmup" });
+  }
+}
+
+/** Rows in either arithmetic. */
+function numbersOf({ data }: Matrix, low: CheckedSeries["low"], isExact: boolean): Numbers {
+  const high = Float64Array.from(data);
+  return isExact ? { high, low: low?.values ?? new Float64Array(high.length) } : { high };
+}
+
+/** NVAR as it is described. */
+export class NvarModel implements ForecastModel<NvarSettings, NvarMember> {
+  readonly kind = "nvar";
+  readonly settings: NvarSettings;
+  readonly #engine: string | undefined;
+
+  constructor(settings: NvarSettings, engine?: string) {
+    this.settings = settings;
+    this.#engine = engine;
+  }
+
+  get rows(): RowKind {
+    return { feedback: false, pairs: false, maskInput: false, exact: this.settings.arithmetic === "doubleDouble" };
+  }
+
+  /** @throws ArgumentError, SingularFitError, WorkInterruptedError, EngineUnavailableError */
+  async fit({ data, masks }: FitRows, _: readonly NvarMember[], work: WorkOptions): Promise<Trained<NvarMember>> {
+    const { settings } = this;
+    const { horizon, choose, lambda, targets, delays, stride } = settings;
+    const solve = await solverOn(this.#engine, settings);
+    const series = data as readonly CheckedSeries[];
+    const { history } = new NvarFeatures(settings, series[0]!.series.cols, series[0]!.known?.cols);
+    series.forEach(({ series: { rows } }, s) => {
+      if (rows > history) return;
+      throw ArgumentError.shape(
+        `${series.length > 1 ? `sequences[${s}]` : "series"} has ${rows} rows; ${delays} delays with stride ${stride} ` +
+          `reach over ${history} and take at least one more`,
+      );
+    });
+    if (horizon === undefined)
+      return { members: await fitMembers(settings, series, masks, [lambda], solve, work), groups: [0], choice: undefined };
+    const lambdas = choose?.lambdas ?? chooseDefaults.lambdas;
+    const tried = async (training: readonly CheckedSeries[], signal: AbortSignal | undefined) => {
+      const tries = await fitMembers(settings, training, masks, lambdas, solve, { signal });
+      return { tries, again: async (place: number) => tries[place]!, close: async () => {} };
+    };
+    const options = { horizon, lambdas, targets, masks, washout: history, warmup: history, keep: 1, calendarColumns: 0 };
+    const choice = await evaluate(
+      [{ lags: 0, calendar: false, transforms: [], members: [tried] }],
+      series,
+      { ...chooseDefaults, ...(choose as Partial<typeof chooseDefaults>), ...options },
+      half(work, 0),
+    );
+    return { members: await fitMembers(settings, series, masks, [choice.kept[0]!.lambda], solve, half(work, 1)), groups: [0], choice };
+  }
+
+  encode(content: MutableContent, { members }: Trained<NvarMember>): void {
+    encodeNvar(content, { ...members[0]!.fit, history: members[0]!.state });
+  }
+}
+
+/** What solves for the weights on an engine. @throws EngineUnavailableError, ArgumentError */
+async function solverOn(name: string | undefined, { arithmetic }: NvarSettings): Promise<LeastSquares> {
+  if (name === undefined || name === "auto") return leastSquaresHere;
+  const { engine } = await chooseEngine(name);
+  const { device } = engine;
+  if (!device) return leastSquaresHere;
+  if (arithmetic !== "doubleDouble")
+    throw new ArgumentError("engine", name, `"cpu" with arithmetic "${arithmetic}": devices solve in double-double alone`);
+  return (x, y, options) => device.leastSquares(x, y, options);
+}
+
+/** Members of some lambdas, at the end of the last series. */
+async function fitMembers(
+  settings: NvarSettings,
+  given: readonly CheckedSeries[],
+  masks: FitRows["masks"],
+  lambdas: readonly number[],
+  solve: LeastSquares,
+  work: WorkOptions,
+): Promise<readonly NvarMember[]> {
+  const isExact = settings.arithmetic === "doubleDouble";
+  const series = given.map(
+    ({ series: rows, low, known }, s): NvarSeries => ({
+      rows: rows.rows,
+      cols: rows.cols,
+      values: numbersOf(rows, low, isExact),
+      known: known && numbersOf(known, undefined, isExact),
+      left: settings.missing === "mask" ? masks[s]?.subarray(0, rows.rows) : undefined,
+    }),
+  );
+  const scale = nvarScale(series, settings);
+  const known = knownScale(series, settings);
+  const features = new NvarFeatures(settings, series[0]!.cols, known?.mean.length);
+  const scaled = series.map((one) => ({
+    ...one,
+    values: scaledNumbers(scale, one.values),
+    known: known && scaledNumbers(known, one.known!),
+  }));
+  const found = await trainNvar(settings, features, scaled, lambdas, solve, work);
+  const last = scaled.at(-1)!;
+  const bounds = nvarBounds(series, settings);
+  const { lower, upper } = endsWithin(heldRange(series, settings), bounds);
+  const range = { lower: scaledNumbers(scale, { high: lower }).high, upper: scaledNumbers(scale, { high: upper }).high };
+  const history = copyRows(last.values, features, last.rows);
+  return found.map((weights) => new NvarMember(settings, { ...weights, features, scale, knownScale: known, range, bounds, history }));
+}
+
+/** A forecaster of polynomials of delays. */
+export type NvarForecaster = Forecaster<NvarModel>;
+
 /**
- * Nonlinear vector autoregression (NG-RC): y(t + 1) = y(t) + W [1, y(t), y(t - s), ..., y(t - (k -
- * 1) s), k(t + 1), the monomials of all], with k what is known beforehand, fitted by Householder
- * reflections, without a reservoir (Gauthier, Bollt, Griffith and Barbosa 2021, "Next generation
- * reservoir computing", Nature Communications 12; Bollt 2021, Chaos 31). The same `fit` and
- * `forecast` as a {@link Forecaster}; a class of its own, since none of a reservoir's options mean
- * anything to it.
+ * Makes forecasters by nonlinear vector autoregression (NG-RC): y(t + 1) = y(t) + W [1, y(t), y(t -
+ * s), ..., y(t - (k - 1) s), k(t + 1), the monomials of all], with k what is known beforehand,
+ * fitted by Householder reflections, without a reservoir (Gauthier, Bollt, Griffith and Barbosa
+ * 2021, "Next generation reservoir computing", Nature Communications 12; Bollt 2021, Chaos 31).
  *
  * It predicts systems whose law is a polynomial, sampled often and without noise, better than any
  * reservoir, and other data worse: noise enters every monomial.
  *
- * Its state is the last rows that it has seen. `fit` leaves it at the end of the (last) training
- * series; `predict` moves it on; `forecast` and `score` put it back. It runs on the host, but for
- * what `fit` may solve on a device, with the same bits everywhere. Calls that are made while
- * another is running wait for it.
+ * Its state is the last rows of the series. It runs on the host, but for the weights, which `engine`
+ * may solve for on a device, with the same bits everywhere. Memory does not grow with the rows in
+ * binary64; in double-double all rows of features are kept.
  *
  * @example
- * const model = await NvarForecaster.fit(series.subarray(0, 2000), { delays: 1, degrees: [2, 3, 4]
- * }); const next = await model.forecast(500); // rows 2000 to 2499
+ * const model = await NvarForecaster.fit(series.subarray(0, 2000), {
+ *   delays: 1,
+ *   degrees: [2, 3, 4],
+ * });
+ * const next = await model.forecast(500); // rows 2000 to 2499
  */
-export class NvarForecaster extends SeriesForecaster<NvarSettings, NvarState, NvarData, GivenSeries, NvarLast> {
-  #fit: NvarFit | undefined;
-  #choice: ForecasterChoice | undefined;
-
-  /** Checks the options. @throws ArgumentError */
-  static async create(options: NvarOptions = {}): Promise<NvarForecaster> {
-    const settings = resolve(nvarTable, options);
+export const NvarForecaster: ForecasterConstructors<NvarModel, NvarOptions, LoadOptions> = forecastersOf({
+  kind: "nvar",
+  loadTable,
+  async create(options: NvarOptions): Promise<NvarModel> {
+    const { engine, ...settings } = resolve(nvarOptionsTable, options);
     const { horizon, choose, lambda } = settings;
     checkChoose(settings);
     // A lambda that is said is the only one that is tried.
-    if (horizon === undefined || choose?.lambdas || options.lambda === undefined) return new NvarForecaster(settings);
-    return new NvarForecaster({ ...settings, choose: { ...choose, lambdas: [lambda] } });
-  }
-
-  /** Makes a forecaster and trains it. */
-  static async fit(data: NvarData | NvarSequences, options: NvarOptions & TimesOption & NvarFitOptions = {}): Promise<NvarForecaster> {
-    const { signal, onProgress, engine, times, ...rest } = options ?? {};
-    const timed = times === undefined ? data : (withTimes(data as ForecasterData, times) as NvarDescribed);
-    return (await NvarForecaster.create(rest)).fit(timed, { signal, onProgress, engine });
-  }
-
-  /**
-   * Trains on one series or on several. Memory does not grow with the rows in binary64; in
-   * double-double all rows of features are kept.
-   * @throws ArgumentError for data that does not fit or too few rows, SingularFitError if the rows
-   * do not determine the weights, WorkInterruptedError
-   */
-  async fit(data: NvarData | NvarSequences, options: NvarFitOptions = {}): Promise<this> {
-    return this.turns.take(async () => {
-      const { engine, ...work } = resolve(nvarFitTable, options);
-      const { settings } = this;
-      const solve = await solverOn(engine, settings);
-      const given = givenSequences(data, settings);
-      checkTargets(settings.targets, given[0]!.checked);
-      checkTableNames(settings.table, givenColumns(given[0]!.checked, "error"));
-      const clock = new Clock(settings.calendar);
-      const timed = clock.train(given.map(({ checked }) => checked)) as readonly CheckedSeries[];
-      const series = given.map((one, s) => nvarSeries(one, timed[s]!, settings));
-      const features = new NvarFeatures(settings, series[0]!.cols, timed[0]!.known?.cols);
-      series.forEach(({ rows }, s) => {
-        if (rows <= features.history)
-          throw ArgumentError.shape(
-            `${series.length > 1 ? `sequences[${s}]` : "series"} has ${rows} rows; ${settings.delays} delays with stride ${settings.stride} ` +
-              `reach over ${features.history} and take at least one more`,
-          );
-      });
-      const masks = given.map(({ mask }) => mask);
-      const { fit, choice } = await fitNvar(settings, series, masks, solve, work);
-      this.#fit = fit;
-      this.#choice = choice;
-      this.clock = clock;
-      this.last = given.at(-1)!.last;
-      this.counts = given[0]!.counts.map((_, c) => given.reduce((sum, { counts }) => sum + counts[c]!, 0));
-      return this;
-    });
-  }
-
-  /**
-   * The readout: O x F weights of the features in binary64, and the constant. @throws
-   * NotFittedError
-   */
-  get readout(): TrainedReadout {
-    return this.#fitted().readout;
-  }
-
-  /** F, the constant not counted. @throws NotFittedError */
-  get featureCount(): number {
-    return this.#fitted().features.count;
-  }
-
-  /**
-   * Columns of the inputs that are known beforehand and have to be given: it makes the calendar
-   * itself. 0 if there are none. @throws NotFittedError
-   */
-  get known(): number {
-    return this.#fitted().features.known - this.clock.columns;
-  }
-
-  override get bounds(): readonly Bound[] {
-    return this.#fitted().bounds ?? [];
-  }
-
-  override get choice(): ForecasterChoice | undefined {
-    return this.#choice;
-  }
-
-  /** D, the columns of its series. @throws NotFittedError */
-  get columns(): number {
-    return this.#fitted().features.columns;
-  }
-
-  /** Where it stands in its series. @throws NotFittedError */
-  override get state(): NvarState {
-    return { ...this.#fitted().history, time: this.clock.now, last: this.last };
-  }
-
-  /** Goes back to where it stood. */
-  override set state(state: NvarState) {
-    const fit = this.#fitted();
-    if (state?.high?.length !== fit.history.high.length) throw new ArgumentError("state", state, "one that this forecaster's `state` gave");
-    const { time, last, ...history } = state;
-    this.#fit = { ...fit, history };
-    this.clock.now = time;
-    this.last = last ?? {};
-  }
-
-  /**
-   * One-step prediction: row i (T x D, binary64) is the row that follows row i of the series (T x
-   * D); with known inputs or the calendar it is row i itself, made from the rows before it, as in
-   * `Forecaster`. The state moves on. @throws ArgumentError, NotFittedError
-   */
-  async predict(series: NvarValues, options: NvarPredictOptions = {}): Promise<Matrix<Float64Array>> {
-    return this.turns.take(async () => {
-      const { warmup, known, ...work } = resolve(nvarPredictTable, options);
-      const fit = this.#fitted();
-      const prefix = this.prefix(warmup);
-      const given = givenSeries({ series }, "", this.settings, prefix?.last ?? this.last);
-      const { rows } = given.checked.series;
-      checkColumns(given.checked.series, "series", this.columns);
-      checkFilled(given, "series");
-      return this.backOnFailure(async () => {
-        this.start(prefix);
-        const beforehand = this.clock.known(rows, known, fit.features.known);
-        const { predicted, history } = await nvarPredictions(
-          this.settings,
-          this.#fitted(),
-          nvarSeries(given, { ...given.checked, known: beforehand }, this.settings),
-          work,
-        );
-        this.#fit = { ...fit, history };
-        this.last = given.last;
-        this.clock.advance(rows);
-        return selected(predicted, this.settings.targets);
-      });
-    });
-  }
-
-  /**
-   * Closed loop: `steps` rows (steps x D, binary64), each predicted from those before. Row 0
-   * follows the last row that was seen. If that row's time stamp is known, the forecast has
-   * `times`.
-   * @throws ArgumentError, NotFittedError
-   */
-  async forecast(steps: number, options: NvarForecastOptions = {}): Promise<Forecast> {
-    return this.turns.take(async () => {
-      const { warmup, known, intervals, ...work } = resolve(nvarForecastTable, options);
-      const fit = this.#fitted();
-      checkWhole("steps", steps, 1);
-      const choice = this.#choice;
-      checkIntervals({ choice, members: [this] }, steps, { intervals, bandsFrom: "errors" });
-      return this.puttingBack(async () => {
-        this.start(this.prefix(warmup));
-        const beforehand = this.clock.known(steps, known, fit.features.known);
-        const ahead = beforehand && nvarKnown(beforehand, this.#doubleDouble);
-        const values = await nvarLoop(this.settings, fit, { from: this.#fitted().history, ahead, steps }, work);
-        const bands = choice && intervals.length > 0 ? bandsAround(values, choice, [{ steps: [], lost: 0 }], intervals) : undefined;
-        return this.handedOut(values, bands);
-      });
-    });
-  }
-
-  /**
-   * The score of one-step predictions of rows 1 to T - 1 of a series, or of all its rows if
-   * something of them is known beforehand. Rows of which a value was filled do not count. The state
-   * is put back afterwards. @throws ArgumentError, NotFittedError, and what the metric throws
-   */
-  async score(data: NvarData, options: NvarScoreOptions = {}): Promise<number> {
-    return this.turns.take(async () => {
-      const { metric, warmup, ...work } = resolve(nvarScoreTable, options);
-      const prefix = this.prefix(warmup);
-      const given = givenSeries(data, "", this.settings, prefix?.last ?? this.last);
-      const { series } = given.checked;
-      checkColumns(series, "series", this.columns);
-      checkFilled(given, "series");
-      if (series.rows < 2) throw ArgumentError.shape(`series has ${series.rows} row; a score takes at least two`);
-      const { target, filled } = scoredRows({ series }, given.mask, this.#fitted().features.known > 0);
-      const { targets } = this.settings;
-      const score = scorerOf({ target: selected(target, targets), filled: selected(filled, targets), washout: 0, metric });
-      return this.puttingBack(async () => {
-        this.start(prefix);
-        const { known } = this.clock.rows(given.checked) as CheckedSeries;
-        checkKnown(known, this.#fitted().features.known, "known");
-        const { predicted } = await nvarPredictions(
-          this.settings,
-          this.#fitted(),
-          nvarSeries(given, { series, known }, this.settings),
-          work,
-        );
-        return score(selected(predicted.subarray(0, target.rows), targets));
-      });
-    });
-  }
-
-  /**
-   * The model as the bytes of one safetensors file: settings, weights, and the rows it goes on
-   * from. @throws NotFittedError
-   */
-  override async toBytes(): Promise<Uint8Array> {
-    return this.turns.take(async () =>
-      encodeNvar({ settings: this.settings, fit: this.#fitted(), choice: this.#choice, time: this.clock.note, last: this.last }),
-    );
-  }
-
-  /**
-   * Opens what `toBytes` gave; it runs on the host, whatever `engine` says. @throws FileError with
-   * the reason if it cannot be used
-   */
-  static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<NvarForecaster> {
-    const { source } = resolve(loadTable, options);
-    const { settings, fit, choice, time, last } = await decodeNvar(await decodeModelFile(bytes, source, "nvar"), source);
-    const forecaster = new NvarForecaster(settings, time);
-    forecaster.#fit = fit;
-    forecaster.#choice = choice;
-    forecaster.last = last;
-    return forecaster;
-  }
-
-  /**
-   * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
-   */
-  static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<NvarForecaster> {
-    resolve(loadTable, options);
-    return NvarForecaster.fromBytes(await readBytes(path), { ...options, source: path });
-  }
-
-  /** There is nothing to give back; it is here so that every model has it. */
-  override async dispose(): Promise<void> {}
-
-  get #doubleDouble(): boolean {
-    return this.settings.arithmetic === "doubleDouble";
-  }
-
-  #fitted(): NvarFit {
-    if (!this.#fit) throw new NotFittedError("forecaster");
-    return this.#fit;
-  }
-
-  protected override prefixOf(warmup: NvarData): GivenSeries {
-    return givenSeries(warmup, "warmup.", this.settings, {});
-  }
-
-  protected override start(given: GivenSeries | undefined): void {
-    if (!given) return;
-    const { features, scale, ...fit } = this.#fitted();
-    const { series } = given.checked;
-    checkColumns(series, "warmup", features.columns);
-    const usable = series.rows - given.unfilled;
-    if (usable < features.history)
-      throw ArgumentError.shape(
-        `warmup has ${usable} rows${given.unfilled > 0 ? " without a missing value that nothing before it can hold" : ""}; the delays of this forecaster reach over ${features.history}`,
-        {
-          field: "warmup",
-        },
-      );
-    const timed = this.clock.warmUp(given.checked) as CheckedSeries;
-    checkKnown(timed.known, features.known, "warmup.known");
-    const { values, rows } = nvarSeries(given, timed, this.settings);
-    this.#fit = { ...fit, features, scale, history: scaledNumbers(scale, copyRows(values, features, rows)) };
-    this.last = given.last;
-  }
-}
+    if (horizon === undefined || choose?.lambdas || options?.lambda === undefined) return new NvarModel(settings, engine);
+    return new NvarModel({ ...settings, choose: { ...choose, lambdas: [lambda] } }, engine);
+  },
+  async open(file, { source }: LoadOptions & { readonly source: string }) {
+    const { settings, fit, choice, time, last } = await decodeNvar(file, source);
+    return { model: new NvarModel(settings), trained: { members: [new NvarMember(settings, fit)], groups: [0], choice }, time, last };
+  },
+});

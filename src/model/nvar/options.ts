@@ -1,7 +1,5 @@
 // An NvarForecaster's options and their checks. It computes nothing.
 import {
-  callback,
-  checkedLater,
   choice,
   either,
   flag,
@@ -16,16 +14,11 @@ import {
   text,
   whole,
 } from "@spillway/core/options.js";
-import type { Matrix, MatrixLike } from "@spillway/numerics";
-import type { WorkOptions } from "../../reservoir/index.js";
-import { workTable } from "../../reservoir/work.js";
 import { type CalendarFeature, calendarKind } from "../../series/calendar.js";
 import { type Bounds, boundsOption } from "../forecaster/bounds.js";
-import type { TimedRows } from "../forecaster/clock.js";
-import type { DescribedSeries } from "../forecaster/data.js";
 import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
 import { type MissingInSeries, missingKind } from "../forecaster/missing.js";
-import { intervalsOption, knownAheadOption, knownRowsOption, targetsOption } from "../forecaster/options.js";
+import { targetsOption } from "../forecaster/options.js";
 import { type TableNames, tableNamesOption } from "../table-names.js";
 
 /** What an NVAR forecaster is. */
@@ -80,8 +73,7 @@ export interface NvarSettings {
   readonly arithmetic: "float64" | "doubleDouble";
   /**
    * What becomes of missing values (NaN), as in `Forecaster`. Default "error". With "mask" they are
-   * held, and rows of features that see or predict such a value train nothing: there is no state
-   * that had to be told of them. `missingCounts` says how many there were.
+   * held, and rows of features that contain or predict such a value train nothing. `missingCounts` says how many there were.
    */
   readonly missing?: MissingInSeries | undefined;
   /**
@@ -94,86 +86,17 @@ export interface NvarSettings {
 }
 
 /** The options of an NVAR forecaster; each has a default. */
-export type NvarOptions = { readonly [Name in keyof NvarSettings]?: NvarSettings[Name] | undefined };
-
-/**
- * The values of a T x D series. With arithmetic "doubleDouble", `{ high, low }` gives more than 53
- * bits of each value: high + low.
- */
-export type NvarValues = MatrixLike | { readonly high: MatrixLike; readonly low: MatrixLike };
-
-/** A T x D series with its time stamps, and what is known of its rows beforehand. */
-export interface NvarDescribed extends Omit<DescribedSeries, "series"> {
-  readonly series: NvarValues;
-}
-
-/** A T x D series, alone or with what is known of its rows. */
-export type NvarData = NvarValues | NvarDescribed;
-
-/** Series that follow one another without touching. */
-export interface NvarSequences {
-  readonly sequences: readonly NvarData[];
-}
-
-/** Where a forecast starts. */
-export interface NvarStartOptions extends WorkOptions {
-  /**
-   * Rows to go on from, at least (k - 1) s + 1. Left out, the end of the training data (of the last
-   * series).
-   */
-  readonly warmup?: NvarData | undefined;
-}
-
-/** Watching and stopping a fit, and where it solves. */
-export interface NvarFitOptions extends WorkOptions {
+export type NvarOptions = { readonly [Name in keyof NvarSettings]?: NvarSettings[Name] | undefined } & {
   /**
    * Where double-double solves for the weights: "cpu" (default, as is "auto"), "cuda", "cuda:1" (a
    * device by number) or "sim", with the same bits. A device has none for binary64.
    */
   readonly engine?: string | undefined;
-}
-
-export const nvarFitTable = {
-  engine: optional(
-    text("the name of an engine"),
-    'Where double-double solves for the weights: "cpu" (default), "cuda", "cuda:1" (a device by number) or "sim".',
-  ),
-  ...workTable,
-} satisfies TableOf<NvarFitOptions>;
-
-/** Options of `predict`. */
-export interface NvarPredictOptions extends NvarStartOptions {
-  /**
-   * What was known beforehand of each row, if the model takes that. Output t is then the prediction
-   * of row t itself, made from the rows before it.
-   */
-  readonly known?: MatrixLike | undefined;
-}
-
-/** Options of `forecast`. */
-export interface NvarForecastOptions extends NvarStartOptions {
-  /**
-   * What is known of the steps to come, one row a step, if the model takes that; or rows with time
-   * stamps, of which each step takes its own. The calendar need not be given.
-   */
-  readonly known?: MatrixLike | TimedRows | undefined;
-  /**
-   * Shares of the values to come that bands around the forecast hold, such as [0.8, 0.95]: split
-   * conformal by step, as in `Forecaster`. It takes a `horizon` in fit, and no more steps than
-   * that. Default none.
-   */
-  readonly intervals?: readonly number[] | undefined;
-}
-
-/** Options of `score`. */
-export interface NvarScoreOptions extends NvarStartOptions {
-  /** A function of target and prediction (T x D). Default `nrmse`. */
-  readonly metric?: ((target: Matrix, prediction: Matrix) => number) | undefined;
-}
+};
 
 const degreesTake = "a list of whole numbers of at least 2";
 
-/** The options of an NvarForecaster, and the settings of its file. */
+/** The settings of an NvarForecaster. */
 export const nvarTable = {
   delays: option(whole({ atLeast: 1, atMost: 100_000 }), 2, "Values of each column that are seen, k."),
   stride: option(whole({ atLeast: 1, atMost: 1_000_000 }), 1, "Rows between two of them, s."),
@@ -198,27 +121,11 @@ export const nvarTable = {
   table: tableNamesOption,
 } satisfies TableOf<NvarSettings>;
 
-/** Where predictions of an NvarForecaster start. */
-export const nvarStartTable = {
-  ...workTable,
-  warmup: optional(
-    checkedLater<NvarData>("a series, or { series, known, times }"),
-    "Rows to go on from; left out, the end of the training data.",
+/** The options of `NvarForecaster.create`. */
+export const nvarOptionsTable = {
+  ...nvarTable,
+  engine: optional(
+    text("the name of an engine"),
+    'Where double-double solves for the weights: "cpu" (default), "cuda", "cuda:1" (a device by number) or "sim".',
   ),
-} satisfies TableOf<NvarStartOptions>;
-
-/** The options of `NvarForecaster.predict`. */
-export const nvarPredictTable = { ...nvarStartTable, known: knownRowsOption } satisfies TableOf<NvarPredictOptions>;
-
-/** The options of `NvarForecaster.forecast`. */
-export const nvarForecastTable = {
-  ...nvarStartTable,
-  known: knownAheadOption,
-  intervals: intervalsOption,
-} satisfies TableOf<NvarForecastOptions>;
-
-/** The options of `NvarForecaster.score`. */
-export const nvarScoreTable = {
-  ...nvarStartTable,
-  metric: optional(callback<NonNullable<NvarScoreOptions["metric"]>>("a function of target and prediction"), "The score; left out, nrmse."),
-} satisfies TableOf<NvarScoreOptions>;
+} satisfies TableOf<NvarOptions>;

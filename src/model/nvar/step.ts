@@ -4,13 +4,12 @@ import { type DoubleDouble, ddAdd, ddDivide, ddMultiply, ddSubtract, Matrix } fr
 import { type DoubleDoubles, ddAt, ddDotOf, ddSet } from "@spillway/numerics/double-double-rows.js";
 import { evaluateReadout } from "../../reservoir/features.js";
 import { type Bound, boundsOf } from "../forecaster/bounds.js";
-import { type Range, rangeOf } from "../forecaster/road.js";
+import { type Range, rangeOf } from "../forecaster/preprocessing.js";
 import { fitStandardisation, noStandardisation, type Standardisation } from "../standardisation.js";
-import type { NvarSeries } from "./data.js";
 import type { Numbers, NvarFeatures } from "./features.js";
 import { numbers } from "./features.js";
 import type { NvarSettings } from "./options.js";
-import type { NvarWeights } from "./training.js";
+import type { NvarSeries, NvarWeights } from "./training.js";
 
 const exact = (high: number): DoubleDouble => ({ high, low: 0 });
 
@@ -19,7 +18,7 @@ export class NvarStep {
   readonly #features: NvarFeatures;
   readonly #readout: NvarWeights["readout"];
   readonly #increment: boolean;
-  readonly #room: Numbers;
+  readonly #scratch: Numbers;
   readonly #row: Numbers;
   readonly #out: Float64Array;
   /** Weights of each output and its constant, in double-double. */
@@ -30,7 +29,7 @@ export class NvarStep {
     this.#features = features;
     this.#readout = readout;
     this.#increment = target === "increment";
-    this.#room = features.room(doubleDouble);
+    this.#scratch = features.scratch(doubleDouble);
     this.#row = numbers(features.count, doubleDouble);
     this.#out = new Float64Array(features.outputs);
     this.#exact =
@@ -48,7 +47,7 @@ export class NvarStep {
   next(series: Numbers, t: number, ahead: Numbers | undefined, next: Numbers): void {
     const { groups, outputs, columns } = this.#features;
     for (let g = 0; g < groups; g++) {
-      this.#features.write(series, { t, group: g, ahead }, this.#room, this.#row);
+      this.#features.write(series, { t, group: g, ahead }, this.#scratch, this.#row);
       if (!this.#exact) evaluateReadout(this.#readout, this.#row.high, this.#out);
       for (let o = 0; o < outputs; o++) {
         const c = g + o;

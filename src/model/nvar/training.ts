@@ -9,12 +9,21 @@ import type { DeviceAbilities } from "../../reservoir/engine.js";
 import type { WorkOptions } from "../../reservoir/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import type { Bound } from "../forecaster/bounds.js";
-import type { Range } from "../forecaster/road.js";
+import type { Range } from "../forecaster/preprocessing.js";
 import type { Standardisation } from "../standardisation.js";
-import type { NvarSeries } from "./data.js";
 import type { Numbers, NvarFeatures } from "./features.js";
 import { numbers, rowsBetween } from "./features.js";
 import type { NvarSettings } from "./options.js";
+
+/** A checked series: T x D numbers, and T x K of what is known. */
+export interface NvarSeries {
+  readonly rows: number;
+  readonly cols: number;
+  readonly values: Numbers;
+  readonly known?: Numbers | undefined;
+  /** T x D: 1 where a value was filled and rows that touch it train nothing. */
+  readonly left?: Matrix | undefined;
+}
 
 /** What training gives. */
 export interface NvarWeights {
@@ -23,7 +32,7 @@ export interface NvarWeights {
   readonly low?: { readonly weights: Matrix<Float64Array>; readonly intercept: Float64Array } | undefined;
 }
 
-/** All that a trained NvarForecaster is. */
+/** Trained polynomials. */
 export interface NvarFit extends NvarWeights {
   readonly features: NvarFeatures;
   readonly scale: Standardisation;
@@ -32,7 +41,7 @@ export interface NvarFit extends NvarWeights {
   readonly range: Range;
   /** Of each column, in the units of the data. */
   readonly bounds: readonly Bound[] | undefined;
-  /** The last rows that were seen, in z-scores. */
+  /** The last rows of the training series, in z-scores. */
   readonly history: Numbers;
 }
 
@@ -105,11 +114,11 @@ async function streamedWeights(
     sink.add(x.subarray(0, filled), none.subarray(0, filled), y.subarray(0, filled));
     filled = 0;
   };
-  const room = features.room(false);
+  const scratch = features.scratch(false);
   try {
     for (const { values, cols, ...place } of trainingPlaces(features, series)) {
       const { t, group } = place;
-      features.write(values, place, room, { high: x.row(filled) });
+      features.write(values, place, scratch, { high: x.row(filled) });
       const at = t * cols + group;
       for (let o = 0; o < outputs; o++)
         y.data[filled * outputs + o] = values.high[at + cols + o]! - (target === "increment" ? values.high[at + o]! : 0);
@@ -139,12 +148,12 @@ async function exactWeights(
   const x = Array.from({ length: count + (constant ? 1 : 0) }, () => doubleDoubles(all));
   const y = Array.from({ length: outputs }, () => doubleDoubles(all));
   const pacer = new WorkPacer(work, rows + x.length);
-  const room = features.room(true);
+  const scratch = features.scratch(true);
   const row = numbers(count, true) as DoubleDoubles;
   let r = 0;
   for (const { values, cols, ...place } of trainingPlaces(features, series)) {
     const { t, group } = place;
-    features.write(values, place, room, row);
+    features.write(values, place, scratch, row);
     for (let f = 0; f < count; f++) ddSet(x[f]!, r, ddAt(row, f));
     if (constant) x[count]!.high[r] = 1;
     for (let o = 0; o < outputs; o++) {

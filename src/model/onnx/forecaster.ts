@@ -20,7 +20,7 @@ export type ForecasterUse = "predict" | "forecast";
 export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stateful: boolean): Graph {
   const [member, ...others] = parts.members;
   const { model, lags, state: stands } = member!;
-  const { inputScale, targetScale, known, transforms } = member!.road;
+  const { inputScale, targetScale, known, transforms } = member!.preprocessing;
   const refuse = (what: string) => ArgumentError.because(`the model ${what}, which an ONNX file does not`, { field: "model" });
   if (others.length > 0) throw refuse(`has ${parts.members.length} members whose median is the forecast`);
   if (parts.settings.hybrid) throw refuse("calls a model of yours");

@@ -32,7 +32,7 @@ export { type OnnxOptions, onnxTable } from "./options.js";
  * or for noise, for the representation "output", and for more neurons than a file holds
  */
 export async function toOnnx(model: Classifier | Forecaster, options: OnnxOptions = {}): Promise<Uint8Array> {
-  if (!(model instanceof Classifier || model instanceof Forecaster))
+  if (!(model instanceof Classifier || (model instanceof Forecaster && model.kind === "forecaster")))
     throw ArgumentError.because(
       "model is of another kind; ONNX takes a Forecaster or a Classifier, such as the `classifier` of a pipeline",
       { field: "model" },

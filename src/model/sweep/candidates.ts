@@ -13,7 +13,7 @@ import { expectedNonzeros } from "../../reservoir/topologies/index.js";
 import type { Transform } from "../../series/transform-kinds.js";
 import { restoredForecast, rowsLost } from "../../series/transforms.js";
 import { forecasterReservoir } from "../defaults.js";
-import { alongRoad, alongTransforms, fitRoad, inScores } from "../forecaster/road.js";
+import { fitPreprocessing, inScores, preprocessed, withTransforms } from "../forecaster/preprocessing.js";
 import { restored, restoreInto, standardised } from "../standardisation.js";
 import { BaseDrawing } from "./bases.js";
 
@@ -90,9 +90,9 @@ export class CandidateSweep {
     take: TakePrediction,
     signal: AbortSignal,
   ): Promise<readonly number[]> {
-    const road = fitRoad([train], { transforms: [], standardise, hold: false }, false);
-    const trained = alongRoad(road, train, { hybrid: undefined, feedback: false });
-    const following = standardised(road.inputScale, test.inputs);
+    const preprocessing = fitPreprocessing([train], { transforms: [], standardise, hold: false }, false);
+    const trained = preprocessed(preprocessing, train, { hybrid: undefined, feedback: false });
+    const following = standardised(preprocessing.inputScale, test.inputs);
     const outputs = trained.targets.cols;
     const all = stacked(trained.inputs, following);
     // Rows to predict have no targets, and take none.
@@ -104,7 +104,7 @@ export class CandidateSweep {
         inputs: series(all, "inputs", inputSize, "inputSize", precision),
         take: (m, values) => {
           const { place, penalty } = slots[m]!;
-          if (values) restoreInto(prediction.data, road.targetScale, values);
+          if (values) restoreInto(prediction.data, preprocessing.targetScale, values);
           take(place, penalty, values && prediction);
         },
       }),
@@ -122,17 +122,23 @@ export class CandidateSweep {
     signal: AbortSignal,
   ): Promise<readonly number[]> {
     const lost = rowsLost(transforms);
-    const road = fitRoad([{ series: measured.subarray(0, lost + trainRows) }], { transforms, standardise, hold: true }, false);
-    const scale = road.targetScale;
-    const scores = standardised(scale, alongTransforms(road.transforms, { series: measured }).series);
-    const held = inScores(road.held!, scale);
+    const preprocessing = fitPreprocessing(
+      [{ series: measured.subarray(0, lost + trainRows) }],
+      { transforms, standardise, hold: true },
+      false,
+    );
+    const scale = preprocessing.targetScale;
+    const scores = standardised(scale, withTransforms(preprocessing.transforms, { series: measured }).series);
+    const held = inScores(preprocessing.held!, scale);
     const ends = (of: "lower" | "upper") =>
       new Matrix(starts.length, scores.cols, Float64Array.from(starts.flatMap(() => Array.from(held[of]))));
     const range = { lower: ends("lower"), upper: ends("upper") };
     const forecastOf = (values: Float64Array, start: number): Matrix<Float64Array> => {
       if (!values.every(Number.isFinite)) return new Matrix(horizon, scores.cols, values.slice().fill(Number.NaN));
       const made = restored(scale, new Matrix(horizon, scores.cols, values));
-      return lost > 0 || transforms.length > 0 ? restoredForecast(made, measured.subarray(0, lost + start), road.transforms) : made;
+      return lost > 0 || transforms.length > 0
+        ? restoredForecast(made, measured.subarray(0, lost + start), preprocessing.transforms)
+        : made;
     };
     return this.#inGroups(candidates, scores.cols, signal, ({ bases, members, slots }, { inputSize, precision }) => {
       const rows = series(scores, "series", inputSize, "inputSize", precision);

@@ -8,7 +8,7 @@ import type { ForecastSeries, ForecastSweepWork, SweptForecasts } from "../../re
 import { anySeries, series as checkedSeries } from "../../reservoir/inputs.js";
 import type { Profile } from "../../reservoir/profile.js";
 import { type ForecastLoss, type LossContext, losses } from "../forecaster/loss.js";
-import { rangeOf } from "../forecaster/road.js";
+import { rangeOf } from "../forecaster/preprocessing.js";
 import { fitStandardisation } from "../standardisation.js";
 import { forecastsOneByOne } from "./forecasts-one-by-one.js";
 import { SweepMembers, type SweepMembersOptions, type SweptReservoir } from "./members.js";

@@ -1,24 +1,24 @@
-// The road of a field through its forecaster: transforms, z-scores and the range that forecasts are
-// held in. If weights are shared, all sites take the same way.
+// Preprocessing of a field: transforms, z-scores and the range that forecasts are held in. If
+// weights are shared, all sites share the parameters.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import type { FittedTransform } from "../../series/transform-kinds.js";
 import { fitTransforms, rowsLost, transformed } from "../../series/transforms.js";
 import { boundsOf, endsWithin } from "../forecaster/bounds.js";
 import type { CheckedSeries } from "../forecaster/data.js";
-import { fitKnown, inScores, joined, type Range, type Road, rangeOf } from "../forecaster/road.js";
+import { fitKnown, inScores, joined, type Preprocessing, type Range, rangeOf } from "../forecaster/preprocessing.js";
 import { fitStandardisation, noStandardisation, type Standardisation } from "../standardisation.js";
 import type { KnownColumns } from "./geometry.js";
 import type { FieldSettings } from "./options.js";
 
 /** What is fitted on training rows and kept with the model. */
-export interface FieldRoad extends Pick<Road, "transforms" | "inputScale" | "targetScale" | "known" | "bounds"> {
+export interface FieldPreprocessing extends Pick<Preprocessing, "transforms" | "inputScale" | "targetScale" | "known" | "bounds"> {
   /** Between what a forecast is held, in z-scores. */
   readonly held: Range;
 }
 
-/** Fits the road on the training rows of one series or of several. @throws ArgumentError */
-export function fitFieldRoad(data: readonly CheckedSeries[], settings: FieldSettings, columns: KnownColumns): FieldRoad {
+/** Fits the preprocessing on the training rows of one series or of several. @throws ArgumentError */
+export function fitFieldPreprocessing(data: readonly CheckedSeries[], settings: FieldSettings, columns: KnownColumns): FieldPreprocessing {
   const { shared, standardise, channels, transforms: asked = [] } = settings;
   const given = data.map(({ series }) => series);
   const { cols } = given[0]!;

@@ -1,5 +1,5 @@
-// What a forecast passes on its way from a file to its first number (docs/architecture.md, "How
-// a forecast runs"), and how often its series and its readout options are checked on it.
+// The modules that a forecast passes from a file to its first number (docs/architecture.md, "How
+// a forecast runs"), and how often they check its series and its readout options.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ vi.mock("../../src/readout/ridge.js", async (original) => {
 const rows = 733;
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "spillway-road-"));
+  folder = await mkdtemp(join(tmpdir(), "spillway-path-"));
   const series = mackeyGlass(rows);
   await writeFile(join(folder, "series.csv"), `x\n${Array.from(series.data).join("\n")}\n`);
 });
@@ -44,13 +44,13 @@ beforeEach(() => {
 });
 
 async function forecast(reservoir = "{ size: 20 }", more = ""): Promise<void> {
-  const path = join(folder, "road.yaml");
-  const text = `name: road\ndata: { file: series.csv }\nreservoir: ${reservoir}\ntask: { type: forecast, horizon: 5, starts: 1 }\nsplit: { train: 617 }\noutputs: { report: false }\n${more}\n`;
+  const path = join(folder, "forecast.yaml");
+  const text = `name: path\ndata: { file: series.csv }\nreservoir: ${reservoir}\ntask: { type: forecast, horizon: 5, starts: 1 }\nsplit: { train: 617 }\noutputs: { report: false }\n${more}\n`;
   await writeFile(path, text);
   await runExperiment(path);
 }
 
-describe("the road of a forecast", () => {
+describe("the path of a forecast", () => {
   it.each(["{ size: 20 }", "{ size: 20, precision: float64 }", "{ size: 20, feedback: {} }"])(
     "scans the series once, where it enters: %s",
     async (reservoir) => {

@@ -1,4 +1,4 @@
-// The road of a series through a forecaster: inputs known beforehand, lags that the readout sees,
+// The preprocessing of a series in a forecaster: inputs known beforehand, lags that the readout sees,
 // and outputs that a closed loop holds.
 import { describe, expect, it } from "vitest";
 import { Forecaster, Matrix, NonFiniteStateError, nrmse, ridge } from "../../src/index.js";

@@ -1,5 +1,5 @@
-// The road of a series through a Forecaster: what is fitted on its training rows, the numbers that
-// drive the reservoir and train its readout, and the way back to the units of the data.
+// Preprocessing of a series: what is fitted on its training rows, and the numbers that drive the
+// reservoir and train its readout.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import type { Transform } from "../../series/transform-kinds.js";
@@ -11,7 +11,7 @@ import { drives, type Hybrid, isSeen, modelledRows, withModel } from "./hybrid.j
 import type { TrainingSeries } from "./training.js";
 
 /** What is fitted on training rows and kept with the model. */
-export interface Road {
+export interface Preprocessing {
   /** What is done to a series before anything else. */
   readonly transforms: FittedTransforms;
   /**
@@ -42,7 +42,7 @@ export interface MaskColumns {
 }
 
 /** What is done to data. */
-export interface RoadSettings {
+export interface PreprocessingSettings {
   /** Undefined if nothing is known of missing values. */
   readonly maskColumns?: MaskColumns | undefined;
   readonly transforms: readonly Transform[];
@@ -55,14 +55,14 @@ export interface RoadSettings {
 /** Deviations that a held output may leave the range of the training rows. */
 const margin = 0.5;
 
-/** Fits the road on training rows. */
-export function fitRoad(
+/** Fits the preprocessing on training rows. */
+export function fitPreprocessing(
   given: readonly CheckedData[],
-  { transforms: asked, standardise, hold, bounds: limits, hybrid, maskColumns }: RoadSettings,
+  { transforms: asked, standardise, hold, bounds: limits, hybrid, maskColumns }: PreprocessingSettings,
   feedback: boolean,
-): Road {
+): Preprocessing {
   const transforms = fitTransforms(asked.length > 0 ? given.map((one, s) => transformable(one, s, asked, given.length)) : [], asked);
-  const data = given.map((one) => alongTransforms(transforms, one));
+  const data = given.map((one) => withTransforms(transforms, one));
   const cuts = data.map((one) => cutRows(one, feedback));
   const known = data[0]!.series ? (data[0]!.known?.cols ?? 0) : 0;
   const inputs = (): Standardisation => {
@@ -109,23 +109,23 @@ export function fitKnown(known: readonly Matrix[], { first, count }: MaskColumns
 }
 
 /** Training rows as the reservoir and its readout take them. */
-export function alongRoad(
-  road: Pick<Road, "transforms" | "inputScale" | "targetScale">,
+export function preprocessed(
+  preprocessing: Pick<Preprocessing, "transforms" | "inputScale" | "targetScale">,
   data: CheckedData,
   { hybrid, feedback }: { readonly hybrid: Hybrid | undefined; readonly feedback: boolean },
 ): TrainingSeries & Pick<CutRows, "last"> {
-  const { inputs, targets, last } = cutRows(alongTransforms(road.transforms, data), feedback);
+  const { inputs, targets, last } = cutRows(withTransforms(preprocessing.transforms, data), feedback);
   const made = modelledRows(hybrid, inputs, targets.cols);
   return {
-    inputs: standardised(road.inputScale, withModel(hybrid, inputs, made)),
-    targets: standardised(road.targetScale, targets),
-    ...(made && isSeen(hybrid?.use) ? { modelled: standardised(road.targetScale, made) } : {}),
-    ...(last ? { last: standardised(road.inputScale, withModel(hybrid, last, modelledRows(hybrid, last, targets.cols))) } : {}),
+    inputs: standardised(preprocessing.inputScale, withModel(hybrid, inputs, made)),
+    targets: standardised(preprocessing.targetScale, targets),
+    ...(made && isSeen(hybrid?.use) ? { modelled: standardised(preprocessing.targetScale, made) } : {}),
+    ...(last ? { last: standardised(preprocessing.inputScale, withModel(hybrid, last, modelledRows(hybrid, last, targets.cols))) } : {}),
   };
 }
 
 /** A series with its transforms done, beside what is known of the rows that are left. */
-export function alongTransforms<Data extends CheckedData>(transforms: FittedTransforms, data: Data): Data {
+export function withTransforms<Data extends CheckedData>(transforms: FittedTransforms, data: Data): Data {
   if (!data.series || transforms.steps.length === 0) return data;
   return { ...data, series: transformed(data.series, transforms), known: data.known?.subarray(transforms.lost) };
 }

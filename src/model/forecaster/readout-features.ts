@@ -6,7 +6,7 @@ import { beside } from "./data.js";
 import { drives, type HybridUse, isSeen } from "./hybrid.js";
 
 /** What it sees: [y(t), ..., y(t - lags + 1), known, M(y(t))]. */
-export interface Sight {
+export interface ReadoutFeatures {
   /** O, columns of the series. */
   readonly outputs: number;
   /** Columns of the inputs that the data gives: the series, and what is known. */
@@ -18,7 +18,7 @@ export interface Sight {
 }
 
 /** What the readout of a reservoir with `inputs` inputs sees; undefined if that is those inputs. */
-export function sightOf(inputs: number, outputs: number, lags: number, use: HybridUse | undefined): Sight | undefined {
+export function readoutFeaturesOf(inputs: number, outputs: number, lags: number, use: HybridUse | undefined): ReadoutFeatures | undefined {
   if (lags === 0 && !isSeen(use)) return undefined;
   return { outputs, given: givenInputs(inputs, outputs, use), lags, model: isSeen(use) };
 }
@@ -29,7 +29,7 @@ export function givenInputs(inputs: number, outputs: number, use: HybridUse | un
 }
 
 /** How many columns it sees. */
-export function seenColumns({ outputs, given, lags, model }: Sight): number {
+export function readoutFeatureCount({ outputs, given, lags, model }: ReadoutFeatures): number {
   return lags * outputs + given - outputs + (model ? outputs : 0);
 }
 
@@ -37,7 +37,12 @@ export function seenColumns({ outputs, given, lags, model }: Sight): number {
  * What it sees of rows of inputs. Lags of rows before the first come from `before` (the series
  * alone), and are 0 if there are too few.
  */
-export function seenRows({ outputs, given, lags }: Sight, inputs: Matrix, modelled: Matrix | undefined, before?: Matrix): Matrix {
+export function readoutFeatureRows(
+  { outputs, given, lags }: ReadoutFeatures,
+  inputs: Matrix,
+  modelled: Matrix | undefined,
+  before?: Matrix,
+): Matrix {
   const lagged = laggedInputs(firstColumns(inputs, given), outputs, lags, before);
   return modelled ? beside(lagged, modelled) : lagged;
 }
@@ -71,28 +76,28 @@ function laggedInputs(inputs: Matrix, outputs: number, lags: number, before?: Ma
 }
 
 /** What it sees in a closed loop, which shifts its own outputs in. */
-export class SeenWindow {
-  readonly #sight: Sight;
+export class ReadoutWindow {
+  readonly #readoutFeatures: ReadoutFeatures;
   readonly #rows: FloatArray;
   readonly #joined: Float64Array;
 
   /** @param recent the last `lags` rows of the series, oldest first */
-  constructor(sight: Sight, recent: Matrix, precision: Precision) {
-    const { lags, outputs } = sight;
-    this.#sight = sight;
+  constructor(readoutFeatures: ReadoutFeatures, recent: Matrix, precision: Precision) {
+    const { lags, outputs } = readoutFeatures;
+    this.#readoutFeatures = readoutFeatures;
     this.#rows = allocate(precision, lags * outputs);
-    this.#joined = new Float64Array(seenColumns(sight));
+    this.#joined = new Float64Array(readoutFeatureCount(readoutFeatures));
     for (let lag = 0; lag < lags; lag++) this.#rows.set(recent.row(recent.rows - 1 - lag), lag * outputs);
   }
 
   push(y: FloatArray): void {
     if (this.#rows.length === 0) return;
-    this.#rows.copyWithin(this.#sight.outputs, 0, this.#rows.length - this.#sight.outputs);
+    this.#rows.copyWithin(this.#readoutFeatures.outputs, 0, this.#rows.length - this.#readoutFeatures.outputs);
     this.#rows.set(y);
   }
 
   inputs(input: FloatArray, modelled: FloatArray | undefined): FloatArray {
-    const { outputs, given } = this.#sight;
+    const { outputs, given } = this.#readoutFeatures;
     this.#joined.set(this.#rows);
     this.#joined.set(input.subarray(outputs, given), this.#rows.length);
     if (modelled) this.#joined.set(modelled, this.#rows.length + given - outputs);
