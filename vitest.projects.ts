@@ -15,7 +15,7 @@ const paths = (names: string): readonly string[] =>
  */
 const alone = paths(`
   engine/cpu engine/ended-worker engine/kernel-source engine/memory-flat engine/minimal engine/pool-capacity engine/spin-limit
-  experiment/road experiment/search-devices gpu/launch gpu/leak kernels/missing reservoir/distributed reservoir/engines
+  experiment/forecast-path experiment/search-devices gpu/launch gpu/leak kernels/missing reservoir/distributed reservoir/engines
   search/heartbeat search/journal/faults search/journal/no-lock search/kill search/patience search/size series/transforms
 `);
 

@@ -189,7 +189,7 @@ describe("NvarForecaster", () => {
     await expect(model.forecast(3)).rejects.toThrow(NotFittedError);
     const trained = await train(rows);
     await expect(trained.forecast(3, { warmup: [[1, 2, 3]] })).rejects.toThrow("warmup has 1 rows without a missing value");
-    await expect(trained.predict([[1, 2]])).rejects.toThrow("series has 2 columns; this forecaster takes 3");
+    await expect(trained.predict([[1, 2]])).rejects.toThrow("inputs has 2 columns; this forecaster takes 3");
     const bytes = await trained.toBytes();
     bytes[bytes.length - 1]! ^= 1;
     await expect(NvarForecaster.fromBytes(bytes)).rejects.toThrow(ModelFileError);

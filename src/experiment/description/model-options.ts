@@ -1,5 +1,5 @@
-// `model` of an experiment: what forecasts in place of one reservoir, and with which options. How
-// each is trained stands in forecast-nvar.ts and forecast-field.ts.
+// `model` of an experiment: what forecasts in place of one reservoir, and with which options.
+// tasks/forecast.ts trains it.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, given, type Kind, number, object, optional, type TableOf } from "@spillway/core/options.js";
 import { fieldTable } from "../../model/field/options.js";

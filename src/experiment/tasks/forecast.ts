@@ -1,28 +1,61 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
-import { SpillwayError } from "@spillway/core/errors.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import { columnVariances } from "../../metrics/check.js";
 import { metrics as metricParts } from "../../metrics/index.js";
 import { bandsAround, boundedBands, type MeasuredErrors } from "../../model/forecaster/bands.js";
 import { boundsOf } from "../../model/forecaster/bounds.js";
-import { NonFiniteStateError } from "../../reservoir/index.js";
+import {
+  FieldForecaster,
+  type FieldOptions,
+  Forecaster,
+  type ForecasterData,
+  type ForecasterSequences,
+  type ForecastModel,
+  NvarForecaster,
+  type TableNames,
+  type TimesOption,
+} from "../../model/index.js";
+import type { Figure } from "../../plot/index.js";
+import type { RidgeOptions } from "../../readout/index.js";
+import { type AnyReservoirComputer, NonFiniteStateError, type ReservoirOptions, type WorkOptions } from "../../reservoir/index.js";
 import { shownCycles } from "../../series/calendar.js";
-import { fewestScores, timesAfter, transformSeries } from "../../series/index.js";
-import { generateIndependent } from "../data/data.js";
+import { fewestScores, type TimeStep, timesAfter } from "../../series/index.js";
 import type { SeriesData } from "../data/experiment-data.js";
-import { asKnownAt, measuredRows, mostStarts, type PreparedSeries, prepareAll, rowText, startPlaces } from "../data/prepare.js";
-import { stackRows } from "../data/rows.js";
-import type { Experiment, ForecastTask, GeneratedData } from "../description/description.js";
-import { ExperimentError } from "../description/errors.js";
-import { type ModelPlan, planModel, type RowPlace, type RunModel } from "../forecast-model.js";
+import {
+  asKnownAt,
+  describedRows,
+  measuredRows,
+  ownTransforms,
+  type PreparedSeries,
+  prepareAll,
+  rowText,
+  standardises,
+} from "../data/prepare.js";
+import type { Experiment, ForecastTask } from "../description/description.js";
+import { historyOf, type NvarDescription, underModel } from "../description/model-options.js";
 import type { WrittenForecast } from "../runs/forecasts-file.js";
+import type { RunFile } from "../runs/output-folder.js";
 import { calibrate, judgeBands } from "./bands.js";
-import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors, type TrainingParts } from "./forecast-baselines.js";
-import { checkTraining } from "./forecast-choice.js";
+import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors } from "./forecast-baselines.js";
+import { checkTraining, choiceOf, isLongEnough, longestOf, planForecast } from "./forecast-choice.js";
 import { forecastFigures, rowsBefore } from "./forecast-figures.js";
+import { measuredStarts, referenceOf, startPoints } from "./forecast-starts.js";
 import { columnAlone, columnResults, mostColumns, type Outcome, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
-import { type ModelErrors, notRefittedSaid, orNumericError, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { stateFigures, streamStates } from "./states.js";
+import {
+  forecasterOptions,
+  type ModelErrors,
+  notRefittedSaid,
+  orNumericError,
+  radiusOf,
+  StagedProgress,
+  Stopwatch,
+  seriesOptions,
+  type Trial,
+  type TrialOptions,
+} from "./trial.js";
 
 /** What was forecast, from where, and by what. */
 interface Tested {
@@ -135,6 +168,173 @@ export async function runForecast(
     await dispose();
     throw error;
   }
+}
+
+/** A series, and how many of its first rows train. */
+type TrainingRows = Pick<PreparedSeries, "whole" | "facts" | "trainRows">;
+
+/** A row of a series, from which on it is forecast. */
+interface RowPlace extends Pick<PreparedSeries, "whole" | "facts"> {
+  readonly at: number;
+}
+
+/** What beside the rows a training has. */
+interface FitWork {
+  /** What a model file keeps of a CSV file's columns. */
+  readonly table?: TableNames | undefined;
+  readonly onProgress?: ((done: number) => void) | undefined;
+}
+
+/** How a model is trained. */
+interface ModelPlan {
+  /** Rows that drive it before each forecast. */
+  readonly warmup: number;
+  fit(series: readonly TrainingRows[], work: FitWork): Promise<RunModel>;
+}
+
+type ForecastExperiment = Experiment & { readonly task: ForecastTask };
+
+/**
+ * How the model of an experiment is trained. Lambda of NVAR and of a field is chosen by forecasts,
+ * if the file leaves it out and the training part is long enough.
+ * @throws ArgumentError for what only reservoirs can do: be measured, or run on another engine
+ */
+function planModel(
+  experiment: ForecastExperiment,
+  options: TrialOptions,
+  trained: readonly PreparedSeries[],
+  step: TimeStep | undefined,
+): ModelPlan {
+  const { task, washout, readout } = experiment;
+  const { horizon } = task;
+  const { engine = "auto", profile, signal } = options;
+  const { type, ...model } = experiment.model ?? { type: "forecaster" as const };
+  if (profile && type !== "forecaster") throw new ArgumentError("profile", true, `false for model ${type}, which measures no phases`);
+  if (type === "nvar" && engine !== "auto" && engine !== "cpu")
+    throw new ArgumentError("engine", engine, '"auto" or "cpu" for model nvar, which runs on the host');
+  const ownOptions = { ...model, ...seriesOptions(experiment), standardise: standardises(experiment), signal };
+  const chosenBy = (isOpen: boolean, rows: number) =>
+    isOpen && isLongEnough(longestOf(trained), { horizon, washout: rows }) ? { horizon } : {};
+  if (type === "nvar") {
+    const nvar = model as NvarDescription;
+    const history = historyOf(nvar);
+    const fitting = { ...ownOptions, ...chosenBy(nvar.lambda === undefined, history) };
+    const warmup = Math.max(task.warmup, history);
+    // The washout counts the rows that the delays of the first target reach over.
+    const from = washout - (history - 1);
+    return modelPlan(experiment, { warmup, from, signal, train: (data, work) => NvarForecaster.fit(data, { ...fitting, ...work }) });
+  }
+  if (type === "field") {
+    const { type: _, ...ridge } = readout as RidgeOptions & { readonly type?: string };
+    const fitting = {
+      ...(ownOptions as Omit<FieldOptions, "reservoir">),
+      ...{ readout: ridge, washout, engine: options.engine, threads: options.threads },
+      reservoir: { ...(experiment.reservoir as ReservoirOptions), seed: options.seed },
+      transforms: ownTransforms(experiment),
+      ...(task.members !== undefined && { members: task.members }),
+      ...chosenBy(ridge.lambda === undefined && ridge.selection === undefined, washout),
+    };
+    const { warmup } = task;
+    return modelPlan(experiment, { warmup, from: 0, signal, train: (data, work) => FieldForecaster.fit(data, { ...fitting, ...work }) });
+  }
+  const { options: settings, isChosen, longestLags, warmup } = planForecast(experiment, trained, step);
+  const fitting = {
+    ...forecasterOptions(experiment, options),
+    ...settings,
+    // One that chooses, or has lags, makes trainers of its own.
+    ...((isChosen || longestLags > 0) && { readout }),
+    transforms: ownTransforms(experiment),
+  };
+  return modelPlan(experiment, { warmup, from: 0, signal, train: (data, work) => Forecaster.fit(data, { ...fitting, ...work }) });
+}
+
+/** A forecaster of any model, and the rows that it is trained on. */
+interface Fitting<Model extends ForecastModel> {
+  readonly warmup: number;
+  /** The first row that trains. */
+  readonly from: number;
+  readonly signal: AbortSignal | undefined;
+  train(
+    data: ForecasterData | ForecasterSequences,
+    work: TimesOption & { readonly table?: TableNames | undefined } & WorkOptions,
+  ): Promise<Forecaster<Model>>;
+}
+
+function modelPlan<Model extends ForecastModel>(
+  experiment: ForecastExperiment,
+  { warmup, from, signal, train }: Fitting<Model>,
+): ModelPlan {
+  return {
+    warmup,
+    async fit(series, { table, onProgress }) {
+      const sequences = series.map(({ whole: { measured, lost }, facts, trainRows }) =>
+        describedRows(measured, facts, from, lost + trainRows),
+      );
+      const forecaster = await train(sequences.length === 1 ? sequences[0]! : { sequences }, { table, onProgress }).catch(
+        (error: unknown) => {
+          throw underModel(error, experiment);
+        },
+      );
+      const stateAtEnd = forecaster.state;
+      const computer: AnyReservoirComputer | undefined = forecaster.computers[0];
+      const rowsOf = ({ whole: { measured, lost }, facts }: Omit<RowPlace, "at">, first: number, last: number) =>
+        describedRows(measured, facts, first, lost + last);
+      // A field has several reservoirs, none of which shows its states.
+      const shown = forecaster.kind === "forecaster" ? computer : undefined;
+      return {
+        get found() {
+          return {
+            ...(computer && {
+              engine: computer.engine,
+              reservoir: computer.config,
+              ...radiusOf(computer.model),
+              profile: computer.profile,
+            }),
+            readout: { ...forecaster.readout.training },
+            choice: choiceOf(forecaster),
+          };
+        },
+        measured: forecaster.choice,
+        forecast: (steps, place) =>
+          forecaster.forecast(steps, {
+            warmup: rowsOf(place, place.at - warmup, place.at),
+            known: place.facts.known?.subarray(place.whole.lost + place.at, place.whole.lost + place.at + steps),
+            signal,
+          }),
+        async stateFigures(place, steps) {
+          if (!shown) return [];
+          const drive = await forecaster.drive(rowsOf(place, place.at - warmup, place.at + steps));
+          return stateFigures(shown, drive, -warmup, signal!);
+        },
+        async saveStates(one, folder, every, stop) {
+          if (!shown) return [];
+          return streamStates(shown, await forecaster.drive(rowsOf(one, 0, one.whole.series.rows)), folder, every, stop);
+        },
+        async save(path) {
+          forecaster.state = stateAtEnd;
+          await forecaster.save(path);
+        },
+        dispose: () => forecaster.dispose(),
+      };
+    },
+  };
+}
+
+/** A trained model. */
+interface RunModel {
+  /** What a result says of it. */
+  readonly found: Pick<Trial, "engine" | "reservoir" | "measuredRadius" | "radiusMethod" | "readout" | "choice" | "profile">;
+  /** Errors of the forecasts that its settings were chosen by; undefined if none were. */
+  readonly measured: MeasuredErrors | undefined;
+  /** The rows from a row on, driven by the warm-up before it. */
+  forecast(steps: number, place: RowPlace): Promise<Matrix>;
+  /** Its states up to `steps` rows after a row; none if it has no states to show. */
+  stateFigures(place: RowPlace, steps: number): Promise<readonly Figure[]>;
+  /** Writes states over a whole series; a model without any is refused when the file is read. */
+  saveStates(series: TrainingRows, folder: string, every: number, stop: AbortSignal): Promise<readonly RunFile[]>;
+  /** Writes the model as it was after training. */
+  save(path: string): Promise<void>;
+  dispose(): Promise<void>;
 }
 
 /**
@@ -265,26 +465,10 @@ async function closedLoop(model: RunModel, steps: number, place: RowPlace): Prom
   }
 }
 
-/** The rows that train the readout, in the units of the data. */
-export function referenceOf(trained: readonly PreparedSeries[], washout: number): Matrix<Float64Array> {
-  const parts = trained.map(({ whole, trainRows }) => whole.original.subarray(washout, trainRows));
-  return parts.length === 1 ? parts[0]! : (stackRows(parts) as Matrix<Float64Array>);
-}
-
 /** Says which of several series are too short to train. */
 function tooShort(prepared: readonly PreparedSeries[], trained: readonly PreparedSeries[]): string {
   const short = prepared.filter(({ trainRows }) => trainRows > 0).length - trained.length;
   return short > 0 ? `; ${short} parts are too short to train` : "";
-}
-
-/** Starts of whose rows a value at least was measured. @throws ExperimentError if there is none */
-export function measuredStarts(starts: readonly StartPoint[], horizon: number): readonly StartPoint[] {
-  if (starts.length === 0) return starts;
-  const measured = starts.filter(({ whole, facts, at }) => !measuredRows(whole, facts, at, horizon).data.every(Number.isNaN));
-  if (measured.length > 0) return measured;
-  throw new ExperimentError(
-    `the test part has no measured value: all that its ${starts.length} forecasts are held against were missing; take other rows to test (split.test)`,
-  );
 }
 
 /** Says what counts for nothing, since it was not measured. */
@@ -298,45 +482,6 @@ function leftOut(places: readonly StartPoint[], outcomes: readonly Outcome[]): r
       : []),
     ...(count > 0 ? [unmeasuredSaid(count, values)] : []),
   ];
-}
-
-/** Where the forecasts of a task start. */
-export function startPoints(
-  experiment: Experiment & { readonly task: ForecastTask },
-  prepared: readonly PreparedSeries[],
-  { seed }: Pick<TrialOptions, "seed">,
-): StartPoint[] {
-  const { task, data, washout } = experiment;
-  const { horizon, starts, warmup } = task;
-  const trainsWith = (group: string | undefined): TrainingParts => {
-    const all = prepared.filter(({ trainRows }) => trainRows > washout + 1);
-    const own = all.filter((each) => each.group === group);
-    const parts = own.length > 0 ? own : all;
-    return {
-      reference: referenceOf(parts, washout),
-      original: parts.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
-      series: parts.map(({ whole, trainRows }) => whole.series.subarray(0, trainRows)),
-      facts: parts.map(({ facts }) => facts),
-    };
-  };
-  const parts = new Map([...new Set(prepared.map(({ group }) => group))].map((group) => [group, trainsWith(group)]));
-  if (!task.independent)
-    return startPlaces(task, prepared, experiment.split).map(({ series, at }) => ({
-      whole: series.test.whole,
-      facts: series.test.facts,
-      at,
-      times: series.test.isSeparate ? undefined : series.times,
-      training: parts.get(series.group)!,
-      group: series.group,
-    }));
-  const generated = data as GeneratedData;
-  const base = generated.redraw ? seed : (generated.options["seed"] ?? "spillway");
-  const [{ fitted }] = prepared as [PreparedSeries];
-  const training = parts.get(undefined)!;
-  return Array.from({ length: starts === "auto" ? mostStarts : starts }, (_, k) => {
-    const series = generateIndependent(generated, fitted.lost + warmup + horizon, `${String(base)}/start ${k}`);
-    return { whole: transformSeries(series, fitted), facts: {}, at: warmup, training };
-  });
 }
 
 /** The baselines by their mean square error, the smallest first. */

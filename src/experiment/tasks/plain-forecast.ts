@@ -7,8 +7,8 @@ import type { SeriesData } from "../data/experiment-data.js";
 import { asKnown, measuredRows, ownTransforms, prepareSeries } from "../data/prepare.js";
 import type { Experiment, ForecastTask } from "../description/description.js";
 import type { Scores } from "../runs/result.js";
-import { measuredStarts, referenceOf, startPoints } from "./forecast.js";
 import { checkTraining, planForecast } from "./forecast-choice.js";
+import { measuredStarts, referenceOf, startPoints } from "./forecast-starts.js";
 import { scoreSeries } from "./scores.js";
 
 export type ForecastExperiment = Experiment & { readonly task: ForecastTask };

@@ -9,23 +9,13 @@ import { Forecaster } from "../../model/index.js";
 import { plotError, plotForecast } from "../../plot/index.js";
 import { baselineName, predictBaseline, rowsLost } from "../../series/index.js";
 import type { DrivenData, SeriesData } from "../data/experiment-data.js";
-import {
-  asKnown,
-  measuredRows,
-  ownTransforms,
-  prepareDriven,
-  prepareSeries,
-  rowsAhead,
-  rowText,
-  splitSeries,
-  standardises,
-} from "../data/prepare.js";
+import { asKnown, measuredRows, ownTransforms, prepareDriven, prepareSeries, rowsAhead, rowText, splitSeries } from "../data/prepare.js";
 import { stackRows } from "../data/rows.js";
 import type { Experiment, PredictTask } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { learns } from "../description/parse.js";
 import { columnResults, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
-import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
+import { type Drive, shownSteps, stateFigures, streamStates } from "./states.js";
 import {
   forecasterOptions,
   notRefittedSaid,
@@ -117,10 +107,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
         return { name: baselineName(baseline), outcomes: [{ prediction, target }] };
       });
     const { model } = computer;
-    const scale = new DriveScale(
-      standardises(experiment) ? { inputs: rows.train.inputs, teacher: isFedBack ? rows.train.targets : undefined } : undefined,
-    );
-    const drive = (each: Drive) => scale.apply(each);
+    const drive = ({ inputs, teacher }: Drive) => forecaster.drive({ inputs: inputs.cols > 0 ? inputs : undefined, targets: teacher });
     return {
       engine: computer.engine,
       reservoir: computer.config,
@@ -138,7 +125,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
         options.withFigures && isTested
           ? [
               ...predictionFigures(predictions[0]!, target, data.names),
-              ...(await stateFigures(computer, drive(testDrive(rows, isFedBack)), 0, signal)),
+              ...(await stateFigures(computer, await drive(testDrive(rows, isFedBack)), 0, signal)),
             ]
           : [],
       unit: () => undefined,
@@ -158,7 +145,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
         await forecaster.save(path);
         return [];
       },
-      saveStates: (folder, every, stop) => streamStates(computer, drive(wholeDrive(rows, isFedBack)), folder, every, stop),
+      saveStates: async (folder, every, stop) => streamStates(computer, await drive(wholeDrive(rows, isFedBack)), folder, every, stop),
       dispose: () => forecaster.dispose(),
     };
   } catch (error) {

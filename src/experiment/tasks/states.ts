@@ -2,41 +2,14 @@
 import { join } from "node:path";
 import { NpyWriter } from "@spillway/io";
 import type { Matrix } from "@spillway/numerics";
-import { fitKnown, type MaskColumns } from "../../model/forecaster/preprocessing.js";
-import { fitStandardisation, type Standardisation, standardised } from "../../model/standardisation.js";
 import { type Figure, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
 import { type AnyReservoirComputer, NonFiniteStateError } from "../../reservoir/index.js";
 import type { RunFile } from "../runs/output-folder.js";
 
-/**
- * What drives a reservoir: inputs, and if there is feedback the outputs that are forced. In the
- * units the model is given.
- */
+/** What drives a reservoir: inputs, and if there is feedback the outputs that are forced. */
 export interface Drive {
   readonly inputs: Matrix;
   readonly teacher?: Matrix | undefined;
-}
-
-/** Turns a drive into what the reservoir itself sees: z-scores if the model standardises. */
-export class DriveScale {
-  readonly #inputs: Standardisation | undefined;
-  readonly #teacher: Standardisation | undefined;
-
-  /**
-   * @param training the rows the model was trained on; nothing if it does not standardise.
-   * @param masks which of its inputs are a mask, and stay as they are.
-   */
-  constructor(training: Drive | undefined, masks?: MaskColumns) {
-    this.#inputs = training && fitKnown([training.inputs], masks);
-    this.#teacher = training?.teacher && fitStandardisation([training.teacher]);
-  }
-
-  apply({ inputs, teacher }: Drive): Drive {
-    return {
-      inputs: this.#inputs ? standardised(this.#inputs, inputs) : inputs,
-      teacher: teacher && this.#teacher ? standardised(this.#teacher, teacher) : teacher,
-    };
-  }
 }
 
 /** Steps of states that a figure shows. */

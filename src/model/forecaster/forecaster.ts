@@ -42,6 +42,7 @@ import { putBounds, putChoice, putLast } from "./file.js";
 import { Forecast } from "./forecast.js";
 import { checkFilled, fillPredicted, type LastRows, maskAhead } from "./missing.js";
 import {
+  type Drive,
   type ForecastMember,
   type ForecastModel,
   oneReadout,
@@ -496,6 +497,14 @@ export class Forecaster<Model extends ForecastModel = ReservoirForecastModel> im
   async warmUp(warmup: ForecasterPrefix, work: WorkOptions = {}): Promise<void> {
     const { signal } = resolve(workTable, work);
     return this.#turns.take(() => this.#backOnFailure(async () => this.#start(this.#prefix(warmup), signal)));
+  }
+
+  /** What drives the first reservoir over rows from the initial state. @internal */
+  async drive(rows: ForecasterPrefix): Promise<Drive> {
+    const first: ForecastMember = this.#first;
+    if (!first.drive) throw ArgumentError.because("this forecaster's model has no single reservoir");
+    const { data, unfilled } = warmUpRows(rows, this.#rows);
+    return this.#puttingBack(async () => first.drive!(fromRow(this.#clock.warmUp(data), unfilled)));
   }
 
   /**

@@ -12,7 +12,7 @@ import { SeriesHistory } from "./history.js";
 import { checkHybrid, type Hybrid, LoopModel, modelledRows, withModel } from "./hybrid.js";
 import { checkKnown } from "./known.js";
 import { closedLoop, isWithin } from "./loop.js";
-import { type ForecastMember, oneReadout, type PredictedRows, type ReadoutVariants } from "./model.js";
+import { type Drive, type ForecastMember, oneReadout, type PredictedRows, type ReadoutVariants } from "./model.js";
 import {
   fitPreprocessing,
   inScores,
@@ -145,22 +145,34 @@ export class ForecasterMember implements ForecastMember<MemberState> {
   }
 
   async start(given: CheckedData, signal: AbortSignal | undefined): Promise<void> {
-    const { computer, preprocessing } = this;
-    const { outputSize } = computer.model;
-    const isSeries = given.series === undefined && given.inputs.cols === 0 && preprocessing.transforms.steps.length > 0;
-    const measured = isSeries ? { series: given.targets } : given;
-    const prefix = withTransforms(preprocessing.transforms, measured);
+    const { computer } = this;
+    const { inputs, teacher } = this.drive(given);
+    this.reset();
+    if (inputs.rows > 0) await computer.run(inputs, { signal, every: inputs.rows, teacher });
+    const series = this.#seriesOf(given);
+    if (series && series.cols === this.#history.recent.cols) this.#history.remember(series);
+  }
+
+  /** With transforms, inputs alone are a series. */
+  #seriesOf(given: CheckedData): Matrix | undefined {
+    const isSeries = given.series === undefined && given.inputs.cols === 0 && this.#history.isTransformed;
+    return isSeries ? given.targets : given.series;
+  }
+
+  drive(given: CheckedData): Drive {
+    const { preprocessing } = this;
+    const { outputSize } = this.computer.model;
+    const series = this.#seriesOf(given);
+    const prefix = withTransforms(preprocessing.transforms, given.series || !series ? given : { series });
     if (given.series && given.known) checkColumns(given.series, "warmup.series", this.readout.outputSize);
     const inputs = prefix.series ? this.#inputsOver(prefix) : prefix.inputs;
     const teacher = prefix.series ? (outputSize > 0 ? prefix.series : undefined) : prefix.targets;
-    if (inputs && inputs.rows > 0) checkColumns(inputs, "warmup.inputs", this.givenInputs);
+    if (inputs.rows > 0) checkColumns(inputs, "warmup.inputs", this.givenInputs);
     if (teacher) checkColumns(teacher, "warmup.targets", outputSize);
-    this.reset();
-    if (inputs && inputs.rows > 0) {
-      const forced = teacher && standardised(preprocessing.targetScale, teacher);
-      await computer.run(this.#driving(inputs), { signal, every: inputs.rows, teacher: forced });
-    }
-    if (measured.series && measured.series.cols === this.#history.recent.cols) this.#history.remember(measured.series);
+    return {
+      inputs: inputs.rows > 0 ? this.#driving(inputs) : inputs,
+      teacher: teacher && standardised(preprocessing.targetScale, teacher),
+    };
   }
 
   /** Inputs as they drive the reservoir: z-scores, with what the user's model says of each. */

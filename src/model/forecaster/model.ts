@@ -45,6 +45,12 @@ export interface ReadoutVariants {
 /** The readout as it is. */
 export const oneReadout: ReadoutVariants = { count: 1, use: () => undefined };
 
+/** What drives a reservoir, as it gets it: inputs, and the outputs that are forced. */
+export interface Drive {
+  readonly inputs: Matrix;
+  readonly teacher: Matrix | undefined;
+}
+
 /** A trained model, with a position in its series. Several are an ensemble. */
 export interface ForecastMember<State = unknown> {
   /** Reservoirs that it runs; none of a model without. */
@@ -75,6 +81,8 @@ export interface ForecastMember<State = unknown> {
   recall(history: Matrix): void;
   /** The loop of a forecast that nothing else drives. @throws ArgumentError if something does */
   autonomousLoop?(): AutonomousLoop;
+  /** What drives its reservoir over rows from the initial state. */
+  drive?(rows: CheckedData): Drive;
 }
 
 /** Trained members, and how they agree: the median of each group, then over the groups. */
