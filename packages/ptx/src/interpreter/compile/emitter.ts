@@ -1,6 +1,6 @@
 // Writes the JavaScript of one segment: a loop over the active lanes, with registers in local
 // variables that are read from the warp's file on first use and written back if something later
-// reads them. The emit-*.ts files write what an instruction computes.
+// reads them. The table of instructions.ts says what each computes.
 import type { UnsupportedPtxError } from "../errors.js";
 import { type PtxInstruction, type PtxOperand, type PtxRegister, type PtxVariable, type ScalarType, scalarBytes } from "../types.js";
 import { Reading } from "./reading.js";

@@ -9,7 +9,7 @@ import type { Registers, Warp } from "../run/warp.js";
 import type { PtxFunction, PtxInstruction, PtxModule, PtxOperand, PtxRegister, PtxVariable } from "../types.js";
 import type { Collective } from "./collective.js";
 import { type CompileContext, type CompiledChecks, Emitter, literal } from "./emitter.js";
-import { handlerOf } from "./handlers.js";
+import { handlerOf } from "./instructions.js";
 import { Paths } from "./paths.js";
 import { floatOnly, type Liveness, layOut, liveness, type RegisterFile, touched } from "./registers.js";
 import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";

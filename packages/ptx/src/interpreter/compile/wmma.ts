@@ -2,7 +2,6 @@
 // element (PTX ISA 9.0, section 9.7.14.4).
 import type { Warp } from "../run/warp.js";
 import type { Collective } from "./collective.js";
-import { windows } from "./emit-move.js";
 import {
   type ElementType,
   elementBits,
@@ -24,6 +23,7 @@ import {
   writeMatrix,
 } from "./fragment.js";
 import type { LaneAccess } from "./lane-access.js";
+import { windows } from "./move.js";
 
 const wide = ["m16n16k16", "m32n8k16", "m8n32k16"];
 

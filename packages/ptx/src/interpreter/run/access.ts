@@ -11,7 +11,7 @@ const spaceNames = ["generic", "global", "shared", "local", "const", "param"];
 const [generic, globalSpace, sharedSpace, localSpace] = [0, 1, 2, 3];
 const sharedHigh = 1;
 const localHigh = 2;
-/** Modes, as emit-memory.ts numbers them. */
+/** Modes, as compile/memory.ts numbers them. */
 const write = 1;
 const both = 2;
 const strong = 4;

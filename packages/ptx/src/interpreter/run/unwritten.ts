@@ -5,7 +5,7 @@
 // them count as not written. What is not known then counts as harmless: instructions under a guard,
 // a choice or a logical operation of which one side is good, and bytes that a plain copy to shared
 // or local memory took along.
-import { spaceIn } from "../compile/emit-memory.js";
+import { spaceIn } from "../compile/memory.js";
 import { hasResult, registersOf } from "../compile/registers.js";
 import { isScalarType, type PtxInstruction, type PtxOperand, type PtxRegister, scalarBytes } from "../types.js";
 import { shadow } from "./memory.js";

@@ -2,8 +2,8 @@
 // comparison checks the common access for bounds, life and initialisation; `resolve` looks closely
 // at whatever fails it.
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
-import { windows } from "./emit-move.js";
 import type { Emitter } from "./emitter.js";
+import { windows } from "./move.js";
 
 /** Numbers of the state spaces in calls of `resolve`. */
 export const spaceCodes = { generic: 0, global: 1, shared: 2, local: 3, const: 4, param: 5 } as const;

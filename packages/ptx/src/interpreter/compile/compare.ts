@@ -1,10 +1,9 @@
 // Comparisons and selections: setp, set, selp, slct, for integers, floats and halves, with the
 // Boolean combinations they carry.
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
-import { readFloat } from "./emit-float.js";
-import { halfKind } from "./emit-half.js";
-import { isSigned, isWideInteger, lessThan64, typedWord } from "./emit-integer.js";
 import type { Emitter } from "./emitter.js";
+import { halfKind, readFloat } from "./float.js";
+import { isSigned, isWideInteger, lessThan64, typedWord } from "./templates.js";
 
 const signedWays = ["eq", "ne", "lt", "le", "gt", "ge"];
 const unsignedWays = new Map([

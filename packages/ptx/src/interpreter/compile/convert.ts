@@ -1,9 +1,9 @@
 // cvt: between every pair of integer and float types, with the rounding, saturation and flushing
 // of its modifiers.
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
-import { halfKind } from "./emit-half.js";
-import { isSigned, isWideInteger } from "./emit-integer.js";
 import type { Emitter } from "./emitter.js";
+import { halfKind } from "./float.js";
+import { isSigned, isWideInteger } from "./templates.js";
 
 /** Range of an integer type of at most 32 bits. */
 function range(type: ScalarType): [least: number, most: number] {

@@ -2,9 +2,9 @@
 // by the runtime; see run/barrier-object.ts.
 
 import type { PtxOperand } from "../types.js";
-import type { Handler } from "./emit-integer.js";
-import { accessModes, locate, spaceOf } from "./emit-memory.js";
 import type { Emitter } from "./emitter.js";
+import { accessModes, locate, spaceOf } from "./memory.js";
+import type { Handler } from "./templates.js";
 
 function object(e: Emitter, operand: PtxOperand, mode: number): string {
   e.type(["b64"]);

@@ -2,8 +2,8 @@
 // bytes of each operand are computed on exactly, clamped if `.sat` says so, and then merged into a
 // third operand or combined with it.
 import type { PtxOperand, ScalarType } from "../types.js";
-import { type Handler, isSigned } from "./emit-integer.js";
 import type { Emitter } from "./emitter.js";
+import { type Handler, isSigned } from "./templates.js";
 
 /** An operation on two exact values. */
 type Operation = (a: string, b: string, e: Emitter) => string;
@@ -219,7 +219,7 @@ function comparePacked(count: 2 | 4): Handler {
   };
 }
 
-export const videoHandlers: readonly (readonly [opcode: string, handler: Handler])[] = [
+export const videoForms: Readonly<Record<string, Handler>> = Object.fromEntries<Handler>([
   ...[...arithmetic].map(([name, operation]) => [`v${name}`, scalar(operation)] as const),
   ["vshl", shiftScalar],
   ["vshr", shiftScalar],
@@ -229,4 +229,4 @@ export const videoHandlers: readonly (readonly [opcode: string, handler: Handler
     ...[...arithmetic, ["avrg", average] as const].map(([name, operation]) => [`v${name}${count}`, packed(count, operation)] as const),
     [`vset${count}`, comparePacked(count)] as const,
   ]),
-];
+]);
