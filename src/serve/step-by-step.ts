@@ -14,29 +14,60 @@ import type { Work } from "./work.js";
 
 /** The routes of a model with a state. */
 export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, sessions: Sessions<State>): readonly Route[] {
-  const { outputs, known, grid, horizon, members = 1 } = model;
-  const hasBands = horizon !== undefined || members > 1;
-  const saved = model.state;
-  const { inputs: inputSize, fedBack: outputSize } = model;
-  const fed = outputSize > 0;
+  const served = new Served(model, work);
+  return [...forecastRoutes(served, sessions), predictRoute(served), ...sessionRoutes(served, sessions)];
+}
+
+type Forecasting = Outside & { readonly steps: number; readonly warmup?: ForecasterPrefix };
+
+const outputRows = given(rowsKind, "A row of outputs for each row.");
+const noSession = { 404: "There is no such session." };
+
+/** A model, the fields of its requests, and its work from a state. */
+class Served<State> {
+  readonly model: StepByStep<State>;
+  /** Columns that come from outside in a closed loop. */
+  readonly outside: number;
+  readonly #work: Work;
   /** Columns of the rows that drive it, beside those that are known beforehand. */
-  const driven = inputSize - known;
+  readonly #driven: number;
+  readonly #saved: State;
+
+  constructor(model: StepByStep<State>, work: Work) {
+    const { inputs, known, fedBack, outputs } = model;
+    this.model = model;
+    this.#work = work;
+    this.#driven = inputs - known;
+    this.#saved = model.state;
+    this.outside = fedBack > 0 ? this.#driven : this.#driven - outputs;
+  }
 
   /** Work from a state; what it leaves behind is no other request's. */
-  const from = <T>(state: () => State, signal: AbortSignal, piece: (work: WorkOptions) => Promise<T>): Promise<T> =>
-    work.take(signal, async (limited) => {
-      model.state = state();
+  from<T>(state: () => State, signal: AbortSignal, piece: (work: WorkOptions) => Promise<T>): Promise<T> {
+    return this.#work.take(signal, async (limited) => {
+      this.model.state = state();
       return piece({ signal: limited });
     });
+  }
 
-  const warmUp = async (warmup: ForecasterPrefix | undefined, options: WorkOptions): Promise<void> => {
-    if (warmup) await model.warmUp(warmup, options);
-  };
+  /** Work from the saved state, or from the end of rows that warm the model up. */
+  fromSaved<T>(warmup: ForecasterPrefix | undefined, signal: AbortSignal, piece: (work: WorkOptions) => Promise<T>): Promise<T> {
+    return this.from(
+      () => this.#saved,
+      signal,
+      async (options) => {
+        if (warmup) await this.model.warmUp(warmup, options);
+        return piece(options);
+      },
+    );
+  }
 
   /**
    * @throws ArgumentError if there are no rows, RequestError for more outputs than one answer holds
    */
-  const rowsOf = ({ inputs, known: beforehand, steps, teacher }: Rows): Rows => {
+  rowsOf({ inputs, known, steps, teacher }: Rows): Rows {
+    const driven = this.#driven;
+    const { outputs } = this.model;
     if (driven > 0 && !inputs) throw new ArgumentError("inputs", undefined, `rows of finite numbers, T x ${driven}`);
     if (driven === 0 && steps === undefined && !teacher)
       throw new ArgumentError("steps", undefined, "a whole number of at least 1, or a teacher");
@@ -48,11 +79,12 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
     const count = inputs?.rows ?? teacher?.rows ?? steps!;
     if (count * outputs > most.values)
       throw new RequestError(422, "limit", `${count} rows of ${outputs} outputs are more than an answer's ${most.values}; send fewer rows`);
-    return { inputs, known: beforehand, steps: count, teacher };
-  };
+    return { inputs, known, steps: count, teacher };
+  }
 
   /** The numbers of a forecast, with a stamp for each row. @throws RequestError if they are too many */
-  const numbersOf = (steps: number, { intervals = [] }: Outside): number => {
+  numbersOf(steps: number, { intervals = [] }: Outside): number {
+    const { outputs, grid } = this.model;
     const matrices = 1 + 2 * intervals.length;
     if (steps * outputs * matrices > most.values)
       throw new RequestError(
@@ -61,90 +93,119 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
         `${steps} steps of ${outputs} outputs with ${intervals.length} bands are more than an answer's ${most.values} numbers; ask for fewer`,
       );
     return steps * (outputs * matrices + (grid ? 2 : 0));
-  };
+  }
 
-  const rowFields = {
-    ...(driven > 0 && { inputs: optional(seriesOf(driven), "Rows that drive the model.") }),
-    ...(driven === 0 && { steps: optional(stepsOf(outputs), "Steps to run, if there is no teacher.") }),
-    ...(known > 0 && { known: optional(seriesOf(known), "What was known beforehand of each row.") }),
-    ...(fed && { teacher: optional(seriesOf(outputSize), "The true outputs, which are fed back in place of the predicted ones.") }),
-  } satisfies OptionTable;
-  const warmup = optional(
-    prefixKind({ inputs: driven, fedBack: outputSize, known, grid }),
-    "Rows that the model sees first, from its initial state; left out, it goes on from where it was saved.",
-  );
-  const outside = fed ? driven : driven - outputs;
-  const forecastFields = {
-    steps: given(stepsOf(outputs), "How many rows to forecast."),
-    ...(known > 0
-      ? { known: optional(knownKind(known, grid), "What is known of the steps to come, one row a step.") }
-      : outside > 0 && { inputs: optional(seriesOf(outside), "What comes from outside, one row a step.") }),
-    ...(hasBands && {
-      intervals: optional(
-        intervalsKind,
-        `Shares of the values to come that bands hold${horizon === undefined ? "" : `, of at most ${horizon} steps from errors`}.`,
-      ),
+  get rowFields() {
+    const { known, fedBack, outputs } = this.model;
+    const driven = this.#driven;
+    return {
+      ...(driven > 0 && { inputs: optional(seriesOf(driven), "Rows that drive the model.") }),
+      ...(driven === 0 && { steps: optional(stepsOf(outputs), "Steps to run, if there is no teacher.") }),
+      ...(known > 0 && { known: optional(seriesOf(known), "What was known beforehand of each row.") }),
+      ...(fedBack > 0 && { teacher: optional(seriesOf(fedBack), "The true outputs, which are fed back in place of the predicted ones.") }),
+    } satisfies OptionTable;
+  }
+
+  get warmup() {
+    const { known, fedBack, grid } = this.model;
+    return optional(
+      prefixKind({ inputs: this.#driven, fedBack, known, grid }),
+      "Rows that the model sees first, from its initial state; left out, it goes on from where it was saved.",
+    );
+  }
+
+  get #hasBands(): boolean {
+    return this.model.horizon !== undefined || (this.model.members ?? 1) > 1;
+  }
+
+  get forecastFields() {
+    const { outputs, known, grid, horizon, members = 1 } = this.model;
+    return {
+      steps: given(stepsOf(outputs), "How many rows to forecast."),
+      ...(known > 0
+        ? { known: optional(knownKind(known, grid), "What is known of the steps to come, one row a step.") }
+        : this.outside > 0 && { inputs: optional(seriesOf(this.outside), "What comes from outside, one row a step.") }),
+      ...(this.#hasBands && {
+        intervals: optional(
+          intervalsKind,
+          `Shares of the values to come that bands hold${horizon === undefined ? "" : `, of at most ${horizon} steps from errors`}.`,
+        ),
+      }),
+      ...(members > 1 && {
+        bandsFrom: optional(choice("errors", "members"), "Bands from what forecasts were off by (errors), or from what members differ by."),
+      }),
+    };
+  }
+
+  get forecastAnswer() {
+    return {
+      outputs: outputRows,
+      ...(this.model.grid && { times: optional(stampsKind, "The time stamp of each row, if that of the last row seen is known.") }),
+      ...(this.#hasBands && { bands: optional(bandsKind, "A band for each of the intervals.") }),
+    };
+  }
+}
+
+/** Closed loops, from the saved state and from a session; none for a model without a readout. */
+function forecastRoutes<State>(served: Served<State>, sessions: Sessions<State>): readonly Route[] {
+  const { model, forecastFields, forecastAnswer: fields } = served;
+  if (model.forecast === undefined || served.outside < 0) return [];
+  return [
+    route({
+      method: "POST",
+      path: "/forecast",
+      summary: "The closed loop: each output is the next input.",
+      body: { ...forecastFields, warmup: served.warmup },
+      answer: { status: 200, description: "Row 0 follows the last row that the model saw.", fields },
+      run: async ({ body, signal, reserve }) => {
+        const { steps, warmup, ...others } = body as Forecasting;
+        await reserve(served.numbersOf(steps, others));
+        return served.fromSaved(warmup, signal, async (options) => answerOf(await model.forecast!(steps, others, options)));
+      },
     }),
-    ...(members > 1 && {
-      bandsFrom: optional(choice("errors", "members"), "Bands from what forecasts were off by (errors), or from what members differ by."),
+    route({
+      method: "POST",
+      path: "/sessions/{session}/forecast",
+      summary: "The closed loop from where a session stands. The session stays there.",
+      body: forecastFields,
+      answer: { status: 200, description: "Row 0 follows the session's last row.", fields },
+      refusals: noSession,
+      run: async ({ body, id, signal, reserve }) => {
+        const { steps, ...others } = body as Forecasting;
+        await reserve(served.numbersOf(steps, others));
+        const session = sessions.get(id);
+        return served.from(
+          () => session.state,
+          signal,
+          async (options) => answerOf(await model.forecast!(steps, others, options)),
+        );
+      },
     }),
-  };
-  const outputRows = given(rowsKind, "A row of outputs for each row.");
-  const noSession = { 404: "There is no such session." };
-  const forecastTable = { ...forecastFields, warmup };
-  const predictTable = { ...rowFields, warmup };
-  const forecastAnswer = {
-    outputs: outputRows,
-    ...(grid && { times: optional(stampsKind, "The time stamp of each row, if that of the last row seen is known.") }),
-    ...(hasBands && { bands: optional(bandsKind, "A band for each of the intervals.") }),
-  };
-  type Forecasting = Outside & { readonly steps: number; readonly warmup?: ForecasterPrefix };
+  ];
+}
 
-  const forecasts =
-    model.forecast === undefined || outside < 0
-      ? []
-      : [
-          route({
-            method: "POST",
-            path: "/forecast",
-            summary: "The closed loop: each output is the next input.",
-            body: forecastTable,
-            answer: { status: 200, description: "Row 0 follows the last row that the model saw.", fields: forecastAnswer },
-            run: async ({ body, signal, reserve }) => {
-              const { steps, warmup, ...others } = body as Forecasting;
-              await reserve(numbersOf(steps, others));
-              return from(
-                () => saved,
-                signal,
-                async (options) => {
-                  await warmUp(warmup, options);
-                  return answerOf(await model.forecast!(steps, others, options));
-                },
-              );
-            },
-          }),
-          route({
-            method: "POST",
-            path: "/sessions/{session}/forecast",
-            summary: "The closed loop from where a session stands. The session stays there.",
-            body: forecastFields,
-            answer: { status: 200, description: "Row 0 follows the session's last row.", fields: forecastAnswer },
-            refusals: noSession,
-            run: async ({ body, id, signal, reserve }) => {
-              const { steps, ...others } = body as Forecasting;
-              await reserve(numbersOf(steps, others));
-              const session = sessions.get(id);
-              return from(
-                () => session.state,
-                signal,
-                async (options) => answerOf(await model.forecast!(steps, others, options)),
-              );
-            },
-          }),
-        ];
+function predictRoute<State>(served: Served<State>): Route {
+  const { model } = served;
+  return route({
+    method: "POST",
+    path: "/predict",
+    summary: model.forecast ? "One step ahead: an output for each row." : "The state after each row: this reservoir has no readout.",
+    body: { ...served.rowFields, warmup: served.warmup },
+    answer: { status: 200, description: "One row for each row.", fields: { outputs: outputRows } },
+    run: async ({ body, signal, reserve }) => {
+      const { warmup, ...rest } = body as Rows & { readonly warmup?: ForecasterPrefix };
+      const rows = served.rowsOf(rest);
+      await reserve(rows.steps! * model.outputs);
+      return served.fromSaved(warmup, signal, async (options) => ({ outputs: (await model.predict(rows, options)).toArrays() }));
+    },
+  });
+}
 
+/** Sessions: opened, moved on, listened to and closed. */
+function sessionRoutes<State>(served: Served<State>, sessions: Sessions<State>): readonly Route[] {
+  const { model } = served;
   const advance = (session: Session<State>, rows: Rows, signal: AbortSignal) =>
-    from(
+    served.from(
       () => session.state,
       signal,
       async (options) => {
@@ -155,34 +216,12 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
         return { row, outputs: made };
       },
     );
-
   return [
-    ...forecasts,
-    route({
-      method: "POST",
-      path: "/predict",
-      summary: model.forecast ? "One step ahead: an output for each row." : "The state after each row: this reservoir has no readout.",
-      body: predictTable,
-      answer: { status: 200, description: "One row for each row.", fields: { outputs: outputRows } },
-      run: async ({ body, signal, reserve }) => {
-        const { warmup, ...rest } = body as Rows & { readonly warmup?: ForecasterPrefix };
-        const rows = rowsOf(rest);
-        await reserve(rows.steps! * outputs);
-        return from(
-          () => saved,
-          signal,
-          async (options) => {
-            await warmUp(warmup, options);
-            return { outputs: (await model.predict(rows, options)).toArrays() };
-          },
-        );
-      },
-    }),
     route({
       method: "POST",
       path: "/sessions",
       summary: "Opens a session: a place in a series of its own, which rows move on.",
-      body: { warmup },
+      body: { warmup: served.warmup },
       answer: {
         status: 201,
         description: "The session is open.",
@@ -192,22 +231,14 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
       run: async ({ body, signal }) => {
         const { warmup } = body as { readonly warmup?: ForecasterPrefix };
         sessions.checkRoom();
-        const state = await from(
-          () => saved,
-          signal,
-          async (options) => {
-            await warmUp(warmup, options);
-            return model.state;
-          },
-        );
-        return { session: sessions.add(state).id };
+        return { session: sessions.add(await served.fromSaved(warmup, signal, async () => model.state)).id };
       },
     }),
     route({
       method: "POST",
       path: "/sessions/{session}/rows",
       summary: "Moves a session on by some rows.",
-      body: rowFields,
+      body: served.rowFields,
       answer: {
         status: 200,
         description: "What came out; event streams of the session get it too.",
@@ -215,8 +246,8 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
       },
       refusals: noSession,
       run: async ({ body, id, signal, reserve }: Call<Resolved<OptionTable>>) => {
-        const [session, rows] = [sessions.get(id), rowsOf(body as Rows)];
-        await reserve(rows.steps! * outputs);
+        const [session, rows] = [sessions.get(id), served.rowsOf(body as Rows)];
+        await reserve(rows.steps! * model.outputs);
         return advance(session, rows, signal);
       },
     }),
