@@ -47,6 +47,9 @@ export class PhaseClock {
     if (bytes !== undefined && bytes > 0) total.bytes = (total.bytes ?? 0) + bytes;
   }
 
+  /** At the end of a call, even a failed one. */
+  settle(): void {}
+
   /** What was measured so far. */
   read(): EngineProfile {
     const phases = [...this.#totals.values()].map((total): PhaseProfile => {

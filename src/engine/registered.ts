@@ -5,14 +5,14 @@ import { allocate, type FloatArray, isSparse } from "@spillway/numerics";
 import type { EngineOptions, EnginePlan, EngineSession } from "../reservoir/engine.js";
 import { type KindRunner, type KindStep, reservoirKinds } from "../reservoir/registered/kind.js";
 import type { RegisteredModel } from "../reservoir/registered/model.js";
-import { ChunkedSession, type Stepper } from "./chunked-session.js";
+import { type Stepper, stepperSession } from "./host-steps.js";
 import { clockFor } from "./phase-clock.js";
 
 /** Opens a model by the kind's own runner, or by its step in JavaScript. */
 export async function openRegistered(engine: string, model: RegisteredModel, options?: EngineOptions): Promise<EngineSession> {
   return (
     (await openRunner(engine, model, options)) ??
-    new ChunkedSession(model, planOf(engine, model), new RegisteredStepper(model), clockFor(options))
+    stepperSession(model, planOf(engine, model), new RegisteredStepper(model), clockFor(options))
   );
 }
 
@@ -35,7 +35,7 @@ export function planOf(engine: string, { config, precision, size, below, matrice
  */
 export async function openRunner(engine: string, model: RegisteredModel, options?: EngineOptions): Promise<EngineSession | undefined> {
   const runner = await reservoirKinds.get(model.config.kind, "kind").runner?.(model, engine, options?.threads ?? 1);
-  return runner && new ChunkedSession(model, planOf(engine, model, runner), stepperOf(model, runner), clockFor(options));
+  return runner && stepperSession(model, planOf(engine, model, runner), stepperOf(model, runner), clockFor(options));
 }
 
 /** Steps of a registered kind, one after the other, by its own stepper. */

@@ -35,14 +35,16 @@ export interface DoneChunk {
   readonly neuron: number;
 }
 
-/** Makes the chunks of one sequence. */
-export interface ChunkSource<Chunk extends DoneChunk> {
-  /** The next chunk once it is done; undefined after the last. */
+/** The chunks of one sequence, in turn. */
+export interface Chunks<Chunk extends DoneChunk> {
+  /** The next one once it is done; undefined after the last. */
   next(): Promise<Chunk | undefined>;
-  /** Takes a chunk before the next one is asked for. */
-  seen(chunk: Chunk): void;
   /** Puts x back to the last finite one of a chunk, or to the one before it. */
   goBack(chunk: Chunk): void | Promise<void>;
+  /** After the last chunk. */
+  finish?(): void | Promise<void>;
+  /** After an error of other work: puts x back to the last chunk that was handed on. */
+  abandon?(): Promise<void>;
 }
 
 /** Watches one piece of long work. */
@@ -186,24 +188,36 @@ export class SessionRecord {
   }
 
   /**
-   * Takes the chunks of a sequence in turn and notes each. @throws NonFiniteStateError at the first
-   * state that is not finite, once the states before it were seen and x was put back
+   * Takes the chunks of a sequence in turn, hands each on before the next one is asked for, and
+   * notes its steps. @throws NonFiniteStateError at the first state that is not finite, once the
+   * states before it were handed on and x was put back
    */
-  async takeChunks<Chunk extends DoneChunk>(sequence: SequenceInput, progress: Progress, chunks: ChunkSource<Chunk>): Promise<void> {
-    this.checkCount(sequence.inputs.rows);
-    for (let chunk = await chunks.next(); chunk; chunk = await chunks.next()) {
-      this.alive();
-      const { from, to, finite, neuron } = chunk;
-      this.#note(sequence, from, finite);
-      const failed = finite < to - from;
-      try {
-        chunks.seen(chunk);
-      } finally {
-        if (failed) await chunks.goBack(chunk);
+  async takeChunks<Chunk extends DoneChunk>(
+    sequence: SequenceInput,
+    progress: Progress,
+    chunks: Chunks<Chunk>,
+    seen: (chunk: Chunk) => void,
+  ): Promise<void> {
+    try {
+      this.checkCount(sequence.inputs.rows);
+      for (let chunk = await chunks.next(); chunk; chunk = await chunks.next()) {
+        this.alive();
+        const { from, to, finite, neuron } = chunk;
+        this.#note(sequence, from, finite);
+        const failed = finite < to - from;
+        try {
+          seen(chunk);
+        } finally {
+          if (failed) await chunks.goBack(chunk);
+        }
+        if (failed) throw new NonFiniteStateError(this.#step, neuron);
+        await this.#pause(progress, to);
       }
-      if (failed) throw new NonFiniteStateError(this.#step, neuron);
-      await this.#pause(progress, to);
+    } catch (error) {
+      if (!(error instanceof NonFiniteStateError)) await chunks.abandon?.();
+      throw error;
     }
+    await chunks.finish?.();
   }
 
   /**

@@ -6,7 +6,7 @@ import { hasRecovery } from "../spikes/liquid/network-state.js";
 import type { NetworkModel } from "../spikes/network/plan.js";
 import { ReferenceNetwork } from "../spikes/network/reference.js";
 import { type LiquidRows, type NetworkRunState, type NetworkSession, NotFiniteError } from "../spikes/network/session.js";
-import type { Stepper } from "./chunked-session.js";
+import type { Stepper } from "./host-steps.js";
 
 /** Lists that a network has in its state and a liquid has too. */
 const shared = ["potential", "held", "pending"] as const;

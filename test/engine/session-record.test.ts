@@ -25,16 +25,20 @@ function newRecord(): SessionRecord {
 function run(record: SessionRecord, { fails = false, events = [] as string[] } = {}): Promise<void> {
   let from = 0;
   return record.runOne(sequence, {}, (progress) =>
-    record.takeChunks<DoneChunk>(sequence, progress, {
-      next: async () => {
-        if (from === 4) return undefined;
-        const chunk = { from, to: from + 2, finite: fails && from === 2 ? 0 : 2, neuron: 0 };
-        from += 2;
-        return chunk;
+    record.takeChunks<DoneChunk>(
+      sequence,
+      progress,
+      {
+        next: async () => {
+          if (from === 4) return undefined;
+          const chunk = { from, to: from + 2, finite: fails && from === 2 ? 0 : 2, neuron: 0 };
+          from += 2;
+          return chunk;
+        },
+        goBack: () => void events.push("went back"),
       },
-      seen: (chunk) => void events.push(`seen ${chunk.from} to ${chunk.from + chunk.finite}`),
-      goBack: () => void events.push("went back"),
-    }),
+      (chunk) => void events.push(`seen ${chunk.from} to ${chunk.from + chunk.finite}`),
+    ),
   );
 }
 

@@ -3,12 +3,12 @@ import { formatBytes } from "@spillway/core/bytes.js";
 import { loadWasm, wasmInstance, wasmMemoryLimit, wasmReserved } from "@spillway/numerics/wasm/index.js";
 import { isOwnActivation } from "../../reservoir/activations.js";
 import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
-import type { Engine, EngineOptions, EnginePlan } from "../../reservoir/engine.js";
+import type { Engine, EngineOptions, EnginePlan, EngineSession } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { networkOf } from "../../spikes/liquid/as-network.js";
 import { drawNetwork } from "../../spikes/network/draw.js";
-import { ChunkedSession, type Stepper } from "../chunked-session.js";
+import { type Stepper, stepperSession } from "../host-steps.js";
 import { clockFor } from "../phase-clock.js";
 import { SpikingStepper } from "../spiking-stepper.js";
 import { cpuMicroseconds } from "./cost.js";
@@ -55,12 +55,12 @@ export const cpuEngine: Engine = {
     await loadWasm();
     if (threads.count === 1) {
       const { exports, memory } = wasmInstance(map.totalBytes - wasmReserved);
-      return new ChunkedSession(model, plan, stepperOf(model, map, memory, exports), clockFor(options));
+      return stepperSession(model, plan, stepperOf(model, map, memory, exports), clockFor(options));
     }
     const kernel = model.precision === "float32" ? "run32" : "run64";
     const { exports, memory, team } = await WorkerTeam.load(threads.count, map.totalBytes, kernel);
     const stepper = stepperOf(model, map, memory, exports, team);
-    return new ChunkedSession(model, plan, stepper, clockFor(options));
+    return stepperSession(model, plan, stepper, clockFor(options));
   },
 
   async openNetwork(plan, { threads }) {
@@ -86,12 +86,12 @@ function stepperOf(...[model, ...rest]: ConstructorParameters<typeof WasmStepper
   return new OwnActivationStepper(model, new WasmStepper(preactivationsOf(model), ...rest));
 }
 
-async function openSpiking(model: SpikingModel, options: EngineOptions | undefined): Promise<ChunkedSession> {
+async function openSpiking(model: SpikingModel, options: EngineOptions | undefined): Promise<EngineSession> {
   const network = networkOf(model);
   const memory = planNetworkMemory(network, 1);
   const plan = describeSpikingPlan(model, memory, options);
   await loadWasm();
-  return new ChunkedSession(model, plan, new SpikingStepper(model, network, new WasmNetwork(network, memory)), clockFor(options));
+  return stepperSession(model, plan, new SpikingStepper(model, network, new WasmNetwork(network, memory)), clockFor(options));
 }
 
 /** @throws EngineUnavailableError for more than one thread */
@@ -102,12 +102,12 @@ function planIntegers(model: ReservoirModel, options: EngineOptions | undefined)
   return integerPlan("cpu", model, planIntegerMemory(model));
 }
 
-async function openIntegers(model: ReservoirModel, options: EngineOptions | undefined): Promise<ChunkedSession> {
+async function openIntegers(model: ReservoirModel, options: EngineOptions | undefined): Promise<EngineSession> {
   const plan = planIntegers(model, options);
   await loadWasm();
   const map = planIntegerMemory(model);
   const stepper = new IntegerStepper(model, map, wasmInstance(map.totalBytes - wasmReserved));
-  return new ChunkedSession(model, plan, stepper, clockFor(options));
+  return stepperSession(model, plan, stepper, clockFor(options));
 }
 
 /** @throws EngineUnavailableError for more than one thread */

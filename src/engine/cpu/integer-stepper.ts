@@ -5,7 +5,7 @@ import type { EnginePlan } from "../../reservoir/engine.js";
 import { unit } from "../../reservoir/integer/step.js";
 import { integerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import type { Stepper } from "../chunked-session.js";
+import type { Stepper } from "../host-steps.js";
 import { fillIntegerMemory, type IntegerMemoryMap } from "./integer-memory.js";
 
 export function integerPlan(engine: string, { config }: ReservoirModel, map: IntegerMemoryMap): EnginePlan {

@@ -4,7 +4,7 @@ import { allocate, type FloatArray, rowDot } from "@spillway/numerics";
 import { activationOf } from "../../reservoir/activations.js";
 import { keepOf } from "../../reservoir/cell.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import type { Stepper } from "../chunked-session.js";
+import type { Stepper } from "../host-steps.js";
 
 /** The model whose states are the pre-activations: f(z) = z, and no leak. */
 export function preactivationsOf(model: ReservoirModel): ReservoirModel {

@@ -16,7 +16,7 @@ import type { EngineOptions, EnginePlan, EngineSession } from "../../reservoir/e
 import { reservoirKinds } from "../../reservoir/registered/kind.js";
 import type { RegisteredModel } from "../../reservoir/registered/model.js";
 import type { KindWasm } from "../../reservoir/registered/wasm.js";
-import { ChunkedSession } from "../chunked-session.js";
+import { stepperSession } from "../host-steps.js";
 import { clockFor } from "../phase-clock.js";
 import { openRegistered, planOf, RegisteredStepper } from "../registered.js";
 import { placeRegions, type Region, stepsPerChunk } from "./memory.js";
@@ -44,7 +44,7 @@ export async function openKind(model: RegisteredModel, options?: EngineOptions):
   if (!map) return openRegistered("cpu", model, options);
   const instance = await instanceOf(map, model.config.kind);
   try {
-    return new ChunkedSession(model, describe(model, map), new WasmKindStepper(model, map, instance), clockFor(options));
+    return stepperSession(model, describe(model, map), new WasmKindStepper(model, map, instance), clockFor(options));
   } catch (error) {
     if (!map.wasm.module) releaseInstance(instance);
     throw error;

@@ -5,7 +5,7 @@ import { releaseInstance, type WasmExports, type WasmInstance } from "@spillway/
 import { asColumn, packColumns, packPanels, packSlices } from "@spillway/numerics/wasm/layout.js";
 import { keepOf } from "../../reservoir/cell.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import type { Stepper } from "../chunked-session.js";
+import type { Stepper } from "../host-steps.js";
 import type { MemoryMap, Region } from "./memory.js";
 import type { Globals, WorkerTeam } from "./team.js";
 

@@ -5,7 +5,8 @@ import { type FloatArray, Matrix } from "@spillway/numerics";
 import { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import type { SequenceInput } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import { type DoneChunk, writeFeedback } from "../session-record.js";
+import type { Chunk } from "../session.js";
+import { writeFeedback } from "../session-record.js";
 import type { ChunkBuffers, ChunkSlot } from "./chunk-buffers.js";
 import type { CommonKernels } from "./common-kernels.js";
 import type { DeviceModel } from "./device-model.js";
@@ -20,14 +21,8 @@ export interface ChunkTarget {
   readonly into?: RealSlice | undefined;
 }
 
-/** A chunk that is done, and where its states are. */
-export interface FinishedChunk extends DoneChunk {
-  /**
-   * Kept states on the host: rows of steps `keptFrom`, `keptFrom + every`, ... of the chunk. It is
-   * written again by the chunk after next.
-   */
-  readonly kept: Matrix;
-  readonly keptFrom: number;
+/** A chunk that is done. The chunk after next overwrites its states. */
+export interface FinishedChunk extends Chunk {
   readonly slot: ChunkSlot;
 }
 
@@ -167,7 +162,7 @@ export class ChunkPipeline {
     const at = all ? 0 : Number(first);
     const data = keptRows > 0 ? this.#buffers.hostStates()[index].array.subarray(0, keptRows * size) : new Float32Array(0);
     return {
-      ...{ from, to, keptFrom, slot },
+      ...{ from, to, keptFrom, keptEvery: this.#target.every, slot, there: slot.states },
       finite: all ? steps : Math.floor(at / size),
       neuron: at % size,
       kept: new Matrix(keptRows, size, data),

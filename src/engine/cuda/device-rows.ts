@@ -7,10 +7,11 @@ import type { Matrix } from "@spillway/numerics";
 import { DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device-matrix.js";
 import type { DeviceSide, SequenceInput } from "../../reservoir/engine.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
-import type { StateChunk, StateTaker } from "./device-work.js";
+import type { StateChunk, StatesThere, StateTaker } from "../session.js";
 import { allocAny, realType } from "./kernels.js";
+import type { DeviceClock } from "./profile.js";
 import { standardiseThere } from "./standardising.js";
-import { statisticsThere } from "./summary.js";
+import { DeviceSummary, statisticsThere } from "./summary.js";
 import type { RealSlice } from "./time-loop.js";
 
 /**
@@ -121,7 +122,7 @@ export function copyEvery(stream: Stream, states: RealSlice, from: number, rows:
 /**
  * Keeps states of sequences on the device, where they were made: every state, or the last of each.
  */
-export class StateKeeper implements StateTaker {
+class StateKeeper implements StateTaker {
   readonly #into: DeviceSequences;
   readonly #lengths: readonly number[];
   readonly #last: boolean;
@@ -150,8 +151,17 @@ export class StateKeeper implements StateTaker {
   }
 }
 
-/** What a session does with matrices on its device. */
-export function deviceSide(context: Context, { size, precision }: EngineModel): DeviceSide {
+/** States of a session on its device, and what it does with matrices there. */
+export function statesThere(context: Context, model: EngineModel, stream: Stream, clock?: DeviceClock): StatesThere {
+  return {
+    side: sideOf(context, model),
+    stream,
+    keeper: (into, sequences, last) => new StateKeeper(into, sequences, last),
+    summary: (sequences, work) => new DeviceSummary(context, model, sequences, work, clock),
+  };
+}
+
+function sideOf(context: Context, { size, precision }: EngineModel): DeviceSide {
   return {
     context,
     standardise: (series, scale) => standardiseThere(context, series, scale),

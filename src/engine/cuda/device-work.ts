@@ -2,8 +2,9 @@
 // which is then done one reservoir or one chunk at a time.
 import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
 import type { Matrix } from "@spillway/numerics";
-import type { BatchOptions, SequenceInput, TrainingSink } from "../../reservoir/engine.js";
+import type { SequenceInput, TrainingSink } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
+import type { TakenBatchOptions } from "../session.js";
 import type { KeptLocked } from "./kept-locked.js";
 import type { DeviceClock } from "./profile.js";
 import type { RealSlice } from "./time-loop.js";
@@ -46,35 +47,10 @@ export type OpenTrainer = (
   peers?: readonly Context[],
 ) => DeviceTrainer | undefined;
 
-/**
- * Steps [from, to) of sequences that run in the same launches: the states of each lie behind one
- * another, `pitch` numbers after those of the one before.
- */
-export interface StateChunk {
-  readonly states: RealSlice;
-  readonly pitch: number;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Takes the states of sequences where they lie on the device. */
-export interface StateTaker {
-  /**
-   * For sequences that run in the same launches, those of `indices` in that order: what takes their
-   * chunks, in the order of the stream.
-   */
-  group(stream: Stream, indices: readonly number[]): (chunk: StateChunk) => void;
-}
-
-/** A batch whose states come to the host, or are taken on the device and none is returned. */
-export interface DeviceBatchOptions extends BatchOptions {
-  readonly taker?: StateTaker | undefined;
-}
-
 /** A batch through one W, kept open with the session: `undefined` declines these sequences. */
 export interface DeviceBatch {
   readonly details: Readonly<Record<string, string | number | boolean>>;
-  run(sequences: readonly SequenceInput[], options: DeviceBatchOptions): Promise<Matrix[]> | undefined;
+  run(sequences: readonly SequenceInput[], options: TakenBatchOptions): Promise<Matrix[]> | undefined;
   dispose(): void;
 }
 

@@ -14,6 +14,7 @@ import {
 } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
+import { Session } from "../session.js";
 import { openBatch } from "./batch/index.js";
 import { limitChunks } from "./chunk-limit.js";
 import { type EngineDevice, givenDevice, ownDevice } from "./device.js";
@@ -29,12 +30,12 @@ import { whyNoCompiler } from "./persistent/kernel-code.js";
 import { type Choice, checkOneWay, choices, describeChoice, type Place } from "./plan.js";
 import { DeviceClock } from "./profile.js";
 import { openKind, planKind } from "./registered.js";
-import { DeviceSession } from "./session.js";
 import { type ModelShape, shapeOf } from "./shape.js";
 import { whyNotSharded } from "./sharded/index.js";
 import { drawnSpectralRadius, spectralRadiusOnDevice } from "./spectrum/index.js";
 import { openSpiking, planSpiking } from "./spiking/index.js";
 import { spinLimitOf } from "./spin-limit.js";
+import { DeviceSteps } from "./steps.js";
 import { drawRowSums, drawSparse } from "./streamed/drawn.js";
 import { streamedLoops } from "./streamed/index.js";
 import type { TimeLoop } from "./time-loop.js";
@@ -228,12 +229,9 @@ async function openRates(parts: EngineParts, model: ReservoirModel, options: Eng
   const named = (options.plan ?? "auto") !== "auto";
   const { choice, loop } = await openFirst(name, context, model, found, options);
   try {
-    return new DeviceSession({
-      ...{ context, model, loop, openTrainer, openBatch },
-      clock: options.profile ? clockOf(context, loop) : undefined,
-      spinLimit: options.spinLimit,
-      named,
-      plan: describeChoice(choice, shape, here, found, loop.details),
+    const clock = options.profile ? clockOf(context, loop) : undefined;
+    const steps = new DeviceSteps({
+      ...{ context, model, loop, openTrainer, openBatch, named, clock, spinLimit: options.spinLimit },
       capacity: choice.memory.capacity,
       compiled: loop.name === "named" && choice.loop.kernelSource === "nvrtc" ? "nvrtc" : undefined,
       openStreamed: async () => {
@@ -244,6 +242,7 @@ async function openRates(parts: EngineParts, model: ReservoirModel, options: Eng
         );
       },
     });
+    return new Session(model, describeChoice(choice, shape, here, found, loop.details), steps, clock);
   } catch (error) {
     disposeQuietly([loop]);
     throw error;

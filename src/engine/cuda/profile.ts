@@ -74,7 +74,7 @@ export class DeviceClock extends PhaseClock {
   /**
    * At the end of a call, even a failed one: reads what is done, and drops what an error left open.
    */
-  settle(): void {
+  override settle(): void {
     for (const { start, end } of this.#open.values()) this.#free.push(start, end);
     this.#open.clear();
     try {

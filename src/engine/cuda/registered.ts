@@ -15,7 +15,7 @@ import {
 import type { KindArgument, KindKernel } from "../../reservoir/registered/kernel.js";
 import { reservoirKinds } from "../../reservoir/registered/kind.js";
 import type { RegisteredModel } from "../../reservoir/registered/model.js";
-import { ChunkedSession } from "../chunked-session.js";
+import { stepperSession } from "../host-steps.js";
 import { clockFor } from "../phase-clock.js";
 import { openRunner, planOf as planOfRunner, RegisteredStepper } from "../registered.js";
 import { type AnyArgument, type AnyKernel, allocAny, loadEntries, realType } from "./kernels.js";
@@ -100,12 +100,7 @@ export async function openKind(
   const plan = planOf(context, model, place, kernel);
   if (context.info.attributes.cooperativeLaunch === 0)
     throw new EngineUnavailableError(place.engine, `${context.info.name} has no cooperative launches, which registered kinds take`);
-  return new ChunkedSession(
-    model,
-    plan,
-    new KernelStepper(context, model, kernel, plan, spinLimitOf(options.spinLimit)),
-    clockFor(options),
-  );
+  return stepperSession(model, plan, new KernelStepper(context, model, kernel, plan, spinLimitOf(options.spinLimit)), clockFor(options));
 }
 
 class KernelStepper extends RegisteredStepper {

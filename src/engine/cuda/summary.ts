@@ -7,7 +7,7 @@ import { type DeviceMatrix, stretchOf } from "../../reservoir/device-matrix.js";
 import type { ClassScores, SummaryWork } from "../../reservoir/engine/summaries.js";
 import type { SequenceInput } from "../../reservoir/engine.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
-import type { StateChunk, StateTaker } from "./device-work.js";
+import type { StateChunk, StateTaker } from "../session.js";
 import { generatedKernel, type LoadedKernel } from "./generated.js";
 import { realType } from "./kernels.js";
 import type { DeviceClock } from "./profile.js";

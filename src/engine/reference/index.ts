@@ -8,7 +8,7 @@ import { reservoirStep } from "../../reservoir/step.js";
 import { networkOf } from "../../spikes/liquid/as-network.js";
 import { drawNetwork } from "../../spikes/network/draw.js";
 import { ReferenceNetwork } from "../../spikes/network/reference.js";
-import { ChunkedSession, type Stepper } from "../chunked-session.js";
+import { type Stepper, stepperSession } from "../host-steps.js";
 import { clockFor } from "../phase-clock.js";
 import { openRegistered, planOf } from "../registered.js";
 import { SpikingStepper } from "../spiking-stepper.js";
@@ -35,7 +35,7 @@ export const referenceEngine: Engine = {
   async open(model, options) {
     if (model.kind === "registered") return openRegistered("reference", model, options);
     const stepper = model.kind === "spiking" ? spikingStepper(model) : new ReferenceStepper(model);
-    return new ChunkedSession(model, referenceEngine.plan(model), stepper, clockFor(options));
+    return stepperSession(model, referenceEngine.plan(model), stepper, clockFor(options));
   },
 
   openNetwork: async (plan) => new ReferenceNetwork(drawNetwork(plan)),

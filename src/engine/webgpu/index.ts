@@ -7,7 +7,7 @@ import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
 import type { Engine, EngineOptions, EnginePlan } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
-import { ChunkedSession } from "../chunked-session.js";
+import { stepperSession } from "../host-steps.js";
 import { clockFor } from "../phase-clock.js";
 import { stepsOfChunk, WebGpuStepper } from "./stepper.js";
 
@@ -33,7 +33,7 @@ export const webgpuEngine: Engine = {
   async open(model, options) {
     const integers = integersOf(model);
     const plan = planOf(integers, options);
-    return new ChunkedSession(integers, plan, await WebGpuStepper.open(integers, await deviceHere()), clockFor(options));
+    return stepperSession(integers, plan, await WebGpuStepper.open(integers, await deviceHere()), clockFor(options));
   },
 };
 

@@ -6,7 +6,7 @@ import { inputSteps, unit } from "../../reservoir/integer/step.js";
 import { tanhTable } from "../../reservoir/integer/tanh.js";
 import { type IntegerRows, integerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import type { Keep, Stepper } from "../chunked-session.js";
+import type { Keep, Stepper } from "../host-steps.js";
 import { forms, groupRows, stepShader } from "./shader.js";
 
 /** Bits of WebGPU's GPUBufferUsage, GPUMapMode and GPUShaderStage. */

@@ -5,7 +5,7 @@ import { openDevice } from "../../../packages/gpu/src/index.js";
 import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";
-import { deviceSide, StateKeeper } from "../../../src/engine/cuda/device-rows.js";
+import { statesThere } from "../../../src/engine/cuda/device-rows.js";
 import { contextEngine } from "../../../src/engine/cuda/index.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import {
@@ -125,9 +125,11 @@ describe("a dense batch in step", () => {
     );
     await session.dispose();
     using inputs = upload(given);
-    using into = deviceSide(context, of).allocate(lengths, undefined);
+    using stream = context.stream();
+    const there = statesThere(context, of, stream);
+    using into = there.side.allocate(lengths, undefined);
     const sequences = inputs.sequences.map((each) => ({ inputs: each }));
-    const taker = new StateKeeper(into, sequences, false);
+    const taker = there.keeper(into, sequences, false);
     const run = new DenseBatchRun(
       context,
       of,

@@ -6,12 +6,13 @@ import { Matrix } from "@spillway/numerics";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { WorkPacer } from "../../../reservoir/work.js";
+import type { StateChunk, TakenBatchOptions } from "../../session.js";
 import { activationNumber } from "../activation.js";
 import { mostChunkSteps } from "../chunk-limit.js";
 import { CommonKernels } from "../common-kernels.js";
 import { DeviceModel } from "../device-model.js";
 import { copyRows, slicesOf } from "../device-rows.js";
-import type { DeviceBatchOptions, SessionWork, StateChunk } from "../device-work.js";
+import type { SessionWork } from "../device-work.js";
 import { uploadSoon } from "../host-calls.js";
 import { KeptLocked, type LentMemory } from "../kept-locked.js";
 import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
@@ -50,7 +51,7 @@ function packedFor({ weights, size }: ReservoirModel, { kernel, padded, rowBlock
 }
 
 /** What to do with the states, and what the session has for its batches. */
-export interface DenseBatchOptions extends DeviceBatchOptions, SessionWork {}
+export interface DenseBatchOptions extends TakenBatchOptions, SessionWork {}
 
 /** A chunk of steps that was enqueued. */
 interface Chunk {

@@ -4,7 +4,8 @@ import type { Context } from "@spillway/gpu";
 import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { isDeviceOnly } from "../../../reservoir/weight-draws.js";
-import type { DeviceBatchOptions, OpenBatch, SessionWork } from "../device-work.js";
+import type { TakenBatchOptions } from "../../session.js";
+import type { OpenBatch, SessionWork } from "../device-work.js";
 import { worthwhile } from "../ensemble/index.js";
 import type { Member } from "../ensemble/members.js";
 import { planMembers, runMembers } from "../ensemble/run.js";
@@ -30,7 +31,7 @@ function runSequences(
   context: Context,
   model: ReservoirModel,
   sequences: readonly SequenceInput[],
-  options: DeviceBatchOptions,
+  options: TakenBatchOptions,
   work: SessionWork,
 ) {
   // W is packed on the host.
@@ -55,7 +56,7 @@ async function runDense(
   model: ReservoirModel,
   plan: BatchPlan,
   sequences: readonly SequenceInput[],
-  options: DeviceBatchOptions,
+  options: TakenBatchOptions,
   work: SessionWork,
 ) {
   const run = new DenseBatchRun(context, model, plan, sequences, { ...options, ...work });

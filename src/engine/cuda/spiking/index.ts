@@ -3,10 +3,10 @@ import type { Context } from "@spillway/gpu";
 import type { EngineOptions, EnginePlan, EngineSession } from "../../../reservoir/engine.js";
 import { EngineUnavailableError, formatBytes } from "../../../reservoir/engine.js";
 import type { SpikingModel } from "../../../reservoir/spiking-model.js";
+import { stepperSession } from "../../host-steps.js";
 import { DeviceClock } from "../profile.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { planLaunch, type SpikingLaunch } from "./launch.js";
-import { DeviceSpikingSession } from "./session.js";
 import { DeviceSpikingStepper } from "./stepper.js";
 
 /** Which engine, and how long its chunks are at most. */
@@ -31,7 +31,7 @@ export function openSpiking(context: Context, model: SpikingModel, place: Spikin
   const clock = options.profile ? new DeviceClock(context) : undefined;
   const stepper = new DeviceSpikingStepper(context, model, launch, spinLimitOf(options.spinLimit), clock);
   try {
-    return new DeviceSpikingSession(context, model, describe(model, launch, place), stepper, clock);
+    return stepperSession(model, describe(model, launch, place), stepper, clock);
   } catch (error) {
     // The error under way says what happened.
     stepper.dispose().catch(() => undefined);

@@ -1,7 +1,7 @@
 // Runs chunks of steps of a spiking network on a device, one launch a chunk. The session around it
 // is the host engines' own.
 import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, DeviceSlice, PinnedBuffer, Stream } from "@spillway/gpu";
+import type { Context, DeviceBuffer, DeviceSlice, PinnedBuffer } from "@spillway/gpu";
 import { allocate, type FloatArray } from "@spillway/numerics";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import type { NetworkState, SpikingModel } from "../../../reservoir/spiking-model.js";
@@ -9,7 +9,8 @@ import { firstAbove } from "../../../spikes/gpu/first-above.js";
 import { amplitudeError, checkAmplitudes } from "../../../spikes/liquid/amplitudes.js";
 import { networkOf } from "../../../spikes/liquid/as-network.js";
 import type { NetworkModel, PlannedPopulation } from "../../../spikes/network/plan.js";
-import type { Keep, Stepper } from "../../chunked-session.js";
+import type { Keep, Stepper, StepperStates } from "../../host-steps.js";
+import { copyEvery, statesThere } from "../device-rows.js";
 import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
 import type { DeviceClock } from "../profile.js";
 import { type RealSlice, StallError } from "../time-loop.js";
@@ -39,6 +40,7 @@ export class DeviceSpikingStepper implements Stepper {
   readonly outputs: FloatArray;
   readonly states: FloatArray;
   readonly #context: Context;
+  readonly there: StepperStates;
   readonly #model: SpikingModel;
   readonly #described: NetworkModel;
   readonly #launch: SpikingLaunch;
@@ -88,24 +90,20 @@ export class DeviceSpikingStepper implements Stepper {
       this.#hostReport = own(context.pinned("u64", 2, { label: "report of the blocks" }));
       this.#hostStates = own(context.pinned(real, this.capacity * size, { label: "states" }));
       this.states = this.#hostStates.array;
+      const { stream } = this.#network;
+      const states = this.#states as RealSlice;
+      this.there = {
+        ...{ ...statesThere(context, model, stream, clock), states },
+        copyEvery: (from, rows, every, into) => copyEvery(stream, states, from, rows, every, into),
+      };
     } catch (error) {
       disposeQuietly(this.#owned);
       throw error;
     }
   }
 
-  /** Orders all that is done to the network. */
-  get stream(): Stream {
-    return this.#network.stream;
-  }
-
   get lost(): boolean {
     return this.#context.loss !== undefined;
-  }
-
-  /** capacity x N: the states of the last chunk that kept some. */
-  get statesThere(): RealSlice {
-    return this.#states as RealSlice;
   }
 
   async load(inputs: DeviceMatrix, from: number, to: number, step: number): Promise<void> {
