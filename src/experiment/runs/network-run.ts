@@ -74,43 +74,15 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
   if (out !== undefined) announce?.(out);
   const folder = out === undefined ? undefined : await OutputFolder.create(join(out, experiment.name));
   const seeds: NetworkSeedResult[] = [];
-  let first:
-    | {
-        readonly plan: NetworkPlan;
-        readonly engine: string;
-        readonly spikes: Readonly<Record<string, SpikePattern>>;
-        readonly weights: Readonly<Record<string, NpySource>>;
-        readonly learned: readonly LearnedWeights[];
-      }
-    | undefined;
+  let first: ShownSeed | undefined;
   try {
     for (const [k, seed] of experiment.seeds.entries()) {
       if (signal?.aborted) break;
       const report = (share: number) =>
         onProgress?.(Math.round((k + share) * 1000), experiment.seeds.length * 1000, `${experiment.name}, seed ${seed}`);
-      report(0);
-      const watch = stopwatch();
-      await using network = await SpikingNetwork.create(networkOf(experiment, seed), { engine, threads });
-      const draw = watch();
-      // Of the first seed alone, which the figures show; no part of the times.
-      const drawn = folder && experiment.outputs.report && !first ? await sampledWeights(network) : [];
-      watch();
-      const { discardMs, durationMs } = experiment;
-      const steps = (discardMs + durationMs) / network.config.timeStep;
-      const before = discardMs / network.config.timeStep;
-      if (discardMs > 0) await network.run(discardMs, { signal, onProgress: (done) => report(done / steps) });
-      const discard = watch();
-      const { spikes } = await network.run(durationMs, { spikes: true, signal, onProgress: (done) => report((before + done) / steps) });
-      const record = watch();
-      const populations = Object.fromEntries(Object.entries(spikes).map(([name, pattern]) => [name, populationStatistics(pattern)]));
-      seeds.push({ seed, populations, realTimeFactor: (1000 * record) / durationMs, timing: { draw, discard, record } });
-      first ??= {
-        plan: network.plan,
-        engine: network.engine,
-        spikes,
-        weights: experiment.outputs.weights ? await finalWeights(network) : {},
-        learned: drawn.length > 0 ? (await sampledWeights(network)).map((after, k) => ({ ...after, before: drawn[k]!.weights })) : [],
-      };
+      const ran = await runSeed(experiment, seed, { engine, threads, signal, report, learned: folder !== undefined && !first });
+      seeds.push(ran.result);
+      first ??= ran.shown;
     }
   } catch (error) {
     if (!(signal?.aborted && error instanceof Error && error.name === "AbortError")) {
@@ -119,50 +91,80 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
     }
   }
   const interrupted = seeds.length < experiment.seeds.length;
-  const writes = {
-    report: folder !== undefined && experiment.outputs.report && seeds.length > 0,
-    spikes: experiment.outputs.spikes && first,
-    weights: experiment.outputs.weights && first,
-  };
+  const { outputs } = experiment;
+  const files = first && folder ? (["spikes", "weights", "report"] as const).filter((name) => outputs[name]) : [];
   const result: NetworkResult = {
-    format: "spillway-network-result",
-    formatVersion: 1,
-    name: experiment.name,
-    description: experiment.description,
-    interrupted,
-    finished: new Date().toISOString(),
-    engine: first?.engine,
-    neurons: first?.plan.size,
+    ...({ format: "spillway-network-result", formatVersion: 1, name: experiment.name, description: experiment.description } as const),
+    ...{ interrupted, finished: new Date().toISOString(), engine: first?.engine, neurons: first?.plan.size },
     synapses: first && Math.round(first.plan.expectedSynapses),
-    seeds,
-    references: referencesOf(experiment),
-    config: experiment,
-    versions: versions(),
-    machine: describeMachine(),
-    files: folder
-      ? [
-          "result.json",
-          ...(writes.spikes ? ["spikes.npz"] : []),
-          ...(writes.weights ? ["weights.npz"] : []),
-          ...(writes.report ? ["report.html"] : []),
-        ]
-      : [],
+    ...{ seeds, references: referencesOf(experiment), config: experiment, versions: versions(), machine: describeMachine() },
+    files: folder ? ["result.json", ...files.map((name) => (name === "report" ? "report.html" : `${name}.npz`))] : [],
   };
   if (!folder) return { result, folder: undefined, replaced: false };
   try {
-    if (writes.spikes && first) await writeSpikePattern(folder.path("spikes.npz"), allSpikes(first.plan, first.spikes));
-    if (writes.weights && first) await writeNpz(folder.path("weights.npz"), first.weights);
-    if (writes.report && first) {
-      const section = networkSection(result, [...figuresOf(result, first.spikes), ...first.learned.map(weightFigure)]);
-      await writeFileAtomic(folder.path("report.html"), await reportHtml({ title: result.name, sections: [section] }));
-    }
+    if (first) await writeShown(folder, result, first, files);
     await writeFileAtomic(folder.path("result.json"), `${JSON.stringify(result, undefined, 2)}\n`);
-    const place = interrupted ? await folder.keepInterrupted() : folder.target;
-    return { result, folder: place, replaced: !interrupted && (await folder.commit()) };
+    const path = interrupted ? await folder.keepInterrupted() : folder.target;
+    return { result, folder: path, replaced: !interrupted && (await folder.commit()) };
   } catch (error) {
     await folder.discard();
     throw folder.named(error);
   }
+}
+
+/** What files and figures show of the first seed. */
+interface ShownSeed {
+  readonly plan: NetworkPlan;
+  readonly engine: string;
+  readonly spikes: Readonly<Record<string, SpikePattern>>;
+  readonly weights: Readonly<Record<string, NpySource>>;
+  readonly learned: readonly LearnedWeights[];
+}
+
+interface SeedOptions extends Pick<ExperimentRunOptions, "engine" | "threads" | "signal"> {
+  /** Whether weights are sampled before and after, for the figures. */
+  readonly learned: boolean;
+  /** Reports the share of the seed that is done. */
+  readonly report: (share: number) => void;
+}
+
+async function runSeed(
+  experiment: NetworkExperiment,
+  seed: Seed,
+  { engine, threads, signal, report, learned }: SeedOptions,
+): Promise<{ readonly result: NetworkSeedResult; readonly shown: ShownSeed }> {
+  report(0);
+  const watch = stopwatch();
+  await using network = await SpikingNetwork.create(networkOf(experiment, seed), { engine, threads });
+  const draw = watch();
+  // No part of the times.
+  const drawn = learned && experiment.outputs.report ? await sampledWeights(network) : [];
+  watch();
+  const { discardMs, durationMs } = experiment;
+  const steps = (discardMs + durationMs) / network.config.timeStep;
+  const before = discardMs / network.config.timeStep;
+  if (discardMs > 0) await network.run(discardMs, { signal, onProgress: (done) => report(done / steps) });
+  const discard = watch();
+  const { spikes } = await network.run(durationMs, { spikes: true, signal, onProgress: (done) => report((before + done) / steps) });
+  const record = watch();
+  const populations = Object.fromEntries(Object.entries(spikes).map(([name, pattern]) => [name, populationStatistics(pattern)]));
+  return {
+    result: { seed, populations, realTimeFactor: (1000 * record) / durationMs, timing: { draw, discard, record } },
+    shown: {
+      ...{ plan: network.plan, engine: network.engine, spikes },
+      weights: learned && experiment.outputs.weights ? await finalWeights(network) : {},
+      learned: drawn.length > 0 ? (await sampledWeights(network)).map((after, k) => ({ ...after, before: drawn[k]!.weights })) : [],
+    },
+  };
+}
+
+async function writeShown(folder: OutputFolder, result: NetworkResult, shown: ShownSeed, files: readonly string[]): Promise<void> {
+  const { plan, spikes, weights, learned } = shown;
+  if (files.includes("spikes")) await writeSpikePattern(folder.path("spikes.npz"), allSpikes(plan, spikes));
+  if (files.includes("weights")) await writeNpz(folder.path("weights.npz"), weights);
+  if (!files.includes("report")) return;
+  const section = networkSection(result, [...figuresOf(result, spikes), ...learned.map(weightFigure)]);
+  await writeFileAtomic(folder.path("report.html"), await reportHtml({ title: result.name, sections: [section] }));
 }
 
 /** Sources, targets, delays and weights of every projection whose weights change, by its number. */

@@ -50,7 +50,6 @@ export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote
   const {
     readout,
     preprocessing,
-    state,
     parts: [{ model }],
   } = member as { parts: [Part] } & RateMember;
   const feedback = model.outputSize > 0;
@@ -62,19 +61,64 @@ export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote
   const answers = answersOf(member, held);
   const fraction = fractionOf([preprocessing.inputScale, preprocessing.targetScale]);
   const title = `Written by Spillway ${version}: a forecaster of ${outputs} output${outputs === 1 ? "" : "s"}, in integers.`;
+  const { weights } = model;
+  const rows = integerRows(model);
+  const traits = traitsOf(model, rows);
+  const { constants, pointers } = arraysOf(member, plan, { answers, fraction, rows, traits });
+  return {
+    ...{ kind: "integers", title, header: headerOf(plan, title, fraction, answers.fraction), constants, pointers, declarations: [] },
+    numbers: {
+      ...{ SIZE: model.size, INPUTS: model.inputSize, OUTPUTS: outputs, LEAK: traits.leak ?? 0, OUTSIDE: outside ?? 0 },
+      ...{ VALUE_SHIFT: answers.fraction - valueBits, FED_SHIFT: answers.fraction - inputBits },
+      ...{
+        FEEDBACK: Number(feedback),
+        HOLDS: Number(held),
+        CLOSES: Number(closes),
+        BIAS: Number(traits.ownBias),
+        FINER: Number(isFiner(answers)),
+      },
+      ...{ SPARSE: Number(isSparse(weights)), INITIAL: Number(traits.isInitial) },
+    },
+    flags: new Set(),
+    files: [null, "integers.c"],
+  };
+}
+
+/** What decides which arrays a program has. */
+function traitsOf(model: ReservoirModel, { leakRate }: ReturnType<typeof integerRows>) {
+  const [leak] = leakRate;
+  return {
+    /** The leak rate of all neurons, if it is one. */
+    leak: leakRate.every((value) => value === leak) ? leak : undefined,
+    ownBias: model.bias.some((value) => value !== 0),
+    isInitial: model.initialState.some((value) => value !== 0),
+  };
+}
+
+const isFiner = ({ finer }: Answers): boolean => finer.some((bits) => bits > 0);
+
+interface ArrayWork {
+  readonly answers: Answers;
+  /** Bits of the fraction of the scales' means. */
+  readonly fraction: number;
+  readonly rows: ReturnType<typeof integerRows>;
+  readonly traits: ReturnType<typeof traitsOf>;
+}
+
+/** The arrays of a program, and the fields that point to them. */
+function arraysOf(
+  { preprocessing, state }: RateMember,
+  { model, feedback, held }: Plan,
+  { answers, fraction, rows, traits }: ArrayWork,
+): { readonly constants: Constants; readonly pointers: Record<string, Field> } {
   const constants = new Constants();
   const pointers: Record<string, Field> = {};
   const add = (type: ArrayType, array: string, values: ArrayLike<number | bigint> | undefined) => {
     const to = constants.add(type, array, values);
     pointers[array] = to === undefined ? nowhere : { to };
   };
-  const rows = integerRows(model);
   const { weights } = model;
-  const [leak] = rows.leakRate;
-  const sameLeak = rows.leakRate.every((value) => value === leak);
-  const ownBias = model.bias.some((value) => value !== 0);
-  const isInitial = model.initialState.some((value) => value !== 0);
-  const isFiner = answers.finer.some((bits) => bits > 0);
+  const { leak, ownBias, isInitial } = traits;
   const steps = 2 ** fraction;
   const addScale = (of: "input" | "target", mean: ArrayLike<number>, factors: readonly number[]) => {
     const shifted = factors.map(factorOf);
@@ -110,7 +154,7 @@ export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote
   add(model.config.weightPrecision === "int8" ? "int8_t" : "int16_t", "weights", rows.weights);
   add("uint8_t", "exponents", rows.exponents);
   if (ownBias) add("int32_t", "bias", rows.bias);
-  if (!sameLeak || leak === 0) add("uint16_t", "leak", rows.leakRate);
+  if (!leak) add("uint16_t", "leak", rows.leakRate);
   if (isSparse(weights)) {
     add(weights.values.length < 65536 ? "uint16_t" : "uint32_t", "row_offsets", weights.rowOffsets);
     add(columnType([{ model, isAbove: false }]), "columns", weights.columns);
@@ -119,7 +163,7 @@ export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote
   if (feedback) add("int16_t", "feedback_weights", rows.feedbackWeights);
   add("int32_t", "readout", answers.weights);
   add("int64_t", "intercept", answers.intercept);
-  if (isFiner) add("uint8_t", "finer", answers.finer);
+  if (isFiner(answers)) add("uint8_t", "finer", answers.finer);
   if (held) {
     add("int64_t", "lower", answers.lower);
     add("int64_t", "upper", answers.upper);
@@ -128,17 +172,7 @@ export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote
   add("int16_t", "trained_state", whole(state.reservoir.values));
   if (isInitial) add("int16_t", "initial_state", whole(model.initialState));
   if (feedback) add("int16_t", "trained_fed", Array.from(state.reservoir.output, inputSteps));
-  return {
-    ...{ kind: "integers", title, header: headerOf(plan, title, fraction, answers.fraction), constants, pointers, declarations: [] },
-    numbers: {
-      ...{ SIZE: model.size, INPUTS: model.inputSize, OUTPUTS: outputs, LEAK: sameLeak ? leak! : 0, OUTSIDE: outside ?? 0 },
-      ...{ VALUE_SHIFT: answers.fraction - valueBits, FED_SHIFT: answers.fraction - inputBits },
-      ...{ FEEDBACK: Number(feedback), HOLDS: Number(held), CLOSES: Number(closes), BIAS: Number(ownBias), FINER: Number(isFiner) },
-      ...{ SPARSE: Number(isSparse(weights)), INITIAL: Number(isInitial) },
-    },
-    flags: new Set(),
-    files: [null, "integers.c"],
-  };
+  return { constants, pointers };
 }
 
 /** Inputs and outputs that are fed back are steps of 2^-12. */
