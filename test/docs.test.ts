@@ -61,7 +61,7 @@ describe.each(documents)("%s", (path) => {
   // Results stay as they were printed, with the names that files then had.
   if (!path.startsWith(join("bench", "results"))) {
     it("names files that there are", () => {
-      const named = /(?<![\w/.-])(?:assembly|bench|docs|examples|kernels|lab|notebooks|scripts|src|test)\/[\w./-]*\w/g;
+      const named = /(?<![\w/.-])(?:assembly|bench|docs|examples|kernels|lab|notebooks|packages|scripts|src|test)\/[\w./-]*\w/g;
       for (const [file] of text.matchAll(named)) {
         const isGenerated = file.startsWith("docs/api/site/");
         expect(isGenerated || existsSync(file) || existsSync(join(dirname(path), file)), `${path} names ${file}`).toBe(true);

@@ -1,4 +1,4 @@
-// Layer norm of feature rows on the host, in portable arithmetic; src/ptx/kernels/classify.ts has
+// Layer norm of feature rows on the host, in portable arithmetic; classify.ts of ptx has
 // it on a device. It learns nothing.
 import { Matrix } from "@spillway/numerics";
 
