@@ -1,8 +1,8 @@
 // The echo-state index: do runs from different initial states meet under the same input? It
 // measures; it proves nothing.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
-import { Matrix, type MatrixLike } from "@spillway/numerics";
+import { type InputOf, option, optional, resolve, whole } from "@spillway/core/options.js";
+import { Matrix } from "@spillway/numerics";
 import { series } from "../reservoir/inputs.js";
 import { stateSteps } from "../reservoir/integer/weights.js";
 import { seriesOf } from "../reservoir/options.js";
@@ -17,35 +17,26 @@ import {
   withAnyReservoir,
 } from "./source.js";
 
-/** The initial states, inputs and lengths of the measure. */
-export interface EchoStateIndexOptions extends AnalysisOptions {
+export const echoStateIndexTable = {
+  ...analysisTable,
+  ...inputTable,
   /** P, random initial states, uniform in [-1, 1). Default 10. */
-  readonly initialStates?: number | undefined;
+  initialStates: option(countKind, 10, "P, random initial states."),
   /** Steps in all. Default 2000. */
-  readonly length?: number | undefined;
+  length: option(whole({ atLeast: 2 }), 2000, "Steps in all."),
   /** Steps before the distance counts. Default half of the length. */
-  readonly washout?: number | undefined;
-  /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
-  readonly amplitude?: number | undefined;
+  washout: optional(whole(), "Steps before the distance counts; left out, half of the length."),
   /**
    * Drive the reservoir with this series in place of random input; `length` is then its number of
    * rows.
    */
-  readonly inputs?: MatrixLike | undefined;
-  /** Share of the mean initial distance below which the runs have met. Default 1e-4. */
-  readonly tolerance?: number | undefined;
-}
-
-/** The options of `echoStateIndex`. */
-export const echoStateIndexTable = {
-  ...analysisTable,
-  ...inputTable,
-  initialStates: option(countKind, 10, "P, random initial states."),
-  length: option(whole({ atLeast: 2 }), 2000, "Steps in all."),
-  washout: optional(whole(), "Steps before the distance counts; left out, half of the length."),
   inputs: optional(seriesOf("T x I"), "Drives the reservoir in place of random input; length is then its number of rows."),
+  /** Share of the mean initial distance below which the runs have met. Default 1e-4. */
   tolerance: option(positive, 1e-4, "Share of the mean initial distance below which the runs have met."),
-} satisfies TableOf<EchoStateIndexOptions>;
+};
+
+/** The initial states, inputs and lengths of the measure. */
+export interface EchoStateIndexOptions extends AnalysisOptions, InputOf<typeof inputTable>, InputOf<typeof echoStateIndexTable> {}
 
 /** How far trajectories from different initial states stay apart. */
 export interface EchoStateIndex {

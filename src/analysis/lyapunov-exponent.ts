@@ -1,8 +1,8 @@
 // Conditional Lyapunov exponents of a driven reservoir: do small differences of state die out or
 // grow, and in how many directions?
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, optional, type Resolved, resolve, type TableOf, whole } from "@spillway/core/options.js";
-import { allocate, type FloatArray, type Matrix, type MatrixLike, type Seed } from "@spillway/numerics";
+import { type InputOf, option, optional, type Resolved, resolve, whole } from "@spillway/core/options.js";
+import { allocate, type FloatArray, type Matrix, type Seed } from "@spillway/numerics";
 import type { AnyModel, AnyReservoirComputer } from "../reservoir/index.js";
 import { seriesOf } from "../reservoir/options.js";
 import { reservoirKinds } from "../reservoir/registered/kind.js";
@@ -19,31 +19,24 @@ import {
   withAnyReservoir,
 } from "./source.js";
 
-/** What drives the reservoir while the exponent is measured, and how long. */
-export interface LyapunovExponentOptions extends AnalysisOptions {
+export const lyapunovExponentTable = {
+  ...analysisTable,
+  ...inputTable,
   /** Steps that are measured. Default 2000. */
-  readonly length?: number | undefined;
+  length: option(count, 2000, "Steps that are measured."),
   /**
    * Steps before that: the state finds its attractor and the difference its direction. Default 500.
    */
-  readonly washout?: number | undefined;
-  /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
-  readonly amplitude?: number | undefined;
+  washout: option(whole(), 500, "Steps before that, in which state and difference settle."),
   /**
    * Drive the reservoir with this T x I series in place of random input; T must be washout +
    * length.
    */
-  readonly inputs?: MatrixLike | undefined;
-}
-
-/** The options of `lyapunovExponent`. */
-export const lyapunovExponentTable = {
-  ...analysisTable,
-  ...inputTable,
-  length: option(count, 2000, "Steps that are measured."),
-  washout: option(whole(), 500, "Steps before that, in which state and difference settle."),
   inputs: optional(seriesOf("T x I"), "Drives the reservoir in place of random input; T is washout + length."),
-} satisfies TableOf<LyapunovExponentOptions>;
+};
+
+/** What drives the reservoir while the exponent is measured, and how long. */
+export interface LyapunovExponentOptions extends AnalysisOptions, InputOf<typeof inputTable>, InputOf<typeof lyapunovExponentTable> {}
 
 /** States kept at a time. */
 const chunk = 256;
@@ -71,17 +64,14 @@ export async function lyapunovExponent(source: AnyReservoirSource, options: Lyap
   return (await exponents(source, resolve(lyapunovExponentTable, options), 1))[0]!;
 }
 
-/** The same, and how many exponents. */
-export interface LyapunovSpectrumOptions extends LyapunovExponentOptions {
-  /** k, how many exponents, the largest first. Default all N; the time grows with k^2. */
-  readonly count?: number | undefined;
-}
-
-/** The options of `lyapunovSpectrum`. */
 export const lyapunovSpectrumTable = {
   ...lyapunovExponentTable,
+  /** k, how many exponents, the largest first. Default all N; the time grows with k^2. */
   count: optional(count, "How many exponents, the largest first; left out, all."),
-} satisfies TableOf<LyapunovSpectrumOptions>;
+};
+
+/** The same, and how many exponents. */
+export interface LyapunovSpectrumOptions extends LyapunovExponentOptions, InputOf<typeof lyapunovSpectrumTable> {}
 
 /**
  * The first k conditional Lyapunov exponents per step: k differences follow the Jacobian of {@link

@@ -1,7 +1,7 @@
 // Short-term memory capacity: how much of past input a linear readout can get back from a
 // reservoir's present state.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, choice, number, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { checked, choice, type InputOf, number, option, optional, resolve, whole } from "@spillway/core/options.js";
 import { Matrix, type Precision } from "@spillway/numerics";
 import { ridge, type TrainedReadout } from "../readout/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
@@ -15,48 +15,38 @@ import {
   withAnyReservoir,
 } from "./source.js";
 
-/** The delays, rows and inputs of the measure. */
-export interface MemoryCapacityOptions extends AnalysisOptions {
+export const memoryCapacityTable = {
+  ...analysisTable,
+  /** The input is independent and uniform in [-amplitude, amplitude). Default 0.8. */
+  amplitude: inputTable.amplitude,
   /** K, the longest delay. Default 2N. */
-  readonly maxDelay?: number | undefined;
+  maxDelay: optional(count, "K, the longest delay; left out, 2N."),
   /**
    * The first delay that `total` counts: 1 (default, Jaeger 2001), or 0 to count the present input
    * too.
    */
-  readonly firstDelay?: 0 | 1 | undefined;
-  /** Rows the readouts are trained on. Default 6000, or 6 (N + 1) if that is more. */
-  readonly length?: number | undefined;
-  /** Rows after those, on which they are scored. Default 4000. */
-  readonly heldOut?: number | undefined;
-  /** Rows before those, at least K. Default K + 100. */
-  readonly washout?: number | undefined;
-  /** The input is independent and uniform in [-amplitude, amplitude). Default 0.8. */
-  readonly amplitude?: number | undefined;
-  /** Ridge penalty of the readouts. Default 1e-12 (float32) or 1e-24 (float64). */
-  readonly lambda?: number | undefined;
-  /**
-   * "qr" (default) resolves small directions of state that normal equations lose; "cholesky" is
-   * faster for large N.
-   */
-  readonly solver?: "qr" | "cholesky" | undefined;
-}
-
-/** The options of `memoryCapacity`. */
-export const memoryCapacityTable = {
-  ...analysisTable,
-  ...inputTable,
-  maxDelay: optional(count, "K, the longest delay; left out, 2N."),
   firstDelay: option(
     checked<0 | 1>("0 or 1", (value) => value === 0 || value === 1, { enum: [0, 1] }),
     1,
     "The first delay that the total counts.",
   ),
+  /** Rows the readouts are trained on. Default 6000, or 6 (N + 1) if that is more. */
   length: optional(whole({ atLeast: 2 }), "Rows the readouts are trained on; left out, 6000 or 6 (N + 1), the larger."),
+  /** Rows after those, on which they are scored. Default 4000. */
   heldOut: option(whole({ atLeast: 2 }), 4000, "Rows after those, on which they are scored."),
+  /** Rows before those, at least K. Default K + 100. */
   washout: optional(whole(), "Rows before those, at least K; left out, K + 100."),
+  /** Ridge penalty of the readouts. Default 1e-12 (float32) or 1e-24 (float64). */
   lambda: optional(number({ atLeast: 0 }), "Ridge penalty of the readouts; left out, 1e-12 (float32) or 1e-24 (float64)."),
+  /**
+   * "qr" (default) resolves small directions of state that normal equations lose; "cholesky" is
+   * faster for large N.
+   */
   solver: option(choice("qr", "cholesky"), "qr", "What solves; qr resolves small directions of state."),
-} satisfies TableOf<MemoryCapacityOptions>;
+};
+
+/** The delays, rows and inputs of the measure. */
+export interface MemoryCapacityOptions extends AnalysisOptions, InputOf<typeof memoryCapacityTable> {}
 
 /** How much of past inputs can be read from the states. */
 export interface MemoryCapacity {

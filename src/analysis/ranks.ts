@@ -1,7 +1,7 @@
 // Kernel rank and generalisation rank: how many input streams a reservoir tells apart, and how many
 // it should not.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, option, optional, type Resolved, resolve } from "@spillway/core/options.js";
 import { Matrix, type Seed } from "@spillway/numerics";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
 import { effectiveRank, numericalRank, singularValues } from "./singular-values.js";
@@ -16,44 +16,35 @@ import {
   withAnyReservoir,
 } from "./source.js";
 
-/** The input streams, and which singular values count. */
-export interface RankOptions extends AnalysisOptions {
-  /** M, the number of input streams. Default N. */
-  readonly streams?: number | undefined;
-  /** Steps of each stream. Default 100; it should be well beyond the reservoir's memory. */
-  readonly length?: number | undefined;
+/** Steps that the streams of `generalisationRank` share, if nothing else is asked for. */
+export const sharedSteps = 3;
+
+export const rankTable = {
+  ...analysisTable,
   /** Inputs are uniform in [-amplitude, amplitude). Default 0.8. */
-  readonly amplitude?: number | undefined;
+  amplitude: inputTable.amplitude,
+  /** M, the number of input streams. Default N. */
+  streams: optional(count, "M, the number of input streams; left out, N."),
+  /** Steps of each stream. Default 100; it should be well beyond the reservoir's memory. */
+  length: optional(count, "Steps of each stream; left out, 100, and no fewer than are shared."),
   /**
    * Singular values up to this share of the largest count as zero. Default max(N, M) times 2^-23
    * (float32) or 2^-52 (float64).
    */
-  readonly tolerance?: number | undefined;
-}
-
-/** The same, with an end that all streams share. */
-export interface GeneralisationRankOptions extends RankOptions {
-  /** Steps at the end of each stream that are the same in all of them. Default 3. */
-  readonly shared?: number | undefined;
-}
-
-/** Steps that the streams of `generalisationRank` share, if nothing else is asked for. */
-export const sharedSteps = 3;
-
-/** The options of `kernelRank`. */
-export const rankTable = {
-  ...analysisTable,
-  ...inputTable,
-  streams: optional(count, "M, the number of input streams; left out, N."),
-  length: optional(count, "Steps of each stream; left out, 100, and no fewer than are shared."),
   tolerance: optional(positive, "Singular values up to this share of the largest count as zero; left out, what the precision can tell."),
-} satisfies TableOf<RankOptions>;
+};
 
-/** The options of `generalisationRank`. */
+/** The input streams, and which singular values count. */
+export interface RankOptions extends AnalysisOptions, InputOf<typeof rankTable> {}
+
 export const generalisationRankTable = {
   ...rankTable,
+  /** Steps at the end of each stream that are the same in all of them. Default 3. */
   shared: option(count, sharedSteps, "Steps at the end of each stream that are the same in all of them."),
-} satisfies TableOf<GeneralisationRankOptions>;
+};
+
+/** The same, with an end that all streams share. */
+export interface GeneralisationRankOptions extends RankOptions, InputOf<typeof generalisationRankTable> {}
 
 /** A rank, and the singular values it was counted from. */
 export interface RankResult {

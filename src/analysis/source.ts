@@ -1,7 +1,7 @@
 // What every analysis starts from: a reservoir in any form, driven by random input. No measure is
 // defined here.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { type Kind, number, option, seed, type TableOf, whole } from "@spillway/core/options.js";
+import { type InputOf, type Kind, number, option, seed, whole } from "@spillway/core/options.js";
 import { Matrix, type MatrixLike, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import { isModel } from "../reservoir/composite/model.js";
 import {
@@ -25,24 +25,20 @@ export type ReservoirSource = ReservoirOptions | ReservoirModel | ReservoirCompu
 /** The same of a rate reservoir or a spiking one. */
 export type AnyReservoirSource = AnyReservoirOptions | AnyModel | AnyReservoirComputer;
 
-/** What every analysis takes. */
-export interface AnalysisOptions {
-  /** Draws inputs and starting points. Default "spillway". The reservoir has its own seed. */
-  readonly seed?: Seed | undefined;
+export const analysisTable = {
   /**
    * Where a description or a model runs; "auto" (default), "cpu", "cuda", "cuda:1" (a device by
    * number), "sim" or "reference".
    */
-  readonly engine?: string | undefined;
-  /** Stops the work, which then throws WorkInterruptedError. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-export const analysisTable = {
-  ...engineTable,
+  engine: engineTable.engine,
+  /** Draws inputs and starting points. Default "spillway". The reservoir has its own seed. */
   seed: option(seed, "spillway", "Draws inputs and starting points; the reservoir has its own seed."),
+  /** Stops the work, which then throws WorkInterruptedError. */
   signal: workTable.signal,
-} satisfies TableOf<AnalysisOptions>;
+};
+
+/** What every analysis takes. */
+export interface AnalysisOptions extends InputOf<typeof analysisTable> {}
 
 /** Kinds of values that several analyses take. */
 export const positive: Kind<number> = number({ above: 0 });
@@ -50,6 +46,7 @@ export const count: Kind<number> = whole({ atLeast: 1 });
 
 /** The random input of an analysis. */
 export const inputTable = {
+  /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
   amplitude: option(positive, 0.8, "Random inputs are uniform in [-amplitude, amplitude)."),
 };
 

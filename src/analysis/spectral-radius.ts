@@ -1,7 +1,7 @@
 // The spectral radius of a reservoir's W or of any matrix, on the host or on a device, which
 // iterates faster. For all eigenvalues see spectrum.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { choice, type InputOf, optional, resolve, text } from "@spillway/core/options.js";
 import {
   type Matrix,
   matrixSpectralRadius as onHost,
@@ -14,24 +14,21 @@ import { drawnMatrix } from "../reservoir/weight-draws.js";
 import { workTable } from "../reservoir/work.js";
 import { checkSource, type ReservoirSource } from "./source.js";
 
-/** How a spectral radius is found, and where. */
-export interface RadiusOptions extends SpectralRadiusOptions, Pick<WorkOptions, "signal"> {
+export const radiusTable = {
+  method: optional(choice("auto", "dense", "krylov", "power", "circularLaw"), "How it is found; left out, auto."),
   /**
    * "cpu" (default), "cuda", "cuda:1" (a device by number) or "sim": where the iteration runs. The
    * result has the same bits.
    */
-  readonly engine?: string | undefined;
-}
-
-/** The options of `spectralRadius`. */
-export const radiusTable = {
-  method: optional(choice("auto", "dense", "krylov", "power", "circularLaw"), "How it is found; left out, auto."),
   engine: optional(
     text("the name of an engine"),
     '"cpu" (default), "cuda", "cuda:1" (a device by number) or "sim": where the iteration runs.',
   ),
   signal: workTable.signal,
-} satisfies TableOf<RadiusOptions>;
+};
+
+/** How a spectral radius is found, and where. */
+export interface RadiusOptions extends SpectralRadiusOptions, Pick<WorkOptions, "signal">, InputOf<typeof radiusTable> {}
 
 /**
  * max |lambda_i| over the eigenvalues of a square matrix, or of the N x N weights of a reservoir as

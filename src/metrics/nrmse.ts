@@ -1,7 +1,7 @@
 // The normalised root mean squared error. The field means several things by it: the norm has a name
 // here.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
 import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { isKnownFinite } from "@spillway/numerics/known-finite.js";
 import { checkedPair, columnSquaredErrors, columnsOption, columnVariances, mean, type Pair, pooled } from "./check.js";
@@ -10,24 +10,20 @@ import { hasNaN } from "./measured.js";
 /** What the root mean squared error is divided by. */
 export type NrmseNorm = "std" | "range" | "mean" | "variance";
 
-/** What the root mean square error is divided by, and how columns are joined. */
-export interface NrmseOptions {
+const table = {
   /** Default "std". */
-  readonly norm?: NrmseNorm | undefined;
+  norm: option(choice("std", "range", "mean", "variance"), "std", "What the error is divided by."),
   /**
    * A divisor of your own in place of the norm of the target, in the target's units: the standard
    * deviation of a longer series, say.
    */
-  readonly scale?: number | undefined;
-  /** How several columns become one score. Default "pooled". */
-  readonly columns?: "pooled" | "mean" | undefined;
-}
-
-const table = {
-  norm: option(choice("std", "range", "mean", "variance"), "std", "What the error is divided by."),
   scale: optional(number({ above: 0 }), "Your own divisor in place of the norm."),
+  /** How several columns become one score. Default "pooled". */
   columns: columnsOption,
-} satisfies TableOf<NrmseOptions>;
+};
+
+/** What the root mean square error is divided by, and how columns are joined. */
+export interface NrmseOptions extends InputOf<typeof table> {}
 
 /**
  * Normalised root mean squared error: sqrt(MSE) / norm, where norm is, of the target,

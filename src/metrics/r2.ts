@@ -1,16 +1,16 @@
 // The coefficient of determination.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, resolve } from "@spillway/core/options.js";
 import type { MatrixLike } from "@spillway/numerics";
 import { checkedPair, columnSquaredErrors, columnsOption, columnVariances, mean, type Pair, pooled } from "./check.js";
 
-/** How columns are joined. */
-export interface R2Options {
+const table = {
   /** How several columns become one score. Default "pooled". */
-  readonly columns?: "pooled" | "mean" | undefined;
-}
+  columns: columnsOption,
+};
 
-const table = { columns: columnsOption } satisfies TableOf<R2Options>;
+/** How columns are joined. */
+export interface R2Options extends InputOf<typeof table> {}
 
 /**
  * Coefficient of determination: 1 - sum of (y - p)^2 / sum of (y - mean of y)^2. 1 is perfect, 0 is

@@ -1,21 +1,18 @@
 // The seasonal naive forecast: the baseline that a forecast of a measured series has to beat.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { given, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { given, type InputOf, resolve, whole } from "@spillway/core/options.js";
 import { allocate, asMatrix, Matrix, type MatrixLike, precisionOf } from "@spillway/numerics";
 import { checkFinite } from "./check.js";
 
-/** The season that is repeated, and for how long. */
-export interface SeasonalNaiveOptions {
-  /** m, rows in one season; 1 repeats the last value. */
-  readonly period: number;
-  /** Rows to forecast. */
-  readonly steps: number;
-}
-
 const table = {
+  /** m, rows in one season; 1 repeats the last value. */
   period: given(whole({ atLeast: 1 }), "Rows in one season."),
+  /** Rows to forecast. */
   steps: given(whole({ atLeast: 1 }), "Rows to forecast."),
-} satisfies TableOf<SeasonalNaiveOptions>;
+};
+
+/** The season that is repeated, and for how long. */
+export interface SeasonalNaiveOptions extends InputOf<typeof table> {}
 
 /**
  * The seasonal naive forecast (R. J. Hyndman, G. Athanasopoulos 2021, "Forecasting: principles and

@@ -1,25 +1,8 @@
 // How long a forecast of a chaotic system stays good.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { anything, choice, type Kind, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { anything, choice, type InputOf, type Kind, number, option, optional, resolve } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { checkFilled, checkFinite, columnVariances, sameShape } from "./check.js";
-
-/** What counts as valid, and the units of the time that comes back. */
-export interface ValidPredictionTimeOptions {
-  /** epsilon: the first error above it ends the valid time. Default 0.4. */
-  readonly threshold?: number | undefined;
-  /** Default "total". */
-  readonly norm?: "total" | "perColumn" | undefined;
-  /**
-   * T' x D: the series whose variances normalise the error. Default: the target; give a longer
-   * series if the target is short.
-   */
-  readonly reference?: MatrixLike | undefined;
-  /** Time between two rows. */
-  readonly dt?: number | undefined;
-  /** Largest Lyapunov exponent, per unit of the time of `dt`. */
-  readonly lyapunovExponent?: number | undefined;
-}
 
 /** A valid prediction time in each unit that can be given. */
 export interface ValidPredictionTime {
@@ -36,12 +19,23 @@ export interface ValidPredictionTime {
 }
 
 const table = {
+  /** epsilon: the first error above it ends the valid time. Default 0.4. */
   threshold: option(number({ above: 0 }), 0.4, "The first error above it ends the valid time."),
+  /** Default "total". */
   norm: option(choice("total", "perColumn"), "total", "How the errors of columns are joined."),
+  /**
+   * T' x D: the series whose variances normalise the error. Default: the target; give a longer
+   * series if the target is short.
+   */
   reference: optional(anything as Kind<MatrixLike>, "The series whose variances normalise the error; left out, the target."),
+  /** Time between two rows. */
   dt: optional(number({ above: 0 }), "Time between two rows."),
+  /** Largest Lyapunov exponent, per unit of the time of `dt`. */
   lyapunovExponent: optional(number({ above: 0 }), "Largest Lyapunov exponent, per unit of the time of dt."),
-} satisfies TableOf<ValidPredictionTimeOptions>;
+};
+
+/** What counts as valid, and the units of the time that comes back. */
+export interface ValidPredictionTimeOptions extends InputOf<typeof table> {}
 
 /**
  * Valid prediction time: the first step t, counted from 0, at which the normalised error e(t) is

@@ -1,7 +1,7 @@
 // Graph colouring by phase oscillators that push each other away along edges. An illustration: on
 // hard graphs it finds nothing that greedy repairs from random colours do not.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { flag, number, option, type Resolved, resolve, seed, type TableOf, whole } from "@spillway/core/options.js";
+import { flag, type InputOf, number, option, type Resolved, resolve, seed, whole } from "@spillway/core/options.js";
 import { portableCos, portableSin, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import { type WorkOptions, WorkPacer } from "../reservoir/index.js";
 import { workTable } from "../reservoir/work.js";
@@ -13,35 +13,26 @@ export interface VertexGraph {
   readonly edges: readonly (readonly [number, number])[];
 }
 
-/** How phases are driven, and what is done with the colours they end at. */
-export interface ColouringOptions extends WorkOptions {
-  /** Heun steps. Default 1500; with 0, colours are those of the first phases, drawn at random. */
-  readonly steps?: number | undefined;
-  /** The time of a step. Default .05. */
-  readonly timeStep?: number | undefined;
-  /** How strongly neighbours push each other away, over the mean degree. Default 4. */
-  readonly repulsion?: number | undefined;
-  /** The pull towards k equal phases at the end; it grows from 0. Default 1.5. */
-  readonly pull?: number | undefined;
-  /** D of the noise at the start; it falls to 0. Default .15. */
-  readonly noise?: number | undefined;
-  /** Whether colours are repaired greedily, in at most 5 steps a vertex. Default false. */
-  readonly repair?: boolean | undefined;
-  /** Draws first phases, noise and repairs. Default "spillway". */
-  readonly seed?: Seed | undefined;
-}
-
-/** The options of `colourGraph`. */
 export const colouringTable = {
   ...workTable,
+  /** Heun steps. Default 1500; with 0, colours are those of the first phases, drawn at random. */
   steps: option(whole(), 1500, "Heun steps; with 0, colours are those of the first phases."),
+  /** The time of a step. Default .05. */
   timeStep: option(number({ above: 0, atMost: 1 }), 0.05, "The time of a step."),
+  /** How strongly neighbours push each other away, over the mean degree. Default 4. */
   repulsion: option(number({ above: 0 }), 4, "How strongly neighbours push each other away, over the mean degree."),
+  /** The pull towards k equal phases at the end; it grows from 0. Default 1.5. */
   pull: option(number({ atLeast: 0 }), 1.5, "The pull towards k equal phases at the end."),
+  /** D of the noise at the start; it falls to 0. Default .15. */
   noise: option(number({ atLeast: 0 }), 0.15, "D of the noise at the start."),
+  /** Whether colours are repaired greedily, in at most 5 steps a vertex. Default false. */
   repair: option(flag, false, "Whether colours are repaired greedily, in at most 5 steps a vertex."),
+  /** Draws first phases, noise and repairs. Default "spillway". */
   seed: option(seed, "spillway", "Draws first phases, noise and repairs."),
-} satisfies TableOf<ColouringOptions>;
+};
+
+/** How phases are driven, and what is done with the colours they end at. */
+export interface ColouringOptions extends WorkOptions, InputOf<typeof colouringTable> {}
 
 /** Colours of a graph's vertices. */
 export interface Colouring {

@@ -1,7 +1,7 @@
 // Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses
 // nothing.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { seed as anySeed, checkedLater, list, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { seed as anySeed, checkedLater, type InputOf, list, optional, resolve } from "@spillway/core/options.js";
 import type { Seed } from "@spillway/numerics";
 import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { checkLabels } from "../model/classifier/options.js";
@@ -20,21 +20,6 @@ export interface LabelledCases {
   readonly labels: ArrayLike<Label>;
   /** Speaker, subject, day: what a split must not part. */
   readonly groups?: ArrayLike<string | number> | undefined;
-}
-
-/** The folds, groups and seeds of a cross-validation. */
-export interface CrossValidationOptions extends PipelineRunOptions, WorkOptions {
-  /**
-   * Your own splits; default `folds` folds that keep groups whole if there are groups, and shares
-   * of classes if there are none.
-   */
-  readonly splits?: readonly Split[] | undefined;
-  /** Default 5. */
-  readonly folds?: number | undefined;
-  /** Seeds of the reservoir, each trained on every split; default the one of the parameters. */
-  readonly seeds?: readonly Seed[] | undefined;
-  /** Decides the folds; default "spillway". */
-  readonly splitSeed?: Seed | undefined;
 }
 
 /** One training and test. */
@@ -59,18 +44,27 @@ export interface CrossValidation {
   readonly interrupted: boolean;
 }
 
-/** The options of `crossValidate` and `gridSearch`. */
 export const crossValidationTable = {
+  /**
+   * Your own splits; default `folds` folds that keep groups whole if there are groups, and shares
+   * of classes if there are none.
+   */
   splits: optional(
     checkedLater<readonly Split[]>("a list of {train, test}"),
     "Your own splits; left out, folds that keep groups whole or, without groups, shares of classes.",
   ),
+  /** Default 5. */
   folds: foldTable.folds,
+  /** Seeds of the reservoir, each trained on every split; default the one of the parameters. */
   seeds: optional(list(anySeed, "a list of at least one seed", 1), "Seeds of the reservoir, each trained on every split."),
+  /** Decides the folds; default "spillway". */
   splitSeed: foldTable.seed,
   ...runTable,
   ...workTable,
-} satisfies TableOf<CrossValidationOptions>;
+};
+
+/** The folds, groups and seeds of a cross-validation. */
+export interface CrossValidationOptions extends PipelineRunOptions, WorkOptions, InputOf<typeof crossValidationTable> {}
 
 /**
  * Trains the pipeline on the train cases of each split and tests it on the others. Stopped by its

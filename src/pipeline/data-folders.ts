@@ -1,7 +1,7 @@
 // Data sets as they lie in folders: archives of time series, sounds, spike patterns. Nothing is
 // downloaded.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { callback, option, optional, type Resolved, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { callback, type InputOf, option, optional, type Resolved, resolve, text } from "@spillway/core/options.js";
 import { quoted } from "@spillway/core/text.js";
 import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav, type UeaOptions } from "@spillway/io";
 import { Matrix } from "@spillway/numerics";
@@ -47,26 +47,22 @@ export async function readUeaFolder(folder: string, name: string, options: UeaOp
   return { name, train: cases(train!, "TRAIN"), test: cases(test!, "TEST"), classes: train!.classes, channels: train!.channels };
 }
 
-/** How files are chosen, and how their names are read. */
-export interface SoundFolderOptions {
+export const soundFolderTable = {
   /**
    * How a file's name tells its class and where it comes from: names in braces stand for text
    * without separators. Default "{label}_{group}_{index}". Files of folders by class:
    * "{label}/{index}".
    */
-  readonly names?: string | undefined;
+  names: option(text(), "{label}_{group}_{index}", "How a file's name tells its class and where it comes from."),
   /**
    * Which files are taken, by what their names tell: `(file) => Number(file.index) < 5`. Default
    * all.
    */
-  readonly keep?: ((fields: Readonly<Record<string, string>>) => boolean) | undefined;
-}
+  keep: optional(callback<(fields: Readonly<Record<string, string>>) => boolean>(), "Which files are taken, by what their names tell."),
+};
 
-/** The options of `readWavFolder` and `readSeriesFolder`. */
-export const soundFolderTable = {
-  names: option(text(), "{label}_{group}_{index}", "How a file's name tells its class and where it comes from."),
-  keep: optional(callback<NonNullable<SoundFolderOptions["keep"]>>(), "Which files are taken, by what their names tell."),
-} satisfies TableOf<SoundFolderOptions>;
+/** How files are chosen, and how their names are read. */
+export interface SoundFolderOptions extends InputOf<typeof soundFolderTable> {}
 
 /** Sounds of one folder, samples as T x 1 in [-1, 1]. */
 export interface SoundFolder extends FolderCases {
@@ -118,20 +114,16 @@ export async function readSeriesFolder(folder: string, options: SoundFolderOptio
   return { ...described(found), sequences, channels: sequences[0]!.cols };
 }
 
-/** How files of spike patterns are chosen and read. */
-export interface SpikeFolderOptions extends SoundFolderOptions {
-  /** Neurons of each pattern, if the files do not say; an HDF5 file has 700 unless it is given. */
-  readonly neuronCount?: number | undefined;
-  /** How long each pattern lasts in ms; default what its file says, or its last spike's time. */
-  readonly durationMs?: number | undefined;
-}
-
-/** The options of `readSpikeFolder`. */
 export const spikeFolderTable = {
   ...soundFolderTable,
+  /** Neurons of each pattern, if the files do not say; an HDF5 file has 700 unless it is given. */
   neuronCount: readPatternTable.neuronCount,
+  /** How long each pattern lasts in ms; default what its file says, or its last spike's time. */
   durationMs: readPatternTable.durationMs,
-} satisfies TableOf<SpikeFolderOptions>;
+};
+
+/** How files of spike patterns are chosen and read. */
+export interface SpikeFolderOptions extends SoundFolderOptions, InputOf<typeof spikeFolderTable> {}
 
 /** Spike patterns with their classes. */
 export interface SpikeFolder extends Omit<FolderCases, "sequences"> {

@@ -3,7 +3,7 @@
 
 import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { seed as anySeed, checkedLater, number, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { seed as anySeed, checkedLater, type InputOf, number, option, optional, resolve, whole } from "@spillway/core/options.js";
 import { isList, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 
 /** Places of cases, rising. */
@@ -12,21 +12,17 @@ export interface Split {
   readonly test: readonly number[];
 }
 
-/** How many folds, and the seed that distributes cases over them. */
-export interface FoldOptions {
-  /** How many folds; default 5. */
-  readonly folds?: number | undefined;
-  /** Decides which cases fall together; default "spillway". */
-  readonly seed?: Seed | undefined;
-}
-
 const seedOption = option(anySeed, "spillway", "Decides which cases fall together.");
 
-/** The options of `kFold`, `stratifiedKFold` and `groupKFold`. */
 export const foldTable = {
+  /** How many folds; default 5. */
   folds: option(whole({ atLeast: 2 }), 5, "How many folds."),
+  /** Decides which cases fall together; default "spillway". */
   seed: seedOption,
-} satisfies TableOf<FoldOptions>;
+};
+
+/** How many folds, and the seed that distributes cases over them. */
+export interface FoldOptions extends InputOf<typeof foldTable> {}
 
 /** Philox stream of the splits. */
 const stream = 96;
@@ -103,27 +99,21 @@ export function leaveOneGroupOut(groups: ArrayLike<string | number>): Split[] {
   return splitsOf(foldOf, all.length);
 }
 
-/** How cases are parted in two. */
-export interface SplitOptions {
-  /** The share of the cases to test; default 0.25. */
-  readonly test?: number | undefined;
-  /** Decides which cases fall together; default "spillway". */
-  readonly seed?: Seed | undefined;
-  /** The class of each case, to test a share of every class. */
-  readonly labels?: ArrayLike<string | number> | undefined;
-  /** The group of each case, to keep groups whole. */
-  readonly groups?: ArrayLike<string | number> | undefined;
-}
-
 const eachCase = (description: string) => optional(checkedLater<ArrayLike<string | number>>("a list with one a case"), description);
 
-/** The options of `trainTestSplit`. */
 export const splitTable = {
+  /** The share of the cases to test; default 0.25. */
   test: option(number({ above: 0, below: 1, takes: "a share above 0 and below 1" }), 0.25, "The share of the cases to test."),
+  /** Decides which cases fall together; default "spillway". */
   seed: seedOption,
+  /** The class of each case, to test a share of every class. */
   labels: eachCase("The class of each case, to test a share of every class."),
+  /** The group of each case, to keep groups whole. */
   groups: eachCase("The group of each case, to keep groups whole."),
-} satisfies TableOf<SplitOptions>;
+};
+
+/** How cases are parted in two. */
+export interface SplitOptions extends InputOf<typeof splitTable> {}
 
 /**
  * One split with a share of the cases to test, of every class if `labels` are given and of whole

@@ -1,31 +1,25 @@
 // What was promised against what came: bands that should hold a share of the values, and
 // probabilities that should come true as often as they say.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { type InputOf, option, optional, resolve, text } from "@spillway/core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber, formatShare } from "./format.js";
-import { checkList, listKind, titleTable } from "./options.js";
+import { checkList, listKind, titleOption } from "./options.js";
 import { baselineColour, predictionColour } from "./palette.js";
 
-/** Options of `plotCalibration`. */
-export interface CalibrationPlotOptions {
-  /** The figure's title; default "Calibration". */
-  readonly title?: string | undefined;
-  /** What was promised; default "nominal coverage". */
-  readonly nominalLabel?: string | undefined;
-  /** What came; default "measured coverage". */
-  readonly measuredLabel?: string | undefined;
-  /** How many values each point stands for: the weights of the mean gap. Default equal. */
-  readonly counts?: readonly number[] | undefined;
-}
-
-/** The options of `plotCalibration`. */
 export const calibrationTable = {
-  ...titleTable("Calibration"),
+  /** The figure's title; default "Calibration". */
+  title: titleOption("Calibration"),
+  /** What was promised; default "nominal coverage". */
   nominalLabel: option(text(), "nominal coverage", "What was promised."),
+  /** What came; default "measured coverage". */
   measuredLabel: option(text(), "measured coverage", "What came."),
+  /** How many values each point stands for: the weights of the mean gap. Default equal. */
   counts: optional(listKind<number>(), "How many values each point stands for."),
-} satisfies TableOf<CalibrationPlotOptions>;
+};
+
+/** Options of `plotCalibration`. */
+export interface CalibrationPlotOptions extends InputOf<typeof calibrationTable> {}
 
 /**
  * Shares that were promised against shares that came, 0 to 1 each: the levels of bands against the

@@ -1,11 +1,11 @@
 // Curves over any number: what a sweep measured, beside what theory says. Series over time are in
 // series.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { flag, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { flag, type InputOf, option, optional, resolve, text } from "@spillway/core/options.js";
 import { logarithmicAxis } from "./error.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
-import { isArrayLike, titleTable } from "./options.js";
+import { isArrayLike, titleOption } from "./options.js";
 import { seriesColour } from "./palette.js";
 
 /** One curve. A y that is not finite interrupts it. */
@@ -17,25 +17,19 @@ export interface PlottedCurve {
   readonly as?: "line" | "points" | "both" | undefined;
 }
 
-/** How the axes of a figure of curves are called. */
-export interface CurvesPlotOptions {
-  /** The figure's title; default "Curves". */
-  readonly title?: string | undefined;
-  /** What x is. */
-  readonly xLabel?: string | undefined;
-  /** What y is. */
-  readonly yLabel?: string | undefined;
-  /** Whether the axis of y is logarithmic; values up to 0 are then left out. Default false. */
-  readonly logarithmic?: boolean | undefined;
-}
-
-/** The options of `plotCurves`. */
 export const curvesTable = {
-  ...titleTable("Curves"),
+  /** The figure's title; default "Curves". */
+  title: titleOption("Curves"),
+  /** What x is. */
   xLabel: optional(text(), "What x is."),
+  /** What y is. */
   yLabel: optional(text(), "What y is."),
+  /** Whether the axis of y is logarithmic; values up to 0 are then left out. Default false. */
   logarithmic: option(flag, false, "Whether the axis of y is logarithmic."),
-} satisfies TableOf<CurvesPlotOptions>;
+};
+
+/** How the axes of a figure of curves are called. */
+export interface CurvesPlotOptions extends InputOf<typeof curvesTable> {}
 
 const modes = { line: "lines", points: "markers", both: "lines+markers" } as const;
 

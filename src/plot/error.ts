@@ -1,6 +1,6 @@
 // Figures of errors by step.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, flag, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, flag, type InputOf, option, optional, resolve } from "@spillway/core/options.js";
 import type { Matrix, MatrixLike } from "@spillway/numerics";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
@@ -8,38 +8,33 @@ import { line, type SeriesPlotOptions, sameShape, seriesTable } from "./line.js"
 import { checkList, listKind } from "./options.js";
 import { baselineColour, otherColour, predictionColour } from "./palette.js";
 
-/** Options of `plotError`. */
-export interface ErrorPlotOptions extends SeriesPlotOptions {
-  /**
-   * Whether the error axis is logarithmic. Left out, it is if the (median) error spans more than
-   * a power of ten.
-   */
-  readonly logarithmic?: boolean | undefined;
-  /**
-   * Others that forecast the same targets: one line each, the first five in colours of their own,
-   * in place of a line a start. Default none.
-   */
-  readonly baselines?: readonly BaselinePredictions[] | undefined;
-  /**
-   * What the thick line of several predictions is: the median of their errors (default), or "rms",
-   * the root of their mean square, which is what a root mean square error by step is.
-   */
-  readonly statistic?: "median" | "rms" | undefined;
-}
-
 /** What a baseline says from the same starts: as many predictions as there are targets. */
 export interface BaselinePredictions {
   readonly name: string;
   readonly predictions: readonly MatrixLike[];
 }
 
-/** The options of `plotError`. */
 export const errorTable = {
   ...seriesTable("Error"),
+  /**
+   * Whether the error axis is logarithmic. Left out, it is if the (median) error spans more than
+   * a power of ten.
+   */
   logarithmic: optional(flag, "Whether the error axis is logarithmic; left out, if the error spans more than a power of ten."),
+  /**
+   * Others that forecast the same targets: one line each, the first five in colours of their own,
+   * in place of a line a start. Default none.
+   */
   baselines: optional(listKind<BaselinePredictions>(), "Others that forecast the same targets: name and predictions."),
+  /**
+   * What the thick line of several predictions is: the median of their errors (default), or "rms",
+   * the root of their mean square, which is what a root mean square error by step is.
+   */
   statistic: option(choice("median", "rms"), "median", "What the thick line of several predictions is."),
-} satisfies TableOf<ErrorPlotOptions>;
+};
+
+/** Options of `plotError`. */
+export interface ErrorPlotOptions extends SeriesPlotOptions, InputOf<typeof errorTable> {}
 
 /** Starts that get a line of their own; of more, some at even distances. */
 const mostStarts = 200;

@@ -4,10 +4,11 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, type Kind, number, type Option, option, text, whole } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 
-/** Options of a figure that has nothing else to choose: its title, and what it is if left out. */
-export const titleTable = (title: string): { readonly title: Option<string, string> } => ({
-  title: option(text(), title, "The figure's title."),
-});
+/** The title of a figure, and what it is if left out. */
+export const titleOption = (title: string): Option<string, string, false> => option(text(), title, "The figure's title.");
+
+/** Options of a figure that has nothing else to choose. */
+export const titleTable = (title: string): { readonly title: Option<string, string, false> } => ({ title: titleOption(title) });
 
 /** Steps at the start of a run that a figure of states leaves out. */
 export interface WashoutOptions {

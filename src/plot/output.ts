@@ -1,7 +1,7 @@
 // Figures out of the program: into a page, into an image, onto the screen. What they show is
 // decided elsewhere.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { choice, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { choice, type InputOf, option, optional, resolve, text } from "@spillway/core/options.js";
 import { chromiumImage, findChromium } from "./browser.js";
 import { checkFigure, type Figure } from "./figure.js";
 import { openInBrowser } from "./open-in-browser.js";
@@ -11,23 +11,19 @@ import { withDensity } from "./svg/heatmap.js";
 import { toSvg } from "./svg/index.js";
 import { type SvgOptions, sizeOf, svgTable } from "./svg/options.js";
 
-/** The heading of a page, and where it has plotly.js from. */
-export interface HtmlOptions {
+export const htmlTable = {
   /** The page's heading; default the title of the figure, of several "Figures". */
-  readonly title?: string | undefined;
+  title: optional(text(), "The page's heading; left out, the title of the figure, or Figures if there are several."),
   /**
    * "inline" (default): the page holds plotly.js (2 MB, compressed) and opens anywhere. Else the
    * address of a script that stands beside it, such as "plotly.min.js", which several pages share
    * (`plotlySource()` is what it holds).
    */
-  readonly plotly?: string | undefined;
-}
-
-/** The options of `toHtml` and `show`. */
-export const htmlTable = {
-  title: optional(text(), "The page's heading; left out, the title of the figure, or Figures if there are several."),
   plotly: option(text(), "inline", "inline: the page holds plotly.js; else the address of a script that stands beside it."),
-} satisfies TableOf<HtmlOptions>;
+};
+
+/** The heading of a page, and where it has plotly.js from. */
+export interface HtmlOptions extends InputOf<typeof htmlTable> {}
 
 /**
  * One page with the figures on it, which opens without a network. @throws Error if plotly.js
@@ -41,33 +37,27 @@ export async function toHtml(figures: Figure | readonly Figure[], options: HtmlO
   return reportHtml({ title, sections: [{ title, facts: [], scores: [], figures: all }], ...shared });
 }
 
-/** The format and size of an image, and what draws it. */
-export interface ImageOptions extends SvgOptions {
+export const imageTable = {
+  ...svgTable,
   /** Default "svg". PNG takes a Chromium. */
-  readonly format?: "svg" | "png" | undefined;
+  format: option(choice("svg", "png"), "svg", "PNG takes a Chromium."),
   /**
    * "auto" (default): SVG without a browser, PNG by Chromium: the same call gives the same image on
    * every machine. "chromium": plotly's own drawing, with its fonts and layout. "static": without a
    * browser, SVG only.
    */
-  readonly renderer?: "auto" | "chromium" | "static" | undefined;
+  renderer: option(choice("auto", "chromium", "static"), "auto", "auto: SVG without a browser, PNG by Chromium; static: SVG only."),
   /** Pixels of a PNG for each pixel of the figure; default 2. */
-  readonly scale?: number | undefined;
+  scale: optional(sizeKind, "Pixels of a PNG for each pixel of the figure; left out, 2."),
   /**
    * Pixels of a PNG for each inch, in place of `scale`. The file says it too, so that a text
    * processor sets the picture at its width in millimetres.
    */
-  readonly dpi?: number | undefined;
-}
-
-/** The options of `toImage`. */
-export const imageTable = {
-  ...svgTable,
-  format: option(choice("svg", "png"), "svg", "PNG takes a Chromium."),
-  renderer: option(choice("auto", "chromium", "static"), "auto", "auto: SVG without a browser, PNG by Chromium; static: SVG only."),
-  scale: optional(sizeKind, "Pixels of a PNG for each pixel of the figure; left out, 2."),
   dpi: optional(sizeKind, "Pixels of a PNG for each inch, in place of scale; the file says it too."),
-} satisfies TableOf<ImageOptions>;
+};
+
+/** The format and size of an image, and what draws it. */
+export interface ImageOptions extends SvgOptions, InputOf<typeof imageTable> {}
 
 /** An image and who drew it. */
 export interface FigureImage {

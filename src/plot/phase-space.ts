@@ -1,54 +1,44 @@
 // States against each other: a few neurons, or the directions in which all of them move most.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, checkedLater, option, optional, type Resolved, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { checked, checkedLater, type InputOf, option, optional, type Resolved, resolve, text } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { encodeArray, type Figure } from "./figure.js";
-import { afterWashout, listKind, most, titleTable, type WashoutOptions, washoutTable } from "./options.js";
+import { afterWashout, listKind, most, titleOption, type WashoutOptions, washoutTable } from "./options.js";
 import { baselineColour, predictionColour, sequentialScale, seriesColour } from "./palette.js";
 import { principalComponents } from "./principal-components.js";
 
-/** Which columns, or principal components, are drawn against each other. */
-export interface PhaseSpaceOptions extends WashoutOptions {
-  /** The figure's title; default says what is drawn. */
-  readonly title?: string | undefined;
-  /** 2 or 3; default 2. Three are drawn in a turnable view, which needs WebGL. */
-  readonly dimensions?: 2 | 3 | undefined;
-  /**
-   * Columns to draw against each other, as many as dimensions. Left out: the columns themselves
-   * if there are just that many, else principal components.
-   */
-  readonly columns?: readonly number[] | undefined;
-  /** A name for each axis. */
-  readonly names?: readonly string[] | undefined;
-  /**
-   * A second trajectory over the same columns, T' x N, such as a free-running forecast beside the
-   * truth.
-   */
-  readonly beside?: MatrixLike | undefined;
-  /** What it calls the second trajectory; default "beside". */
-  readonly besideName?: string | undefined;
-  /** What the legend calls the states; default "trajectory". */
-  readonly name?: string | undefined;
-  /** Most points a trajectory keeps, at equal distances; default 5000. */
-  readonly maxPoints?: number | undefined;
-}
-
-/** The options of `plotPhaseSpace`. */
 export const phaseSpaceTable = {
-  ...titleTable("Phase space"),
+  /** The figure's title; default says what is drawn. */
+  title: titleOption("Phase space"),
   ...washoutTable,
+  /** 2 or 3; default 2. Three are drawn in a turnable view, which needs WebGL. */
   dimensions: option(
     checked<2 | 3>("2 or 3", (value) => value === 2 || value === 3, { enum: [2, 3] }),
     2,
     "Three are drawn in a turnable view, which needs WebGL.",
   ),
+  /**
+   * Columns to draw against each other, as many as dimensions. Left out: the columns themselves
+   * if there are just that many, else principal components.
+   */
   columns: optional(listKind<number>(), "Columns to draw against each other; left out, the columns themselves or principal components."),
+  /** A name for each axis. */
   names: optional(listKind<string>(), "A name for each axis."),
+  /**
+   * A second trajectory over the same columns, T' x N, such as a free-running forecast beside the
+   * truth.
+   */
   beside: optional(checkedLater<MatrixLike>("a series, T' x N"), "A second trajectory over the same columns."),
+  /** What it calls the second trajectory; default "beside". */
   besideName: option(text(), "beside", "What it calls the second trajectory."),
+  /** What the legend calls the states; default "trajectory". */
   name: option(text(), "trajectory", "What the legend calls the states."),
+  /** Most points a trajectory keeps, at equal distances; default 5000. */
   maxPoints: option(most(0), 5000, "Most points a trajectory keeps, at equal distances."),
-} satisfies TableOf<PhaseSpaceOptions>;
+};
+
+/** Which columns, or principal components, are drawn against each other. */
+export interface PhaseSpaceOptions extends WashoutOptions, InputOf<typeof phaseSpaceTable> {}
 
 /**
  * A trajectory in phase space, T x N: two or three of its columns, or its leading principal

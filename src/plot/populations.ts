@@ -1,29 +1,24 @@
 // Figures of a network of populations: the spikes of all of them above one another, and their
 // rates beside references. Any spike pattern has the columns.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { number, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { type InputOf, type Kind, number, option, optional, resolve, whole } from "@spillway/core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
-import { titleTable } from "./options.js";
+import { titleOption } from "./options.js";
 import { seriesColour } from "./palette.js";
 import type { RasterSpikes } from "./spike-raster.js";
 
-/** What of populations is drawn. */
-export interface PopulationRasterOptions {
-  /** The figure's title. */
-  readonly title?: string | undefined;
-  /** Neurons that are drawn of all populations together, evenly; default 2000. */
-  readonly neurons?: number | undefined;
-  /** Where the time begins, ms; default 0. */
-  readonly fromMs?: number | undefined;
-}
-
-/** The options of `plotPopulationRaster`. */
 export const populationRasterTable = {
-  ...titleTable("Spikes by population"),
+  /** The figure's title. */
+  title: titleOption("Spikes by population"),
+  /** Neurons that are drawn of all populations together, evenly; default 2000. */
   neurons: option(whole({ atLeast: 1 }), 2000, "Neurons that are drawn, of all populations together."),
+  /** Where the time begins, ms; default 0. */
   fromMs: option(number({ atLeast: 0, unit: "ms" }), 0, "Where the time begins."),
-} satisfies TableOf<PopulationRasterOptions>;
+};
+
+/** What of populations is drawn. */
+export interface PopulationRasterOptions extends InputOf<typeof populationRasterTable> {}
 
 /**
  * The spikes of several populations, the first at the top, each as high as its share of all
@@ -83,25 +78,21 @@ export interface PlottedRates {
   readonly rates: Readonly<Record<string, number>>;
 }
 
-/** What stands beside the rates. */
-export interface PopulationRatesOptions {
-  /** The figure's title. */
-  readonly title?: string | undefined;
-  /** Standard deviation of the neurons' rates, drawn as a line to both sides. */
-  readonly deviations?: Readonly<Record<string, number>> | undefined;
-}
-
-const anyRates = {
+const anyRates: Kind<Readonly<Record<string, number>>> = {
   takes: "an object of numbers by population",
   schema: {},
-  read: (value: unknown) => value as Readonly<Record<string, number>>,
+  read: (value) => value as Readonly<Record<string, number>>,
 };
 
-/** The options of `plotPopulationRates`. */
 export const populationRatesTable = {
-  ...titleTable("Rates by population"),
+  /** The figure's title. */
+  title: titleOption("Rates by population"),
+  /** Standard deviation of the neurons' rates, drawn as a line to both sides. */
   deviations: optional(anyRates, "Standard deviation of the neurons' rates."),
-} satisfies TableOf<PopulationRatesOptions>;
+};
+
+/** What stands beside the rates. */
+export interface PopulationRatesOptions extends InputOf<typeof populationRatesTable> {}
 
 /**
  * The rate of each population in Hz, the first at the top, with references as marks of their own.

@@ -1,7 +1,7 @@
 // One page that opens without a network: what ran, how well, and the figures. It computes nothing;
 // scores and figures are handed to it.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, given, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { checked, given, type InputOf, optional, resolve, text } from "@spillway/core/options.js";
 import { base64, checkFigure, type Figure } from "./figure.js";
 import { escapeHtml, escapeJson, formatNumber } from "./format.js";
 import { checkList, isArrayLike } from "./options.js";
@@ -46,34 +46,26 @@ export interface ReportSection {
   readonly config?: string | undefined;
 }
 
-/** What a report says, from the heading to the last line. */
-export interface ReportOptions {
+export const reportTable = {
   /** The heading. */
-  readonly title: string;
+  title: given(text(), "The heading."),
   /** A line under the title. */
-  readonly lead?: string | undefined;
+  lead: optional(text(), "A line under the title."),
   /** One for each run, or for each thing that is reported. */
-  readonly sections: readonly ReportSection[];
+  sections: given(checked<readonly ReportSection[]>("a list of sections", isArrayLike), "One for each run, or whatever is reported."),
   /** A last line: version and time. */
-  readonly footer?: string | undefined;
+  footer: optional(text(), "A last line: version and time."),
   /** The source of plotly.js; left out, it is read from the package plotly.js-dist-min. */
-  readonly plotly?: string | undefined;
+  plotly: optional(text(), "The source of plotly.js; left out, it is read from the package plotly.js-dist-min."),
   /**
    * The address of plotly.js, such as "plotly.min.js" beside the page, in place of its source
    * inside the page.
    */
-  readonly plotlyScript?: string | undefined;
-}
-
-/** The options of `reportHtml`. */
-export const reportTable = {
-  title: given(text(), "The heading."),
-  lead: optional(text(), "A line under the title."),
-  sections: given(checked<readonly ReportSection[]>("a list of sections", isArrayLike), "One for each run, or whatever is reported."),
-  footer: optional(text(), "A last line: version and time."),
-  plotly: optional(text(), "The source of plotly.js; left out, it is read from the package plotly.js-dist-min."),
   plotlyScript: optional(text(), "The address of plotly.js, in place of its source inside the page."),
-} satisfies TableOf<ReportOptions>;
+};
+
+/** What a report says, from the heading to the last line. */
+export interface ReportOptions extends InputOf<typeof reportTable> {}
 
 /** The whole page as HTML. @throws Error if plotly.js cannot be found. */
 export async function reportHtml(options: ReportOptions): Promise<string> {

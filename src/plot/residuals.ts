@@ -1,42 +1,33 @@
 // What forecasts leave over: residuals in the order of time, and how they are distributed.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, optional, resolve, type TableOf, text, whole } from "@spillway/core/options.js";
+import { type InputOf, option, optional, resolve, text, whole } from "@spillway/core/options.js";
 import type { Matrix, MatrixLike } from "@spillway/numerics";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { edgesOf, histogram, momentsOf } from "./histogram.js";
 import { namesOf, sameShape } from "./line.js";
-import { checkList, listKind, most, titleTable } from "./options.js";
+import { checkList, listKind, most, titleOption } from "./options.js";
 import { baselineColour, seriesColour } from "./palette.js";
 
-/** Options of `plotResiduals`. */
-export interface ResidualPlotOptions {
-  /** The figure's title; default "Residuals". */
-  readonly title?: string | undefined;
-  /** What a row is; default "row". */
-  readonly timeLabel?: string | undefined;
-  /** What is measured, one name a column. */
-  readonly names?: readonly string[] | undefined;
-  /** The row at which each forecast begins; left out, they follow one another from 0. */
-  readonly starts?: readonly number[] | undefined;
-  /** A label for each row of each forecast, such as its date, in place of numbers. */
-  readonly times?: readonly (readonly string[])[] | undefined;
-  /** Most points that are drawn of a column; default 4000. The distribution counts all. */
-  readonly maxPoints?: number | undefined;
-  /** Bars of the distribution; default by the rule of Freedman and Diaconis, 8 to 60. */
-  readonly bins?: number | undefined;
-}
-
-/** The options of `plotResiduals`. */
 export const residualTable = {
-  ...titleTable("Residuals"),
+  /** The figure's title; default "Residuals". */
+  title: titleOption("Residuals"),
+  /** What a row is; default "row". */
   timeLabel: option(text(), "row", "What a row is."),
+  /** What is measured, one name a column. */
   names: optional(listKind<string>(), "What is measured, one name a column."),
+  /** The row at which each forecast begins; left out, they follow one another from 0. */
   starts: optional(listKind<number>(), "The row at which each forecast begins; left out, they follow one another from 0."),
+  /** A label for each row of each forecast, such as its date, in place of numbers. */
   times: optional(listKind<readonly string[]>(), "A label for each row of each forecast, in place of numbers."),
+  /** Most points that are drawn of a column; default 4000. The distribution counts all. */
   maxPoints: option(most(1), 4000, "Most points that are drawn of a column."),
+  /** Bars of the distribution; default by the rule of Freedman and Diaconis, 8 to 60. */
   bins: optional(whole({ atLeast: 1, atMost: 1000 }), "Bars of the distribution; left out, by the rule of Freedman and Diaconis."),
-} satisfies TableOf<ResidualPlotOptions>;
+};
+
+/** Options of `plotResiduals`. */
+export interface ResidualPlotOptions extends InputOf<typeof residualTable> {}
 
 interface Residuals {
   readonly values: Float64Array;

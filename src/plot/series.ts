@@ -1,6 +1,6 @@
 // Figures of series: a prediction against its target, and a series by itself.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checkedLater, flag, given, number, object, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { checkedLater, flag, given, type InputOf, number, object, option, optional, resolve, text } from "@spillway/core/options.js";
 import { asMatrix, type MatrixLike } from "@spillway/numerics";
 import { validPredictionTime } from "../metrics/index.js";
 import { bandTrace, checkedBand, type PlottedBand } from "./band.js";
@@ -18,59 +18,48 @@ export interface OtherForecast {
   readonly prediction: MatrixLike;
 }
 
-/** Options of `plotForecast`. */
-export interface ForecastPlotOptions extends SeriesPlotOptions {
+const above = number({ above: 0 });
+
+export const forecastTable = {
+  ...seriesTable("Prediction against target"),
   /** Bands around the prediction, such as the `bands` of a forecast; default none. */
-  readonly bands?: readonly PlottedBand[] | undefined;
+  bands: optional(listKind<PlottedBand>(), "Bands around the prediction, T x D each; default none."),
   /** T x D, drawn in grey: what a baseline says. */
-  readonly baseline?: MatrixLike | undefined;
+  baseline: optional(checkedLater<MatrixLike>("a series, T x D"), "What a baseline says, drawn in grey."),
   /** What the legend calls the baseline; default "baseline". */
-  readonly baselineName?: string | undefined;
+  baselineName: option(text(), "baseline", "What the legend calls the baseline."),
   /**
    * What others say, T x D each: lines that a page draws when their names in the legend are
    * clicked, and an image leaves out. Default none.
    */
-  readonly others?: readonly OtherForecast[] | undefined;
+  others: optional(listKind<OtherForecast>(), "What others say, T x D each: drawn when their names in the legend are clicked."),
   /** Rows of the series before the forecast begins: P x D, drawn as a part of the target. */
-  readonly before?: MatrixLike | undefined;
+  before: optional(checkedLater<MatrixLike>("a series, P x D"), "Rows before the forecast begins, drawn as a part of the target."),
   /**
    * A label a row (the rows of `before`, then those of the forecast) for the time axis: dates, such
    * as 2015-05-01. Left out, steps are counted.
    */
-  readonly times?: readonly string[] | undefined;
+  times: optional(listKind<string>(), "A label a row for the time axis; left out, steps are counted."),
   /** Most columns that get a panel of their own; default 3. */
-  readonly maxColumns?: number | undefined;
+  maxColumns: option(most(0), 3, "Most columns that get a panel of their own."),
   /**
    * Adds a panel with the size of the error by step: the root of the mean square over the columns.
    * Default false.
    */
-  readonly withError?: boolean | undefined;
+  withError: option(flag, false, "Adds a panel with the size of the error by step."),
   /**
    * Counts time in Lyapunov times from the first forecast row on, and marks how long the forecast
    * is valid: until its error first passes 0.4 standard deviations (`validPredictionTime`).
    * `exponent` is per unit of the time of `dt`.
    */
-  readonly lyapunov?: { readonly dt: number; readonly exponent: number } | undefined;
-}
-
-const above = number({ above: 0 });
-
-/** The options of `plotForecast`. */
-export const forecastTable = {
-  ...seriesTable("Prediction against target"),
-  bands: optional(listKind<PlottedBand>(), "Bands around the prediction, T x D each; default none."),
-  baseline: optional(checkedLater<MatrixLike>("a series, T x D"), "What a baseline says, drawn in grey."),
-  baselineName: option(text(), "baseline", "What the legend calls the baseline."),
-  others: optional(listKind<OtherForecast>(), "What others say, T x D each: drawn when their names in the legend are clicked."),
-  before: optional(checkedLater<MatrixLike>("a series, P x D"), "Rows before the forecast begins, drawn as a part of the target."),
-  times: optional(listKind<string>(), "A label a row for the time axis; left out, steps are counted."),
-  maxColumns: option(most(0), 3, "Most columns that get a panel of their own."),
-  withError: option(flag, false, "Adds a panel with the size of the error by step."),
   lyapunov: optional(
     object({ dt: given(above, "Time of a step."), exponent: given(above, "Per unit of time.") }, "an object with dt and exponent above 0"),
     "Counts time in Lyapunov times, and marks how long the forecast is valid.",
   ),
-} satisfies TableOf<ForecastPlotOptions>;
+};
+
+/** Options of `plotForecast`. */
+export interface ForecastPlotOptions extends SeriesPlotOptions, InputOf<typeof forecastTable> {}
 
 /** The options of `plotSeries`. */
 export const plotSeriesTable = seriesTable("Series");

@@ -1,8 +1,8 @@
 // Spikes as points, neuron against time, or as a rate image if there are too many to tell apart.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { flag, option, resolve, type TableOf, tuple, whole } from "@spillway/core/options.js";
+import { flag, type InputOf, option, resolve, tuple, whole } from "@spillway/core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
-import { isArrayLike, most, titleTable } from "./options.js";
+import { isArrayLike, most, titleOption } from "./options.js";
 import { sequentialScale, seriesColour } from "./palette.js";
 
 /** What a raster is drawn from: any spike pattern has these columns. */
@@ -15,34 +15,28 @@ export interface RasterSpikes {
   readonly neuronCount: number;
 }
 
-/** When spikes are drawn as points, and when as rates. */
-export interface RasterOptions {
+const cells = whole({ atLeast: 1 });
+
+export const rasterTable = {
   /** The figure's title; default says what is drawn. */
-  readonly title?: string | undefined;
+  title: titleOption("Spikes"),
   /** Above this many spikes a rate image is drawn in place of points; default 50,000. */
-  readonly maxPoints?: number | undefined;
+  maxPoints: option(most(0), 50_000, "Above so many spikes a rate image is drawn in place of points."),
   /** Most columns and rows of the rate image; default 600 and 200. */
-  readonly bins?: readonly [time: number, neuron: number] | undefined;
+  bins: option(
+    tuple<readonly [number, number]>("two whole numbers above 0, for time and neurons", [cells, cells]),
+    [600, 200],
+    "Most columns and rows of the rate image.",
+  ),
   /**
    * Let a zoom into the image bring the points back: it carries them along, 6 bytes a spike, up to
    * 600,000 of them. Default true.
    */
-  readonly zoomToPoints?: boolean | undefined;
-}
-
-const cells = whole({ atLeast: 1 });
-
-/** The options of `plotSpikeRaster`. */
-export const rasterTable = {
-  ...titleTable("Spikes"),
-  maxPoints: option(most(0), 50_000, "Above so many spikes a rate image is drawn in place of points."),
-  bins: option(
-    tuple<[number, number]>("two whole numbers above 0, for time and neurons", [cells, cells]),
-    [600, 200],
-    "Most columns and rows of the rate image.",
-  ),
   zoomToPoints: option(flag, true, "Lets a zoom into the image bring the points back."),
-} satisfies TableOf<RasterOptions>;
+};
+
+/** When spikes are drawn as points, and when as rates. */
+export interface RasterOptions extends InputOf<typeof rasterTable> {}
 
 /** Spikes that a page carries for zooming at most. */
 const maxCarried = 600_000;

@@ -1,6 +1,6 @@
 // Figures of a reservoir's states: all neurons as a heat map, a few as lines.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { flag, number, option, optional, resolve, type TableOf, tuple } from "@spillway/core/options.js";
+import { flag, type InputOf, number, option, optional, resolve, tuple } from "@spillway/core/options.js";
 import type { Matrix, MatrixLike } from "@spillway/numerics";
 import { thin } from "./decimate.js";
 import { encodeArray, type Figure } from "./figure.js";
@@ -8,36 +8,30 @@ import { line, type SeriesPlotOptions, seriesTable } from "./line.js";
 import { afterWashout, listKind, most, type WashoutOptions, washoutTable } from "./options.js";
 import { divergingScale, seriesColour } from "./palette.js";
 
-/** Options of `plotStateHeatmap`. */
-export interface StateHeatmapOptions extends SeriesPlotOptions, WashoutOptions {
+export const heatmapTable = {
+  ...seriesTable("States of the reservoir"),
+  ...washoutTable,
   /** Steps drawn at most, evenly spaced; default 300. */
-  readonly maxSteps?: number | undefined;
+  maxSteps: option(most(1), 300, "Steps drawn at most, evenly spaced."),
   /** Neurons drawn at most, evenly spaced; default 200. */
-  readonly maxNeurons?: number | undefined;
+  maxNeurons: option(most(1), 200, "Neurons drawn at most, evenly spaced."),
   /**
    * Draw what is above and below each neuron's mean over these steps, if biases would hide what
    * moves. Default false.
    */
-  readonly centred?: boolean | undefined;
+  centred: option(flag, false, "Draw what is above and below each neuron's mean over these steps."),
   /**
    * Between which values the colours run; default from -m to m, m being the largest size that
    * occurs.
    */
-  readonly range?: readonly [number, number] | undefined;
-}
-
-/** The options of `plotStateHeatmap`. */
-export const heatmapTable = {
-  ...seriesTable("States of the reservoir"),
-  ...washoutTable,
-  maxSteps: option(most(1), 300, "Steps drawn at most, evenly spaced."),
-  maxNeurons: option(most(1), 200, "Neurons drawn at most, evenly spaced."),
-  centred: option(flag, false, "Draw what is above and below each neuron's mean over these steps."),
   range: optional(
-    tuple<[number, number]>("two numbers that rise", [number(), number()]),
+    tuple<readonly [number, number]>("two numbers that rise", [number(), number()]),
     "Between which values the colours run; left out, as far as the largest size to both sides.",
   ),
-} satisfies TableOf<StateHeatmapOptions>;
+};
+
+/** Options of `plotStateHeatmap`. */
+export interface StateHeatmapOptions extends SeriesPlotOptions, WashoutOptions, InputOf<typeof heatmapTable> {}
 
 /**
  * A heat map of T x N states, time to the right, one line a neuron. @throws ArgumentError on ragged
@@ -87,18 +81,15 @@ export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOption
   };
 }
 
-/** Options of `plotTrajectories`. */
-export interface TrajectoryOptions extends SeriesPlotOptions, WashoutOptions {
-  /** Which neurons; default six at equal distances. */
-  readonly neurons?: readonly number[] | undefined;
-}
-
-/** The options of `plotTrajectories`. */
 export const trajectoryTable = {
   ...seriesTable("Trajectories of a few neurons", 1000),
   ...washoutTable,
+  /** Which neurons; default six at equal distances. */
   neurons: optional(listKind<number>(), "Which neurons; left out, six at equal distances."),
-} satisfies TableOf<TrajectoryOptions>;
+};
+
+/** Options of `plotTrajectories`. */
+export interface TrajectoryOptions extends SeriesPlotOptions, WashoutOptions, InputOf<typeof trajectoryTable> {}
 
 /**
  * The states of a few neurons over time, one line each. @throws ArgumentError for a neuron that

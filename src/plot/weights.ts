@@ -1,28 +1,23 @@
 // The weights of plastic synapses before and after learning, as two histograms over each other.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, optional, resolve, type TableOf, text, whole } from "@spillway/core/options.js";
+import { type InputOf, option, optional, resolve, text, whole } from "@spillway/core/options.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { edgesOf, histogram, momentsOf } from "./histogram.js";
-import { titleTable } from "./options.js";
+import { titleOption } from "./options.js";
 import { seriesColour } from "./palette.js";
 
-/** Options of `plotWeights`. */
-export interface WeightPlotOptions {
-  /** The figure's title; default "Weights before and after". */
-  readonly title?: string | undefined;
-  /** The unit of the weights, in brackets on the axis; default "mV". */
-  readonly unit?: string | undefined;
-  /** Bars; default by the rule of Freedman and Diaconis over all weights, 8 to 60. */
-  readonly bins?: number | undefined;
-}
-
-/** The options of `plotWeights`. */
 export const weightPlotTable = {
-  ...titleTable("Weights before and after"),
+  /** The figure's title; default "Weights before and after". */
+  title: titleOption("Weights before and after"),
+  /** The unit of the weights, in brackets on the axis; default "mV". */
   unit: option(text(), "mV", "The unit of the weights."),
+  /** Bars; default by the rule of Freedman and Diaconis over all weights, 8 to 60. */
   bins: optional(whole({ atLeast: 1, atMost: 1000 }), "Bars; left out, by the rule of Freedman and Diaconis."),
-} satisfies TableOf<WeightPlotOptions>;
+};
+
+/** Options of `plotWeights`. */
+export interface WeightPlotOptions extends InputOf<typeof weightPlotTable> {}
 
 /**
  * How the weights of synapses are distributed before and after learning: shares of all synapses, in

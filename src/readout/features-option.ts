@@ -1,31 +1,27 @@
 // The features a trainer is asked for, in a user's words, and the columns they become. Shared by
 // every trainer.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, flag, option, type Resolved, type TableOf } from "@spillway/core/options.js";
+import { choice, flag, type InputOf, option, type Resolved } from "@spillway/core/options.js";
 import type { ColumnSource, Matrix } from "@spillway/numerics";
 import { type FeatureSpec, featureCount } from "../reservoir/features.js";
 import type { ReadoutShape } from "./training-data.js";
 
-/** What a readout is linear in. */
-export interface FeatureOptions {
+/** What every trainer takes. */
+export const featureTable = {
   /**
    * What the readout sees of the state x: "plain" x; "squareHalf" every second neuron (1, 3, 5,
    * ...) squared in place (Lu et al. 2017, "Reservoir observers"); "squares" x and x_i^2 of every
    * neuron. Default "plain".
    */
-  readonly transform?: "plain" | "squareHalf" | "squares" | undefined;
-  /** Whether the readout sees the input of the step too. Default false. */
-  readonly input?: boolean | undefined;
-  /** Whether there is a constant term, which no penalty acts on. Default true. */
-  readonly intercept?: boolean | undefined;
-}
-
-/** What every trainer takes. */
-export const featureTable = {
   transform: option(choice("plain", "squareHalf", "squares"), "plain", "What the readout sees of the state."),
+  /** Whether the readout sees the input of the step too. Default false. */
   input: option(flag, false, "Give the input to the readout beside the state."),
+  /** Whether there is a constant term, which no penalty acts on. Default true. */
   intercept: option(flag, true, "A constant term, which no penalty acts on."),
-} satisfies TableOf<FeatureOptions>;
+};
+
+/** What a readout is linear in. */
+export interface FeatureOptions extends InputOf<typeof featureTable> {}
 
 /** The features of options that were checked. */
 export function featureSpec({ transform, input }: Pick<Resolved<typeof featureTable>, "transform" | "input">): FeatureSpec {

@@ -1,6 +1,6 @@
 // Policy evaluation: the value of what a process will bring, as a linear readout of states, by
 // least-squares temporal differences.
-import { flag, number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { flag, type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { BlockProduct, Matrix, solveSquare } from "@spillway/numerics";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
@@ -9,29 +9,23 @@ import { TrainedReadout } from "./trained-readout.js";
 import type { Trainer } from "./trainer.js";
 import { type FitOptions, type SeriesLike, shapeOf, type TrainingSequence, trainingSequences } from "./training-data.js";
 
-/** Discount, trace, penalty and features of least-squares temporal differences. */
-export interface LstdOptions extends FeatureOptions {
+export const lstdTable = {
+  ...featureTable,
   /** gamma: what a reward of the next step is worth now, 0 to 1. Default 0.9. */
-  readonly discount?: number | undefined;
+  discount: option(number({ atLeast: 0, atMost: 1 }), 0.9, "What a reward of the next step is worth now."),
   /** The decay of the eligibility trace, 0 to 1; 1 is regression on returns. Default 0. */
-  readonly trace?: number | undefined;
+  trace: option(number({ atLeast: 0, atMost: 1 }), 0, "Decay of the eligibility trace; 1 is regression on returns."),
   /** Added to the diagonal of A but for the intercept. Default 1e-6. */
-  readonly lambda?: number | undefined;
+  lambda: option(number({ atLeast: 0 }), 1e-6, "Added to the diagonal of A, but for the intercept."),
   /**
    * Whether each sequence is an episode that ends behind its last row, where the value is 0.
    * Default false: the process goes on, and the last row has no successor to learn from.
    */
-  readonly episodes?: boolean | undefined;
-}
-
-/** The options of `lstd`. */
-export const lstdTable = {
-  ...featureTable,
-  discount: option(number({ atLeast: 0, atMost: 1 }), 0.9, "What a reward of the next step is worth now."),
-  trace: option(number({ atLeast: 0, atMost: 1 }), 0, "Decay of the eligibility trace; 1 is regression on returns."),
-  lambda: option(number({ atLeast: 0 }), 1e-6, "Added to the diagonal of A, but for the intercept."),
   episodes: option(flag, false, "Each sequence is an episode, behind whose end the value is 0."),
-} satisfies TableOf<LstdOptions>;
+};
+
+/** Discount, trace, penalty and features of least-squares temporal differences. */
+export interface LstdOptions extends FeatureOptions, InputOf<typeof lstdTable> {}
 
 /** Evaluates a policy on states and rewards. */
 export interface LstdTrainer extends Trainer {

@@ -1,7 +1,7 @@
 // Ridge regression, the readout of reservoir computing: options, training on rows, and the choice
 // of solver. The arithmetic is in numerics/linear-algebra.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { checked, choice, either, flag, list, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { checked, choice, either, flag, type InputOf, list, number, option, optional, resolve } from "@spillway/core/options.js";
 import { type DenseBlas, type DoubleDoubleReflections, describe, Matrix, SystemBlas } from "@spillway/numerics";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
@@ -30,34 +30,6 @@ import { TriangularAccumulator } from "./triangular-accumulator.js";
  */
 export type RidgeSolver = "cholesky" | "qr" | "doubleDouble" | "dual" | "auto";
 
-/** The penalty of a ridge regression, how it is chosen and solved, and what the readout sees. */
-export interface RidgeOptions extends FeatureOptions {
-  /**
-   * The penalty on squared weights, not divided by the number of rows; at least 0. Default 1e-6.
-   */
-  readonly lambda?: number | undefined;
-  /** A grid to choose lambda from, in place of `lambda`. */
-  readonly lambdas?: readonly number[] | undefined;
-  /**
-   * How it is chosen: generalised cross-validation (default), or true leave-one-out, which goes
-   * over the rows once more.
-   */
-  readonly selection?: SelectionMethod | undefined;
-  /**
-   * Fits the weights on features minus their training means, folded into the intercept afterwards.
-   * With an intercept it changes only rounding. Default false.
-   */
-  readonly subtractMean?: boolean | undefined;
-  /** Default "cholesky". */
-  readonly solver?: RidgeSolver | undefined;
-  /**
-   * "portable": the same bits everywhere. "system": a system's BLAS, faster if there is one. Or
-   * a library that was opened, such as that of `cudaBlas`; for "doubleDouble" the device of
-   * `deviceDoubleDouble`, with the portable bits. Default "portable".
-   */
-  readonly blas?: "portable" | "system" | DenseBlas | DoubleDoubleReflections | undefined;
-}
-
 /** What rows are gathered in while they stream by. */
 export type RidgeAccumulator = GramAccumulator | TriangularAccumulator;
 
@@ -68,14 +40,31 @@ const isBlas = (value: unknown): boolean =>
   isReflections(value) ||
   (typeof value === "object" && value !== null && "gram" in value && typeof value.gram === "function" && "solvePositiveDefinite" in value);
 
-/** The options of `ridge`. */
 export const ridgeTable = {
   ...featureTable,
+  /**
+   * The penalty on squared weights, not divided by the number of rows; at least 0. Default 1e-6.
+   */
   lambda: optional(penalty, "The penalty on squared weights; left out, 1e-6."),
+  /** A grid to choose lambda from, in place of `lambda`. */
   lambdas: optional(list(penalty, "at least one number", 1), "A grid to choose lambda from."),
+  /**
+   * How it is chosen: generalised cross-validation (default), or true leave-one-out, which goes
+   * over the rows once more.
+   */
   selection: optional(choice("gcv", "leaveOneOut"), "How lambda is chosen from lambdas; left out, gcv."),
+  /**
+   * Fits the weights on features minus their training means, folded into the intercept afterwards.
+   * With an intercept it changes only rounding. Default false.
+   */
   subtractMean: option(flag, false, "Fit the weights on features minus their means, folded into the intercept afterwards."),
+  /** Default "cholesky". */
   solver: option(choice("cholesky", "qr", "doubleDouble", "dual", "auto"), "cholesky", "How the weights are found."),
+  /**
+   * "portable": the same bits everywhere. "system": a system's BLAS, faster if there is one. Or
+   * a library that was opened, such as that of `cudaBlas`; for "doubleDouble" the device of
+   * `deviceDoubleDouble`, with the portable bits. Default "portable".
+   */
   blas: option(
     either(
       '"portable", "system" or a library',
@@ -85,7 +74,10 @@ export const ridgeTable = {
     "portable",
     "portable: the same bits everywhere; system: a system's BLAS, faster if there is one.",
   ),
-} satisfies TableOf<RidgeOptions>;
+};
+
+/** The penalty of a ridge regression, how it is chosen and solved, and what the readout sees. */
+export interface RidgeOptions extends FeatureOptions, InputOf<typeof ridgeTable> {}
 
 /**
  * Ridge regression: W = argmin sum over t of |y_t - W x_t - b|^2 + lambda |W|^2, the intercept b

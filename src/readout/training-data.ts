@@ -1,26 +1,12 @@
 // What a user hands to `fit`, turned into checked sequences: matrices of equal length, washout cut
 // off, every value finite.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { anything, either, type Kind, list, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { anything, either, type InputOf, type Kind, list, option, optional, resolve, whole } from "@spillway/core/options.js";
 import { asMatrix, describe, firstNonFinite, Matrix, type MatrixLike } from "@spillway/numerics";
 import { isKnownFinite } from "@spillway/numerics/known-finite.js";
 
 /** One series, or several that follow one another without touching. */
 export type SeriesLike = MatrixLike | readonly MatrixLike[];
-
-/** Which rows train, and the inputs that go with the states. */
-export interface FitOptions {
-  /**
-   * Rows at the start of each sequence that train nothing; one number, or one for each sequence.
-   * Default 0.
-   */
-  readonly washout?: number | readonly number[] | undefined;
-  /**
-   * T x I, the inputs that go with the states; needed if the readout sees the input. Several
-   * if there are several states.
-   */
-  readonly inputs?: SeriesLike | undefined;
-}
 
 /** Rows that train: T x N states, T x I inputs, T x O targets. */
 export interface TrainingSequence {
@@ -41,9 +27,20 @@ export interface ReadoutShape {
 
 const washoutTakes = "a whole number of at least 0, or a list of one a sequence";
 const fitTable = {
+  /**
+   * Rows at the start of each sequence that train nothing; one number, or one for each sequence.
+   * Default 0.
+   */
   washout: option(either(washoutTakes, whole(), list(whole(), washoutTakes)), 0, "Rows at the start of each sequence that train nothing."),
+  /**
+   * T x I, the inputs that go with the states; needed if the readout sees the input. Several
+   * if there are several states.
+   */
   inputs: optional(anything as Kind<SeriesLike>, "T x I, the inputs that go with the states."),
-} satisfies TableOf<FitOptions>;
+};
+
+/** Which rows train, and the inputs that go with the states. */
+export interface FitOptions extends InputOf<typeof fitTable> {}
 
 /**
  * Checks and cuts training data. Several sequences are an array of matrices, or of arrays of rows.

@@ -3,41 +3,34 @@
 import { deviceName } from "@spillway/core/device-name.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { suggestion } from "@spillway/core/near-names.js";
-import { callback, flag, given, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { callback, flag, given, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
 import type { Context } from "@spillway/gpu";
 import { EngineUnavailableError } from "./engine/errors.js";
 import type { Engine, EngineFeature, EngineOptions, EngineStatus } from "./engine.js";
 import { contextKind } from "./options.js";
 import type { AnyShape, ModelShape } from "./shape.js";
 
-/** How an engine is known. */
-export interface RegistrationOptions {
+export const registrationTable = {
   /**
    * Whether "auto" may choose it. Of several, the first registered is the one that the others must
    * be faster than.
    */
-  readonly automatic: boolean;
+  automatic: given(flag, 'Whether "auto" may choose it.'),
   /** Whether it is there once for each device, "cuda:1" beside "cuda". Default false. */
-  readonly numbered?: boolean;
+  numbered: option(flag, false, "Whether it is there once for each device."),
   /**
    * How many devices there are, of an engine that is numbered: then several can be named,
    * "cuda:0-3" or "cuda:all". Left out, they cannot.
    */
-  readonly count?: (() => Promise<number>) | undefined;
-  /** Whether it needs Node. Default false. */
-  readonly needsNode?: boolean;
-  /** No step of it is faster than this. If another is, "auto" need not even load it. Default 0. */
-  readonly leastMicroseconds?: number;
-}
-
-/** The options of `registerEngine`. */
-export const registrationTable = {
-  automatic: given(flag, 'Whether "auto" may choose it.'),
-  numbered: option(flag, false, "Whether it is there once for each device."),
   count: optional(callback<() => Promise<number>>(), "How many devices there are; left out, several cannot be named."),
+  /** Whether it needs Node. Default false. */
   needsNode: option(flag, false, "Whether it needs Node."),
+  /** No step of it is faster than this. If another is, "auto" need not even load it. Default 0. */
   leastMicroseconds: option(number({ atLeast: 0, unit: "microseconds" }), 0, "No step of it is faster than this."),
-} satisfies TableOf<RegistrationOptions>;
+};
+
+/** How an engine is known. */
+export interface RegistrationOptions extends InputOf<typeof registrationTable> {}
 
 /** A registered engine and how to load it. */
 interface Registration extends RegistrationOptions {

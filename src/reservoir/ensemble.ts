@@ -2,12 +2,11 @@
 
 import { count } from "@spillway/core/checks.js";
 import { ArgumentError, busyError } from "@spillway/core/errors.js";
-import { choice, given, list, object, option, optional, type Resolved, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { choice, given, type InputOf, list, object, option, optional, type Resolved, resolve, whole } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { isComposite } from "./composite/config.js";
 import type { EnsembleSession } from "./engine/device.js";
 import { openEnsemble } from "./engine/one-by-one.js";
-import type { TrainingSink } from "./engine/training.js";
 import type { EnginePlan, SequenceInput } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { checkSequences, checkWashout, series } from "./inputs.js";
@@ -21,22 +20,21 @@ import { type AnyShape, anyShapeOf } from "./shape.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
 import { type WorkOptions, workTable } from "./work.js";
 
-/** Where an ensemble runs. */
-export interface EnsembleCreateOptions {
+export const ensembleTable = {
   /**
    * "auto" (default), "cpu", "cuda", "cuda:1", "sim" or "reference"; "cuda:0-3" or "cuda:all" distribute
    * the members over several devices.
    */
-  readonly engine?: string | undefined;
+  engine: engineTable.engine,
   /**
    * Measure what the work costs, phase by phase: `ReservoirEnsemble.profile`. Default false, and
    * then nothing is recorded.
    */
-  readonly profile?: boolean | undefined;
-}
+  profile: profileTable.profile,
+};
 
-/** The options of `ReservoirEnsemble.create`. */
-export const ensembleTable = { ...engineTable, ...profileTable } satisfies TableOf<EnsembleCreateOptions>;
+/** Where an ensemble runs. */
+export interface EnsembleCreateOptions extends InputOf<typeof ensembleTable> {}
 
 /** Fields in which members often differ and on which no size depends. */
 const sizeless: ReadonlySet<string> = new Set(["seed", "leakRate", "spectralRadius", "inputScaling", "bias"]);
@@ -62,31 +60,27 @@ async function shapesFor(
   return shapes;
 }
 
-/** Options of `ReservoirEnsemble.run`. */
-export interface EnsembleRunOptions extends WorkOptions {
-  /** What to keep of each member: all states (default), the last one, or nothing. */
-  readonly keep?: "all" | "last" | "none" | undefined;
-  /** Train as the states are made: T x O targets, and one sink (a Gram accumulator) a member. */
-  readonly training?: { readonly targets: MatrixLike; readonly washout?: number; readonly sinks: readonly TrainingSink[] } | undefined;
-}
-
 const trainingTable = {
   targets: given(seriesOf("T x O"), "What the readouts learn."),
   washout: option(whole(), 0, "Rows left out at the start."),
   sinks: given(list(sinkKind, "a list of one sink a reservoir"), "What sums the training rows of each member."),
-} satisfies TableOf<NonNullable<EnsembleRunOptions["training"]>>;
+};
 
-/** The options of `ReservoirEnsemble.run`. */
 export const ensembleWorkTable = {
   ...workTable,
+  /** What to keep of each member: all states (default), the last one, or nothing. */
   keep: option(choice("all", "last", "none"), "all", "What to keep of each member."),
+  /** Train as the states are made: T x O targets, and one sink (a Gram accumulator) a member. */
   training: optional(object(trainingTable), "Train as the states are made."),
-} satisfies TableOf<EnsembleRunOptions>;
+};
+
+/** Options of `ReservoirEnsemble.run`. */
+export interface EnsembleRunOptions extends WorkOptions, InputOf<typeof ensembleWorkTable> {}
 
 /** Options of `runEnsemble`. */
 export interface RunEnsembleOptions extends EnsembleRunOptions, Pick<EnsembleCreateOptions, "engine"> {}
 
-const ensembleRunTable = { ...engineTable, ...ensembleWorkTable } satisfies TableOf<RunEnsembleOptions>;
+const ensembleRunTable = { ...engineTable, ...ensembleWorkTable };
 
 /** One series for all reservoirs, or one each. */
 export type EnsembleInputs = MatrixLike | { readonly each: readonly MatrixLike[] };

@@ -35,6 +35,11 @@ export const sinkKind: Kind<TrainingSink> = checked(
 
 /** Where work runs. */
 export const engineTable = {
+  /**
+   * "auto" (default, the one whose steps are modelled to be fastest), "cpu", "cuda", "cuda:1" (a
+   * device by number), "cuda:0-3" or "cuda:all" (several devices together), "sim" or
+   * "reference".
+   */
   engine: optional(
     text('"auto" or the name of an engine'),
     'Where reservoirs run: "cpu", "cuda", "cuda:1" (a device by number), "cuda:0-3" or "cuda:all" (several together), "sim" or "reference"; left out or "auto", the one whose steps are modelled to be fastest.',
@@ -42,19 +47,36 @@ export const engineTable = {
 };
 
 export const threadsTable = {
+  /**
+   * Worker threads of the CPU engine. Default 1; worth trying from N = 1000 on an idle machine. A
+   * browser gives them to a worker of a page that is cross-origin isolated; elsewhere in it one
+   * thread runs, and `engine.plan` says why.
+   */
   threads: option(whole({ atLeast: 1, atMost: 64 }), 1, "Worker threads of the CPU engine; worth trying from N = 1000."),
 };
 
 /** How a device runs the time loop. */
 export const planTable = {
+  /**
+   * How a device runs the time loop: "auto" (default) or a name that `engine.plan` knows, such as
+   * "streamed".
+   */
   plan: optional(
     text('"auto" or the name of a plan, such as "streamed"'),
     'How a device runs the time loop: "auto", or a plan such as "streamed".',
   ),
+  /**
+   * Where a device's kernels for the time loop come from: "auto" (default), "shipped" or
+   * "nvrtc". See `EngineOptions.kernelSource`.
+   */
   kernelSource: optional(choice("auto", "shipped", "nvrtc"), "Where a device's kernels for the time loop come from."),
 };
 
 export const profileTable = {
+  /**
+   * Measure what the work costs, phase by phase: `ReservoirComputer.profile`. Default false, and
+   * then nothing is recorded.
+   */
   profile: option(flag, false, "Measure what the work costs, phase by phase."),
 };
 
@@ -64,6 +86,11 @@ export const contextKind: Kind<Context> = checked(
 );
 
 export const contextTable = {
+  /**
+   * A device that is open already (`openDevice` of spillway/gpu), which then also takes and leaves
+   * data in its memory; the engine is that of its device. It stays its owner's, who disposes of it
+   * after the reservoirs on it.
+   */
   context: optional(contextKind, "A device that is open already; the engine is that of its device."),
 };
 
@@ -89,6 +116,10 @@ export const ownMatricesTable = {
 } satisfies TableOf<ReservoirMatrices>;
 
 export const matricesTable = {
+  /**
+   * Matrices to use in place of drawn ones; for a composed reservoir a list with those of each
+   * part, {} for a part that is drawn.
+   */
   matrices: optional(
     either(
       "an object of matrices, or for a composed reservoir a list with one for each part",

@@ -1,14 +1,6 @@
 // Long work that stays polite: it lets the event loop run, reports progress and can be stopped.
 import { SpillwayError } from "@spillway/core/errors.js";
-import { callback, checked, optional, resolve, type TableOf } from "@spillway/core/options.js";
-
-/** Watching and stopping long work. */
-export interface WorkOptions {
-  /** Stops the work, which then throws WorkInterruptedError. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called with steps done and steps in all, at most some dozens of times a second. */
-  readonly onProgress?: ((done: number, total: number) => void) | undefined;
-}
+import { callback, checked, type InputOf, optional, resolve } from "@spillway/core/options.js";
 
 /**
  * Work was stopped by its AbortSignal, whose reason is its `cause`. A run keeps its state and the states made so far; a batch or
@@ -31,8 +23,8 @@ function said(reason: unknown): string {
   return reason instanceof Error && reason.name !== "AbortError" ? `: ${reason.message}` : "";
 }
 
-/** The options of all long work. */
 export const workTable = {
+  /** Stops the work, which then throws WorkInterruptedError. */
   signal: optional(
     checked<AbortSignal>(
       "an AbortSignal, such as the `signal` of an AbortController",
@@ -40,8 +32,12 @@ export const workTable = {
     ),
     "Stops the work, which then throws WorkInterruptedError.",
   ),
-  onProgress: optional(callback<NonNullable<WorkOptions["onProgress"]>>(), "Called with steps done and steps in all."),
-} satisfies TableOf<WorkOptions>;
+  /** Called with steps done and steps in all, at most some dozens of times a second. */
+  onProgress: optional(callback<(done: number, total: number) => void>(), "Called with steps done and steps in all."),
+};
+
+/** Watching and stopping long work. */
+export interface WorkOptions extends InputOf<typeof workTable> {}
 
 /** Milliseconds of work between two visits to the event loop. */
 const patience = 15;

@@ -1,48 +1,38 @@
 // States of low energy by annealing: of temperature, or of a transverse field.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, number, option, optional, type Resolved, resolve, seed, type TableOf, whole } from "@spillway/core/options.js";
-import { type Seed, seedKeys } from "@spillway/numerics";
+import { choice, type InputOf, number, option, optional, type Resolved, resolve, seed, whole } from "@spillway/core/options.js";
+import { seedKeys } from "@spillway/numerics";
 import { type WorkOptions, WorkPacer } from "../reservoir/index.js";
 import { workTable } from "../reservoir/work.js";
 import { Chains, type SweepWeights } from "./chains.js";
 import { energyAt, type IsingModel, neighbourhoodsOf } from "./ising.js";
 import { timeCoupling } from "./sample.js";
 
-/** How a model is annealed. */
-export interface AnnealOptions extends WorkOptions {
+export const annealTable = {
+  ...workTable,
   /**
    * "thermal" (default): beta rises linearly from `from` to `to`. "pathIntegral": beta stays at
    * `to`, and a transverse field falls linearly from `transverseField` to nearly 0.
    */
-  readonly method?: "thermal" | "pathIntegral" | undefined;
-  /** beta of the first sweep of "thermal". Default .1. */
-  readonly from?: number | undefined;
-  /** beta of the last sweep. Default 3. */
-  readonly to?: number | undefined;
-  /** Gamma of the first sweep of "pathIntegral". Default 3. */
-  readonly transverseField?: number | undefined;
-  /** P, slices of "pathIntegral". Default 16. */
-  readonly slices?: number | undefined;
-  /** Sweeps of each run. Default 100. */
-  readonly sweeps?: number | undefined;
-  /** Independent runs. Default 10. */
-  readonly runs?: number | undefined;
-  /** Draws first spins and flips. Default "spillway". */
-  readonly seed?: Seed | undefined;
-}
-
-/** The options of `annealIsing`. */
-export const annealTable = {
-  ...workTable,
   method: option(choice("thermal", "pathIntegral"), "thermal", "Whether temperature falls, or a transverse field."),
+  /** beta of the first sweep of "thermal". Default .1. */
   from: optional(number({ atLeast: 0 }), "beta of the first sweep of thermal; left out, 0.1."),
+  /** beta of the last sweep. Default 3. */
   to: option(number({ above: 0 }), 3, "beta of the last sweep."),
+  /** Gamma of the first sweep of "pathIntegral". Default 3. */
   transverseField: optional(number({ above: 0 }), "Gamma of the first sweep of pathIntegral; left out, 3."),
+  /** P, slices of "pathIntegral". Default 16. */
   slices: optional(whole({ atLeast: 2, atMost: 2 ** 20 }), "P, slices of pathIntegral; left out, 16."),
+  /** Sweeps of each run. Default 100. */
   sweeps: option(whole({ atLeast: 2, atMost: 2 ** 32 - 1 }), 100, "Sweeps of each run."),
+  /** Independent runs. Default 10. */
   runs: option(whole({ atLeast: 1, atMost: 2 ** 24 }), 10, "Independent runs."),
+  /** Draws first spins and flips. Default "spillway". */
   seed: option(seed, "spillway", "Draws first spins and flips."),
-} satisfies TableOf<AnnealOptions>;
+};
+
+/** How a model is annealed. */
+export interface AnnealOptions extends WorkOptions, InputOf<typeof annealTable> {}
 
 /** What annealing found. */
 export interface Annealed {

@@ -1,38 +1,30 @@
 // Samples of an Ising model, and of one in a transverse field by path integrals.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { given, number, option, resolve, seed, type TableOf, whole } from "@spillway/core/options.js";
-import { Matrix, portableExp, portableLog, type Seed, seedKeys } from "@spillway/numerics";
+import { given, type InputOf, number, option, resolve, seed, whole } from "@spillway/core/options.js";
+import { Matrix, portableExp, portableLog, seedKeys } from "@spillway/numerics";
 import { type WorkOptions, WorkPacer } from "../reservoir/index.js";
 import { workTable } from "../reservoir/work.js";
 import { Chains } from "./chains.js";
 import { energyAt, type IsingModel, neighbourhoodsOf } from "./ising.js";
 
-/** How an Ising model is sampled. */
-export interface IsingSampleOptions extends WorkOptions {
-  /** One over the temperature. */
-  readonly beta: number;
-  /** Sweeps over all spins. Default 1000. */
-  readonly sweeps?: number | undefined;
-  /** Sweeps before the first sample. Default 100. */
-  readonly washout?: number | undefined;
-  /** A sample is kept after every so many sweeps. Default 1. */
-  readonly every?: number | undefined;
-  /** Independent chains. Default 1. */
-  readonly chains?: number | undefined;
-  /** Draws first spins and flips. Default "spillway". */
-  readonly seed?: Seed | undefined;
-}
-
-/** The options of `sampleIsing`. */
 export const isingSampleTable = {
   ...workTable,
+  /** One over the temperature. */
   beta: given(number({ atLeast: 0 }), "One over the temperature."),
+  /** Sweeps over all spins. Default 1000. */
   sweeps: option(whole({ atLeast: 1, atMost: 2 ** 32 - 1 }), 1000, "Sweeps over all spins."),
+  /** Sweeps before the first sample. Default 100. */
   washout: option(whole(), 100, "Sweeps before the first sample."),
+  /** A sample is kept after every so many sweeps. Default 1. */
   every: option(whole({ atLeast: 1 }), 1, "A sample is kept after every so many sweeps."),
+  /** Independent chains. Default 1. */
   chains: option(whole({ atLeast: 1, atMost: 2 ** 24 }), 1, "Independent chains."),
+  /** Draws first spins and flips. Default "spillway". */
   seed: option(seed, "spillway", "Draws first spins and flips."),
-} satisfies TableOf<IsingSampleOptions>;
+};
+
+/** How an Ising model is sampled. */
+export interface IsingSampleOptions extends WorkOptions, InputOf<typeof isingSampleTable> {}
 
 /** Samples of a model. */
 export interface IsingSamples {
@@ -82,23 +74,19 @@ export async function sampleIsing(model: IsingModel, options: IsingSampleOptions
   return { spins, energies };
 }
 
-/** How a model in a transverse field is sampled. */
-export interface TransverseFieldOptions extends Omit<IsingSampleOptions, "every"> {
-  /** Gamma, the transverse field. */
-  readonly transverseField: number;
-  /** P, slices of imaginary time. Default 16. */
-  readonly slices?: number | undefined;
-}
-
 const { every: _every, ...sharedTable } = isingSampleTable;
 
-/** The options of `sampleTransverseField`. */
 export const transverseFieldTable = {
   ...sharedTable,
   beta: given(number({ above: 0 }), "One over the temperature."),
+  /** Gamma, the transverse field. */
   transverseField: given(number({ above: 0 }), "Gamma, the transverse field."),
+  /** P, slices of imaginary time. Default 16. */
   slices: option(whole({ atLeast: 2, atMost: 2 ** 20 }), 16, "P, slices of imaginary time."),
-} satisfies TableOf<TransverseFieldOptions>;
+};
+
+/** How a model in a transverse field is sampled. */
+export interface TransverseFieldOptions extends Omit<IsingSampleOptions, "every">, InputOf<typeof transverseFieldTable> {}
 
 /** What sampling says of a model in a transverse field. */
 export interface TransverseFieldEstimate {

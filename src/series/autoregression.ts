@@ -5,57 +5,50 @@ import {
   either,
   flag,
   given,
+  type InputOf,
   type Kind,
   list,
   number,
   option,
   optional,
   resolve,
-  type TableOf,
   whole,
 } from "@spillway/core/options.js";
 import { asMatrix, cholesky, firstNonFinite, Matrix, type MatrixLike } from "@spillway/numerics";
 import { validationStarts } from "./validation-starts.js";
 
-/** Options of `fitAutoregression`. */
-export interface AutoregressionOptions {
+const lambdas = [1e-4, 0.01, 1, 10, 100, 1000];
+const lambda = number({ atLeast: 0 });
+
+export const autoregressionTable = {
   /** p: values that the next one is made of. */
-  readonly order: number;
+  order: given(whole({ atLeast: 1 }), "p: values that the next one is made of."),
   /**
    * The ridge parameter, or several: the one whose closed-loop forecasts of `horizon` steps, from
    * starts in the last quarter of the rows, have the smallest error is taken for each column, and
    * all rows are fitted again with it. Default 1e-4, 0.01, 1, 10, 100 and 1000.
    */
-  readonly lambda?: number | readonly number[] | undefined;
-  /** Steps of the forecasts that choose lambda; needed if there are several. */
-  readonly horizon?: number | undefined;
-  /**
-   * Fit z-scores of each column by its training rows. Default true; lambda is relative to them
-   * then.
-   */
-  readonly standardise?: boolean | undefined;
-  /**
-   * T x K: what is known beforehand of every row, that of the row which is forecast included; each
-   * column has a weight beside those of the p earlier values.
-   */
-  readonly known?: MatrixLike | undefined;
-}
-
-const lambdas = [1e-4, 0.01, 1, 10, 100, 1000];
-const lambda = number({ atLeast: 0 });
-
-/** The options of `fitAutoregression`. */
-export const autoregressionTable = {
-  order: given(whole({ atLeast: 1 }), "p: values that the next one is made of."),
   lambda: option(
     either("a number of at least 0, or a list of them", lambda, list(lambda, "at least one number", 1)),
     lambdas,
     "The ridge parameter, or several to choose from.",
   ),
+  /** Steps of the forecasts that choose lambda; needed if there are several. */
   horizon: optional(whole({ atLeast: 1 }), "Steps of the forecasts that choose lambda."),
+  /**
+   * Fit z-scores of each column by its training rows. Default true; lambda is relative to them
+   * then.
+   */
   standardise: option(flag, true, "Fit z-scores of each column."),
+  /**
+   * T x K: what is known beforehand of every row, that of the row which is forecast included; each
+   * column has a weight beside those of the p earlier values.
+   */
   known: optional(anything as Kind<MatrixLike>, "T x K: what is known beforehand of every row."),
-} satisfies TableOf<AutoregressionOptions>;
+};
+
+/** Options of `fitAutoregression`. */
+export interface AutoregressionOptions extends InputOf<typeof autoregressionTable> {}
 
 /**
  * One column's model: z(t) = intercept + sum_j weights[j - 1] z(t - j) + sum_k knownWeights[k]

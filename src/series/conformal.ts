@@ -2,7 +2,7 @@
 
 import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, flag, number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, flag, type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { asMatrix, Matrix, type MatrixLike } from "@spillway/numerics";
 
 /** How far from a forecast the ends of its band lie, H x D each; infinite if nothing is known. */
@@ -11,24 +11,20 @@ export interface BandOffsets {
   readonly upper: Matrix<Float64Array>;
 }
 
-/** Options of `conformalOffsets`. */
-export interface ConformalOptions {
+const level = number({ above: 0, below: 1 });
+
+export const conformalTable = {
   /** The share that is to be covered. Default 0.9. */
-  readonly level?: number | undefined;
+  level: option(level, 0.9, "The share that is to be covered."),
   /**
    * By signed errors, as many missed below as above; else by their size, as far down as up. Default
    * false.
    */
-  readonly twoSided?: boolean | undefined;
-}
-
-const level = number({ above: 0, below: 1 });
-
-/** The options of `conformalOffsets`. */
-export const conformalTable = {
-  level: option(level, 0.9, "The share that is to be covered."),
   twoSided: option(flag, false, "By signed errors, as many missed below as above."),
-} satisfies TableOf<ConformalOptions>;
+};
+
+/** Options of `conformalOffsets`. */
+export interface ConformalOptions extends InputOf<typeof conformalTable> {}
 
 /** What decimal levels miss of whole ranks. */
 const rounding = 1e-9;
@@ -96,25 +92,20 @@ function ranked(sorted: Float64Array, rank: number): number {
   return rank > sorted.length ? Number.POSITIVE_INFINITY : sorted[rank - 1]!;
 }
 
-/** Options of `AdaptiveConformal`. */
-export interface AdaptiveOptions {
+export const adaptiveTable = {
   /** The share that is to be covered. Default 0.9. */
-  readonly level?: number | undefined;
+  level: option(level, 0.9, "The share that is to be covered."),
   /** g: how fast the level follows what was missed. Default 0.1. */
-  readonly rate?: number | undefined;
+  rate: option(number({ above: 0 }), 0.1, "How fast the level follows what was missed."),
   /**
    * The width if the level asks for more than the scores can say: that of the largest one, or
    * "infinite". Default "largest".
    */
-  readonly beyond?: "largest" | "infinite" | undefined;
-}
-
-/** The options of `AdaptiveConformal`. */
-export const adaptiveTable = {
-  level: option(level, 0.9, "The share that is to be covered."),
-  rate: option(number({ above: 0 }), 0.1, "How fast the level follows what was missed."),
   beyond: option(choice("largest", "infinite"), "largest", "The width if the level asks for more than the scores can say."),
-} satisfies TableOf<AdaptiveOptions>;
+};
+
+/** Options of `AdaptiveConformal`. */
+export interface AdaptiveOptions extends InputOf<typeof adaptiveTable> {}
 
 /** A band around a forecast, H x D each. */
 export interface Band {

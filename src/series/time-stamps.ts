@@ -1,39 +1,34 @@
 // A column of time stamps from text: one form a column. What grid they stand on is found in
 // time-grid.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, choice, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { checked, choice, type InputOf, optional, resolve } from "@spillway/core/options.js";
 import { describe } from "@spillway/core/text.js";
 import { inZone } from "./local-times.js";
-import { formTakes, isTimeForm, parseStamp, type TimeForm, type TimeUnit } from "./time-form.js";
+import { formTakes, isTimeForm, parseStamp, type TimeForm } from "./time-form.js";
 import { type PlaceOfRow, stampError, type TimeAxis, type TimeColumn, timeAxis, timesError } from "./time-grid.js";
 import { zoneKind } from "./time-zone.js";
 
 /** A time stamp: text, a date (which counts as UTC), or a number with a unit. */
 export type TimeLike = string | number | Date;
 
-/** How stamps are read. */
-export interface TimeOptions {
+export const timeTable = {
   /** The unit of numbers that count the time since 1970; they are not taken without it. */
-  readonly unit?: TimeUnit | undefined;
+  unit: optional(choice("s", "ms"), "The unit of numbers that count the time since 1970: seconds or milliseconds."),
   /** How texts are written, such as "DD.MM.YYYY hh:mm"; left out, a form of ISO 8601. */
-  readonly format?: TimeForm | undefined;
+  format: optional(checked<string>(formTakes, isTimeForm), "How texts are written; left out, a form of ISO 8601."),
   /**
    * The time zone whose clock the stamps show, such as "Europe/Berlin". Of an hour that is repeated
    * at the end of daylight saving time, a stamp is the one that is a step after the row before it,
    * else the first that is later.
    */
-  readonly zone?: string | undefined;
-}
-
-/** The options of `readTimes`. */
-export const timeTable = {
-  unit: optional(choice("s", "ms"), "The unit of numbers that count the time since 1970: seconds or milliseconds."),
-  format: optional(checked<string>(formTakes, isTimeForm), "How texts are written; left out, a form of ISO 8601."),
   zone: optional(
     zoneKind,
     "The time zone whose clock the stamps show, through its daylight saving time; left out, UTC or what a stamp says.",
   ),
-} satisfies TableOf<TimeOptions>;
+};
+
+/** How stamps are read. */
+export interface TimeOptions extends InputOf<typeof timeTable> {}
 
 /**
  * The time stamps of T rows, and the grid they stand on: its step, and what is missing. All take

@@ -1,39 +1,32 @@
 // The double-scroll electronic circuit.
 
-import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { type Matrix, portableExp } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { discardOption, startSeedOption, vectorOption } from "./options.js";
 import type { SeriesTask } from "./task.js";
 
-/** Circuit, start and integration of the double-scroll attractor. */
-export interface DoubleScrollOptions extends FlowOptions {
-  /** Resistance R1; default 1.2. */
-  readonly r1?: number | undefined;
-  /** Resistance R2; default 3.44. */
-  readonly r2?: number | undefined;
-  /** Resistance R4; default 0.193. */
-  readonly r4?: number | undefined;
-  /** Twice the diodes' saturation current I_r; default 4.5e-5. */
-  readonly ir?: number | undefined;
-  /** Steepness of the diodes; default 11.6. */
-  readonly beta?: number | undefined;
-  /** V1, V2, I at time 0. */
-  readonly initialState?: readonly number[] | undefined;
-}
-
 const table = {
+  /** Resistance R1; default 1.2. */
   r1: option(number({ above: 0 }), 1.2, "resistance R1"),
+  /** Resistance R2; default 3.44. */
   r2: option(number({ above: 0 }), 3.44, "resistance R2"),
+  /** Resistance R4; default 0.193. */
   r4: option(number(), 0.193, "resistance R4"),
+  /** Twice the diodes' saturation current I_r; default 4.5e-5. */
   ir: option(number(), 4.5e-5, "2 I_r, twice the saturation current of the diodes"),
+  /** Steepness of the diodes; default 11.6. */
   beta: option(number(), 11.6, "steepness of the diodes"),
+  /** V1, V2, I at time 0. */
   initialState: vectorOption([0.37926545, 0.058339, -0.08167691], "V1, V2, I at time 0"),
   dt: option(number({ above: 0 }), 0.25, "time between two samples"),
   step: option(number({ above: 0 }), 0.005, "longest integration step"),
   discard: discardOption,
   seed: startSeedOption,
-} satisfies TableOf<DoubleScrollOptions>;
+};
+
+/** Circuit, start and integration of the double-scroll attractor. */
+export interface DoubleScrollOptions extends FlowOptions, InputOf<typeof table> {}
 
 /**
  * The double-scroll circuit in dimensionless form (A. Chang et al. 1998, Chaos 8, 782-790), with

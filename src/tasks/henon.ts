@@ -1,28 +1,23 @@
 // The Hénon map.
 
-import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { checkLength, discardOption, vectorOption } from "./options.js";
 import { finishedSeries, type SeriesTask } from "./task.js";
 
-/** Parameters and start of the Hénon map. */
-export interface HenonOptions {
-  /** Default 1.4. */
-  readonly a?: number | undefined;
-  /** Default 0.3. */
-  readonly b?: number | undefined;
-  /** x and y of the first iterate. */
-  readonly initialState?: readonly number[] | undefined;
-  /** Iterates left out at the start. */
-  readonly discard?: number | undefined;
-}
-
 const table = {
+  /** Default 1.4. */
   a: option(number(), 1.4, "a of the map"),
+  /** Default 0.3. */
   b: option(number(), 0.3, "b of the map"),
+  /** x and y of the first iterate. */
   initialState: vectorOption([0, 0], "x and y of the first iterate"),
+  /** Iterates left out at the start. */
   discard: discardOption,
-} satisfies TableOf<HenonOptions>;
+};
+
+/** Parameters and start of the Hénon map. */
+export interface HenonOptions extends InputOf<typeof table> {}
 
 /**
  * The Hénon map (M. Hénon 1976, "A two-dimensional mapping with a strange attractor", Comm. Math.

@@ -1,22 +1,12 @@
 // The Kuramoto-Sivashinsky equation: spatio-temporal chaos in one dimension.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { checked, type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { type Matrix, portableCos, portableSin } from "@spillway/numerics";
 import { type ComplexVector, complexZeros, etdrk4 } from "./etdrk4.js";
 import { fourierTransform } from "./fourier.js";
 import type { SamplingOptions } from "./integrate.js";
 import { checkLength, discardOption, optionalVectorOption, stepsPer } from "./options.js";
 import { finishedSeries, type SeriesTask } from "./task.js";
-
-/** Grid, domain, start and integration of the Kuramoto-Sivashinsky equation. */
-export interface KuramotoSivashinskyOptions extends SamplingOptions {
-  /** Number of grid points, a power of two from 8 to 65536; default 128. */
-  readonly N?: number | undefined;
-  /** Length of the periodic domain; default 32 pi. */
-  readonly L?: number | undefined;
-  /** The N values at time 0; null for cos(2 pi x / L) (1 + sin(2 pi x / L)). */
-  readonly initialState?: readonly number[] | null | undefined;
-}
 
 const gridOption = option(
   checked<number>(
@@ -28,13 +18,19 @@ const gridOption = option(
 );
 
 const table = {
+  /** Number of grid points, a power of two from 8 to 65536; default 128. */
   N: gridOption,
+  /** Length of the periodic domain; default 32 pi. */
   L: option(number({ above: 0 }), 32 * Math.PI, "length of the periodic domain; the default is 32 pi"),
+  /** The N values at time 0; null for cos(2 pi x / L) (1 + sin(2 pi x / L)). */
   initialState: optionalVectorOption("the N values at time 0; left out: cos(2 pi x / L) (1 + sin(2 pi x / L))", "N numbers"),
   dt: option(number({ above: 0 }), 0.25, "time between two samples"),
   step: option(number({ above: 0 }), 0.0625, "longest integration step"),
   discard: discardOption,
-} satisfies TableOf<KuramotoSivashinskyOptions>;
+};
+
+/** Grid, domain, start and integration of the Kuramoto-Sivashinsky equation. */
+export interface KuramotoSivashinskyOptions extends SamplingOptions, InputOf<typeof table> {}
 
 /**
  * The Kuramoto-Sivashinsky equation on a periodic domain of length L (Y. Kuramoto 1978, Prog.

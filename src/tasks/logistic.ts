@@ -1,25 +1,21 @@
 // The logistic map.
 
-import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { checkLength, discardOption } from "./options.js";
 import { finishedSeries, type SeriesTask } from "./task.js";
 
-/** Parameters and start of the logistic map. */
-export interface LogisticOptions {
-  /** Growth rate, above 0 and at most 4; default 3.9. */
-  readonly r?: number | undefined;
-  /** The first iterate, between 0 and 1; default 0.5. */
-  readonly initialState?: number | undefined;
-  /** Iterates left out at the start; default 0. */
-  readonly discard?: number | undefined;
-}
-
 const table = {
+  /** Growth rate, above 0 and at most 4; default 3.9. */
   r: option(number({ above: 0, atMost: 4 }), 3.9, "growth rate"),
+  /** The first iterate, between 0 and 1; default 0.5. */
   initialState: option(number({ above: 0, below: 1 }), 0.5, "the first iterate"),
+  /** Iterates left out at the start; default 0. */
   discard: discardOption,
-} satisfies TableOf<LogisticOptions>;
+};
+
+/** Parameters and start of the logistic map. */
+export interface LogisticOptions extends InputOf<typeof table> {}
 
 /**
  * The logistic map (R. M. May 1976, "Simple mathematical models with very complicated dynamics",

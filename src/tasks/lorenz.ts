@@ -1,33 +1,28 @@
 // The Lorenz system of 1963.
 
-import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { discardOption, startSeedOption, vectorOption } from "./options.js";
 import type { SeriesTask } from "./task.js";
 
-/** Parameters, start and integration of the Lorenz system. */
-export interface LorenzOptions extends FlowOptions {
-  /** Prandtl number; default 10. */
-  readonly sigma?: number | undefined;
-  /** Rayleigh number over its critical value; default 28. */
-  readonly rho?: number | undefined;
-  /** Geometry of the convection cells; default 8/3. */
-  readonly beta?: number | undefined;
-  /** x, y, z at time 0. */
-  readonly initialState?: readonly number[] | undefined;
-}
-
 const table = {
+  /** Prandtl number; default 10. */
   sigma: option(number(), 10, "Prandtl number"),
+  /** Rayleigh number over its critical value; default 28. */
   rho: option(number(), 28, "Rayleigh number over its critical value"),
+  /** Geometry of the convection cells; default 8/3. */
   beta: option(number(), 8 / 3, "geometry of the convection cells"),
+  /** x, y, z at time 0. */
   initialState: vectorOption([1, 1, 1], "x, y, z at time 0"),
   dt: option(number({ above: 0 }), 0.03, "time between two samples"),
   step: option(number({ above: 0 }), 0.0005, "longest integration step"),
   discard: discardOption,
   seed: startSeedOption,
-} satisfies TableOf<LorenzOptions>;
+};
+
+/** Parameters, start and integration of the Lorenz system. */
+export interface LorenzOptions extends FlowOptions, InputOf<typeof table> {}
 
 /**
  * The Lorenz system (E. N. Lorenz 1963, "Deterministic nonperiodic flow", J. Atmos. Sci. 20,

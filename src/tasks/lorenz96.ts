@@ -1,33 +1,28 @@
 // The Lorenz system of 1996: a ring of variables of any number.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { count, number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { count, type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { discardOption, optionalVectorOption, startSeedOption } from "./options.js";
 import type { SeriesTask } from "./task.js";
 
-/** Size, forcing, start and integration of the Lorenz-96 system. */
-export interface Lorenz96Options extends FlowOptions {
-  /** Number of variables, at least 4; default 36. */
-  readonly N?: number | undefined;
-  /** Forcing; default 8. */
-  readonly F?: number | undefined;
-  /** What the first variable starts above F; default 0.01. */
-  readonly dF?: number | undefined;
-  /** The N variables at time 0; null for F everywhere and F + dF in the first. */
-  readonly initialState?: readonly number[] | null | undefined;
-}
-
 const table = {
+  /** Number of variables, at least 4; default 36. */
   N: option(count(4, 100_000), 36, "number of variables"),
+  /** Forcing; default 8. */
   F: option(number(), 8, "forcing"),
+  /** What the first variable starts above F; default 0.01. */
   dF: option(number(), 0.01, "what the first variable starts above F"),
+  /** The N variables at time 0; null for F everywhere and F + dF in the first. */
   initialState: optionalVectorOption("the N variables at time 0; left out: F, and F + dF in the first", "N numbers"),
   dt: option(number({ above: 0 }), 0.01, "time between two samples"),
   step: option(number({ above: 0 }), 0.00125, "longest integration step"),
   discard: discardOption,
   seed: startSeedOption,
-} satisfies TableOf<Lorenz96Options>;
+};
+
+/** Size, forcing, start and integration of the Lorenz-96 system. */
+export interface Lorenz96Options extends FlowOptions, InputOf<typeof table> {}
 
 /**
  * The Lorenz-96 system (E. N. Lorenz 1996, "Predictability: a problem partly solved"), on a ring of

@@ -1,66 +1,52 @@
 // The Mackey-Glass delay differential equation.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, flag, number, option, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
-import { type Matrix, portablePow, portableTanh, type Seed } from "@spillway/numerics";
+import { choice, flag, type InputOf, number, option, type Resolved, resolve } from "@spillway/core/options.js";
+import { type Matrix, portablePow, portableTanh } from "@spillway/numerics";
 import { type DelayProblem, delayedEuler, delayedReservoirPy, delayedRungeKutta4, type History } from "./mackey-glass-schemes.js";
 import { checkLength, discardOption, optionalSeedOption, optionalVectorOption, stepsPer, wholeSteps } from "./options.js";
 import { taskStream } from "./streams.js";
 import { finishedSeries, type SeriesTask } from "./task.js";
 
-/** Parameters, start and integration of the Mackey-Glass equation. */
-export interface MackeyGlassOptions {
+const table = {
   /** The delay, in units of time; default 17. */
-  readonly tau?: number | undefined;
+  tau: option(number({ above: 0 }), 17, "delay"),
   /** Production rate; default 0.2. */
-  readonly a?: number | undefined;
+  a: option(number(), 0.2, "production rate"),
   /** Decay rate; default 0.1. */
-  readonly b?: number | undefined;
+  b: option(number(), 0.1, "decay rate"),
   /** Exponent; default 10. */
-  readonly n?: number | undefined;
+  n: option(number({ above: 0 }), 10, "exponent"),
   /** x at time 0; default 1.2. */
-  readonly initialState?: number | undefined;
+  initialState: option(number(), 1.2, "x at time 0"),
   /**
    * x before time 0, oldest first, at equal distances that end one distance before 0; the most
    * recent ones are used.
    */
-  readonly history?: readonly number[] | null | undefined;
+  history: optionalVectorOption("x before time 0, oldest first, the last one sample before 0; left out: by seed, else constant"),
   /**
    * Where `history` is not given: a random history initialState + 0.2 (U - 0.5); null for a
    * constant one.
    */
-  readonly seed?: Seed | null | undefined;
+  seed: optionalSeedOption("draws the history: initialState + 0.2 (U - 0.5); null for a constant one"),
   /** Time between two rows; default 1. */
-  readonly dt?: number | undefined;
+  dt: option(number({ above: 0 }), 1, "time between two samples"),
   /** Longest integration step ("rk4"); the integration step ("euler"); default 0.1. */
-  readonly step?: number | undefined;
+  step: option(number({ above: 0 }), 0.1, "integration step: the longest (rk4) or the step itself (euler)"),
   /** Default "rk4". "euler" with step 0.1 is the series of Jaeger 2001. */
-  readonly method?: "rk4" | "euler" | undefined;
+  method: option(choice("rk4", "euler"), "rk4", "rk4 is accurate; euler with step 0.1 is the series of Jaeger 2001"),
   /** Whether the series is passed through y -> tanh(y - 1); default false. */
-  readonly squash?: boolean | undefined;
+  squash: option(flag, false, "y -> tanh(y - 1), as Jaeger 2001 does"),
   /** Rows left out at the start; default 0. */
-  readonly discard?: number | undefined;
+  discard: discardOption,
   /**
    * "reservoirpy" for that package's recurrence, which is not a solution of the equation; default
    * "none".
    */
-  readonly compat?: "none" | "reservoirpy" | undefined;
-}
-
-const table = {
-  tau: option(number({ above: 0 }), 17, "delay"),
-  a: option(number(), 0.2, "production rate"),
-  b: option(number(), 0.1, "decay rate"),
-  n: option(number({ above: 0 }), 10, "exponent"),
-  initialState: option(number(), 1.2, "x at time 0"),
-  history: optionalVectorOption("x before time 0, oldest first, the last one sample before 0; left out: by seed, else constant"),
-  seed: optionalSeedOption("draws the history: initialState + 0.2 (U - 0.5); null for a constant one"),
-  dt: option(number({ above: 0 }), 1, "time between two samples"),
-  step: option(number({ above: 0 }), 0.1, "integration step: the longest (rk4) or the step itself (euler)"),
-  method: option(choice("rk4", "euler"), "rk4", "rk4 is accurate; euler with step 0.1 is the series of Jaeger 2001"),
-  squash: option(flag, false, "y -> tanh(y - 1), as Jaeger 2001 does"),
-  discard: discardOption,
   compat: option(choice("none", "reservoirpy"), "none", "the recurrence of ReservoirPy, for comparisons with it"),
-} satisfies TableOf<MackeyGlassOptions>;
+};
+
+/** Parameters, start and integration of the Mackey-Glass equation. */
+export interface MackeyGlassOptions extends InputOf<typeof table> {}
 
 /**
  * The Mackey-Glass equation (M. C. Mackey, L. Glass 1977, "Oscillation and chaos in physiological

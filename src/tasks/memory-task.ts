@@ -1,20 +1,10 @@
 // The memory task: remember what the input was some steps ago.
 
-import { checked, number, option, resolve, seed, type TableOf } from "@spillway/core/options.js";
-import { Matrix, type Seed } from "@spillway/numerics";
+import { checked, type InputOf, number, option, resolve, seed } from "@spillway/core/options.js";
+import { Matrix } from "@spillway/numerics";
 import { checkLength } from "./options.js";
 import { taskStream } from "./streams.js";
 import type { DrivenTask, InputsAndTargets } from "./task.js";
-
-/** Delays and input of the memory task. */
-export interface MemoryTaskOptions {
-  /** K for the delays 1 to K, or the delays themselves (0 is the input itself); default 20. */
-  readonly delays?: number | readonly number[] | undefined;
-  /** The input is uniform in [-amplitude, amplitude); default 0.8. */
-  readonly amplitude?: number | undefined;
-  /** Draws the input; default "spillway". */
-  readonly seed?: Seed | undefined;
-}
 
 const delaysOption = option(
   checked<number | readonly number[]>("a whole number of at least 1, or one or more whole numbers of at least 0", (value) =>
@@ -25,10 +15,16 @@ const delaysOption = option(
 );
 
 const table = {
+  /** K for the delays 1 to K, or the delays themselves (0 is the input itself); default 20. */
   delays: delaysOption,
+  /** The input is uniform in [-amplitude, amplitude); default 0.8. */
   amplitude: option(number({ above: 0 }), 0.8, "the input is uniform in [-amplitude, amplitude)"),
+  /** Draws the input; default "spillway". */
   seed: option(seed, "spillway", "draws the input"),
-} satisfies TableOf<MemoryTaskOptions>;
+};
+
+/** Delays and input of the memory task. */
+export interface MemoryTaskOptions extends InputOf<typeof table> {}
 
 /**
  * The short-term memory task (H. Jaeger 2001, "Short term memory in echo state networks", GMD

@@ -1,19 +1,9 @@
 // Multiple superimposed oscillators: a sum of sines whose common period is very long.
 
-import { checked, flag, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { checked, flag, type InputOf, option, resolve } from "@spillway/core/options.js";
 import { type Matrix, portableSin } from "@spillway/numerics";
 import { checkLength, discardOption } from "./options.js";
 import { finishedSeries, type SeriesTask } from "./task.js";
-
-/** The sines that are superimposed. */
-export interface MsoOptions {
-  /** Angular frequencies, radians a sample; default [0.2, 0.311]. */
-  readonly frequencies?: readonly number[] | undefined;
-  /** Whether the series is moved and scaled to span -1 to 1; default true. */
-  readonly normalise?: boolean | undefined;
-  /** Samples left out at the start; default 0. */
-  readonly discard?: number | undefined;
-}
 
 const frequenciesOption = option(
   checked<readonly number[]>(
@@ -25,10 +15,16 @@ const frequenciesOption = option(
 );
 
 const table = {
+  /** Angular frequencies, radians a sample; default [0.2, 0.311]. */
   frequencies: frequenciesOption,
+  /** Whether the series is moved and scaled to span -1 to 1; default true. */
   normalise: option(flag, true, "whether the series is moved and scaled to span -1 to 1"),
+  /** Samples left out at the start; default 0. */
   discard: discardOption,
-} satisfies TableOf<MsoOptions>;
+};
+
+/** The sines that are superimposed. */
+export interface MsoOptions extends InputOf<typeof table> {}
 
 /**
  * The eight frequencies of the MSO-8 task (B. Roeschies, C. Igel 2010, Logic Journal of IGPL 18);

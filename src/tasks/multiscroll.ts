@@ -1,33 +1,28 @@
 // Chen's double scroll, the simplest of the multiscroll attractors.
 
-import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { discardOption, startSeedOption, vectorOption } from "./options.js";
 import type { SeriesTask } from "./task.js";
 
-/** Parameters, start and integration of the multiscroll attractor. */
-export interface MultiscrollOptions extends FlowOptions {
-  /** Default 40. */
-  readonly a?: number | undefined;
-  /** Default 3. */
-  readonly b?: number | undefined;
-  /** Default 28. */
-  readonly c?: number | undefined;
-  /** x, y, z at time 0. */
-  readonly initialState?: readonly number[] | undefined;
-}
-
 const table = {
+  /** Default 40. */
   a: option(number(), 40, "a of the equation"),
+  /** Default 3. */
   b: option(number(), 3, "b of the equation"),
+  /** Default 28. */
   c: option(number(), 28, "c of the equation"),
+  /** x, y, z at time 0. */
   initialState: vectorOption([-0.1, 0.5, -0.6], "x, y, z at time 0"),
   dt: option(number({ above: 0 }), 0.01, "time between two samples"),
   step: option(number({ above: 0 }), 0.00025, "longest integration step"),
   discard: discardOption,
   seed: startSeedOption,
-} satisfies TableOf<MultiscrollOptions>;
+};
+
+/** Parameters, start and integration of the multiscroll attractor. */
+export interface MultiscrollOptions extends FlowOptions, InputOf<typeof table> {}
 
 /**
  * Chen's system (G. Chen, T. Ueta 1999, "Yet another chaotic attractor", Int. J. Bifurcation Chaos

@@ -1,33 +1,10 @@
 // NARMA: a nonlinear autoregressive moving average that is driven by random input.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, choice, count, number, option, type Resolved, resolve, seed, type TableOf } from "@spillway/core/options.js";
-import { Matrix, type Seed } from "@spillway/numerics";
+import { checked, choice, count, type InputOf, number, option, type Resolved, resolve, seed } from "@spillway/core/options.js";
+import { Matrix } from "@spillway/numerics";
 import { checkLength } from "./options.js";
 import { taskStream } from "./streams.js";
 import type { DrivenTask, InputsAndTargets } from "./task.js";
-
-/** Order, coefficients and input of a NARMA series. */
-export interface NarmaOptions {
-  /** How many past outputs and which past input take part; NARMA-10 is order 10, the default. */
-  readonly order?: number | undefined;
-  /** Factor on the last output; default 0.3. */
-  readonly a1?: number | undefined;
-  /** Factor on the last output times the sum of outputs; default 0.05. */
-  readonly a2?: number | undefined;
-  /** Factor on the product of two inputs; default 1.5. */
-  readonly b?: number | undefined;
-  /** Constant; default 0.1. */
-  readonly c?: number | undefined;
-  /**
-   * The input's values, in place of random ones: length + order - 1 or more (length + order with
-   * compat "reservoirpy").
-   */
-  readonly u?: readonly number[] | Float64Array | null | undefined;
-  /** Draws the input, uniform in [0, 0.5); default "spillway". */
-  readonly seed?: Seed | undefined;
-  /** "reservoirpy" for that package's recurrence; default "none". */
-  readonly compat?: "none" | "reservoirpy" | undefined;
-}
 
 /**
  * The NARMA-30 of B. Schrauwen et al. 2008, "Improving reservoirs using intrinsic plasticity",
@@ -45,15 +22,29 @@ const inputOption = option(
 );
 
 const table = {
+  /** How many past outputs and which past input take part; NARMA-10 is order 10, the default. */
   order: option(count(1, 100_000), 10, "how many past outputs and which past input take part"),
+  /** Factor on the last output; default 0.3. */
   a1: option(number(), 0.3, "factor on the last output"),
+  /** Factor on the last output times the sum of outputs; default 0.05. */
   a2: option(number(), 0.05, "factor on the last output times the sum of outputs"),
+  /** Factor on the product of two inputs; default 1.5. */
   b: option(number(), 1.5, "factor on the product of two inputs"),
+  /** Constant; default 0.1. */
   c: option(number(), 0.1, "constant"),
+  /**
+   * The input's values, in place of random ones: length + order - 1 or more (length + order with
+   * compat "reservoirpy").
+   */
   u: inputOption,
+  /** Draws the input, uniform in [0, 0.5); default "spillway". */
   seed: option(seed, "spillway", "draws the input, uniform in [0, 0.5)"),
+  /** "reservoirpy" for that package's recurrence; default "none". */
   compat: option(choice("none", "reservoirpy"), "none", "the recurrence of ReservoirPy, for comparisons with it"),
-} satisfies TableOf<NarmaOptions>;
+};
+
+/** Order, coefficients and input of a NARMA series. */
+export interface NarmaOptions extends InputOf<typeof table> {}
 
 /**
  * NARMA-10 series stay below 1.3 (a million steps of a thousand seeds); past that one leaves faster

@@ -1,29 +1,25 @@
 // The Rabinovich-Fabrikant system.
 
-import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { integrate, type SamplingOptions } from "./integrate.js";
 import { discardOption, vectorOption } from "./options.js";
 import type { SeriesTask } from "./task.js";
 
-/** Parameters, start and integration of the Rabinovich-Fabrikant equations. */
-export interface RabinovichFabrikantOptions extends SamplingOptions {
-  /** Default 1.1. */
-  readonly alpha?: number | undefined;
-  /** Default 0.87. */
-  readonly gamma?: number | undefined;
-  /** x, y, z at time 0. */
-  readonly initialState?: readonly number[] | undefined;
-}
-
 const table = {
+  /** Default 1.1. */
   alpha: option(number(), 1.1, "alpha of the equation"),
+  /** Default 0.87. */
   gamma: option(number(), 0.87, "gamma of the equation"),
+  /** x, y, z at time 0. */
   initialState: vectorOption([-1, 0, 0.5], "x, y, z at time 0"),
   dt: option(number({ above: 0 }), 0.05, "time between two samples"),
   step: option(number({ above: 0 }), 0.00125, "longest integration step"),
   discard: discardOption,
-} satisfies TableOf<RabinovichFabrikantOptions>;
+};
+
+/** Parameters, start and integration of the Rabinovich-Fabrikant equations. */
+export interface RabinovichFabrikantOptions extends SamplingOptions, InputOf<typeof table> {}
 
 /**
  * The Rabinovich-Fabrikant equations (M. I. Rabinovich, A. L. Fabrikant 1979, "Stochastic

@@ -1,33 +1,28 @@
 // The Rössler system.
 
-import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { discardOption, startSeedOption, vectorOption } from "./options.js";
 import type { SeriesTask } from "./task.js";
 
-/** Parameters, start and integration of the Rössler system. */
-export interface RosslerOptions extends FlowOptions {
-  /** Default 0.2. */
-  readonly a?: number | undefined;
-  /** Default 0.2. */
-  readonly b?: number | undefined;
-  /** Default 5.7. */
-  readonly c?: number | undefined;
-  /** x, y, z at time 0. */
-  readonly initialState?: readonly number[] | undefined;
-}
-
 const table = {
+  /** Default 0.2. */
   a: option(number(), 0.2, "a of the equation"),
+  /** Default 0.2. */
   b: option(number(), 0.2, "b of the equation"),
+  /** Default 5.7. */
   c: option(number(), 5.7, "c of the equation"),
+  /** x, y, z at time 0. */
   initialState: vectorOption([-0.1, 0, 0.02], "x, y, z at time 0"),
   dt: option(number({ above: 0 }), 0.1, "time between two samples"),
   step: option(number({ above: 0 }), 0.0025, "longest integration step"),
   discard: discardOption,
   seed: startSeedOption,
-} satisfies TableOf<RosslerOptions>;
+};
+
+/** Parameters, start and integration of the Rössler system. */
+export interface RosslerOptions extends FlowOptions, InputOf<typeof table> {}
 
 /**
  * The Rössler system (O. E. Rössler 1976, "An equation for continuous chaos", Phys. Lett. A 57):

@@ -1,24 +1,17 @@
 // Turning a series into inputs and the values that follow them, with the last rows kept for the
 // test.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, option, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { checked, type InputOf, option, resolve, whole } from "@spillway/core/options.js";
 import type { FloatArray, Matrix, MatrixLike } from "@spillway/numerics";
 import { checkFinite, filledSeries } from "@spillway/numerics/known-finite.js";
 
-/** How far ahead the target is, and how much is kept for testing. */
-export interface ToForecastingOptions {
+export const toForecastingTable = {
   /** How many rows ahead the target is; default 1. */
-  readonly forecast?: number | undefined;
+  forecast: option(whole({ atLeast: 1 }), 1, "How many rows ahead the target is."),
   /**
    * Rows of the test part: a whole number, or a share of the series below 1. Default 0: no test
    * part.
    */
-  readonly testSize?: number | undefined;
-}
-
-/** The options of `toForecasting`. */
-export const toForecastingTable = {
-  forecast: option(whole({ atLeast: 1 }), 1, "How many rows ahead the target is."),
   testSize: option(
     checked<number>(
       "a whole number of at least 0, or a share below 1",
@@ -27,7 +20,10 @@ export const toForecastingTable = {
     0,
     "Rows of the test part, or their share of the series.",
   ),
-} satisfies TableOf<ToForecastingOptions>;
+};
+
+/** How far ahead the target is, and how much is kept for testing. */
+export interface ToForecastingOptions extends InputOf<typeof toForecastingTable> {}
 
 /** Training rows, then the test rows that follow them at once. All four are views of the series. */
 export interface ForecastingSplit<Data extends FloatArray = FloatArray> {

@@ -67,4 +67,10 @@ describe("analyses", () => {
     const { signal } = new AbortController();
     expect((await analysis.spectralRadius(Matrix.from([[0.5]]), { signal, method: "dense" })).radius).toBe(0.5);
   });
+
+  it("take an axis of a map with its parameter and its values", async () => {
+    const map = (x: object) => analysis.qualityMap(reservoir, { x: x as analysis.MapAxis });
+    await expect(map({ parameter: "leakRate" })).rejects.toMatchObject({ field: "x.values" });
+    await expect(map({ values: [0.5] })).rejects.toMatchObject({ field: "x.parameter" });
+  });
 });

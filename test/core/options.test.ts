@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, expectTypeOf, it } from "vitest";
 import {
   byType,
   choice,
@@ -6,6 +6,7 @@ import {
   filled,
   flag,
   given,
+  type InputOf,
   list,
   nothing,
   number,
@@ -13,7 +14,9 @@ import {
   option,
   optional,
   resolve,
+  seed,
   type TableOf,
+  text,
   tuple,
   whole,
   withoutDefaults,
@@ -100,5 +103,33 @@ describe("a table of options", () => {
     ({ a: option(number(), 1, ""), b: option(number(), 1, ""), c: option(number(), 1, "") }) satisfies TableOf<Two>;
     // @ts-expect-error b is a number
     ({ a: option(number(), 1, ""), b: option(flag, true, "") }) satisfies TableOf<Two>;
+  });
+
+  it("yields the type of what a user writes", () => {
+    const inner = { from: given(number(), ""), to: option(number(), 1, "") };
+    const table = {
+      size: given(whole(), ""),
+      name: option(text(), "a", ""),
+      seed: optional(seed, ""),
+      range: optional(either("a number or a range", number(), object(inner)), ""),
+      ranges: optional(list(object(inner), "ranges"), ""),
+    };
+    interface Range {
+      readonly from: number;
+      readonly to?: number | undefined;
+    }
+    interface Written {
+      readonly size: number;
+      readonly name?: string | undefined;
+      readonly seed?: string | number | undefined;
+      readonly range?: number | Range | undefined;
+      readonly ranges?: readonly Range[] | undefined;
+    }
+    interface Derived extends InputOf<typeof table> {}
+    expectTypeOf<Derived>().branded.toEqualTypeOf<Written>();
+    expectTypeOf<Pick<Derived, "size" | "name" | "seed">>().toEqualTypeOf<Pick<Written, "size" | "name" | "seed">>();
+    // @ts-expect-error size has to be given
+    expect(() => resolve(table, {} satisfies Derived)).toThrow("size");
+    expect(resolve(table, { size: 1, range: { from: 0 } } satisfies Derived)).toEqual({ size: 1, name: "a", range: { from: 0, to: 1 } });
   });
 });

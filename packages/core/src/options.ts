@@ -23,9 +23,9 @@ export interface Kind<Value, Input = Value> {
 }
 
 /** One option: a kind of value, what it is if it is left out, and a sentence about it. */
-export interface Option<Value, Input = Value> extends Kind<Value, Input> {
+export interface Option<Value, Input = Value, Required extends boolean = boolean> extends Kind<Value, Input> {
   /** Whether it has to be given. */
-  readonly required: boolean;
+  readonly required: Required;
   /** What it is if it is left out; undefined if that depends, or if it has to be given. */
   readonly default: Value | undefined;
   /** What it is for, in a line. */
@@ -37,10 +37,23 @@ export interface Option<Value, Input = Value> extends Kind<Value, Input> {
 export type OptionTable = Readonly<Record<string, Option<any, any>>>;
 
 /** A table with an option for every field of `Options`, and none more. */
-export type TableOf<Options> = { readonly [Name in keyof Options]-?: Option<Exclude<Options[Name], undefined> | undefined> };
+export type TableOf<Options> = { readonly [Name in keyof Options]-?: Option<Exclude<Options[Name], undefined> | undefined, unknown> };
 
 /** The values of a table, every default filled in. */
 export type Resolved<Table> = { readonly [Name in keyof Table]: Table[Name] extends Kind<infer Value, infer _> ? Value : never };
+
+type InputOfEach<Each> = Each extends Kind<infer _, infer Input> ? Exclude<Input, undefined> : never;
+type RequiredNames<Table> = { [Name in keyof Table]: Table[Name] extends { readonly required: true } ? Name : never }[keyof Table];
+type RequiredRows<Table> = Pick<Table, RequiredNames<Table>>;
+type OtherRows<Table> = Pick<Table, Exclude<keyof Table, RequiredNames<Table>>>;
+
+/**
+ * What a user writes for a table. Its fields have the comments on the rows of the table: mapping
+ * over the keys of `Pick` keeps them, `as` in a mapped type would not.
+ */
+export type InputOf<Table> = { readonly [Name in keyof RequiredRows<Table>]: InputOfEach<Table[Name]> } & {
+  readonly [Name in keyof OtherRows<Table>]?: InputOfEach<OtherRows<Table>[Name]> | undefined;
+};
 
 /** Parts by name, which may become more: what `choiceOf` and `byType` choose from. */
 export interface NamedParts {
@@ -223,7 +236,10 @@ export const nothing: Kind<null> = checked("null", (value) => value === null, { 
 export function either<Kinds extends readonly Kind<unknown, unknown>[]>(
   takes: string,
   ...kinds: Kinds
-): Kind<Kinds[number] extends Kind<infer Value, infer _> ? Value : never> {
+): Kind<
+  Kinds[number] extends Kind<infer Value, infer _> ? Value : never,
+  Kinds[number] extends Kind<infer _, infer Input> ? Input : never
+> {
   return {
     takes,
     get schema() {
@@ -252,7 +268,7 @@ export function object<const Table extends OptionTable>(
   table: Table,
   takes: string = `an object with ${Object.keys(table).join(", ")}`,
   others: "refused" | "kept" = "refused",
-): Kind<Resolved<Table>> {
+): Kind<Resolved<Table>, InputOf<Table>> {
   return {
     takes,
     get schema() {
@@ -318,22 +334,22 @@ function asParts(tables: Readonly<Record<string, OptionTable>>): NamedParts {
 }
 
 /** An option with a default. */
-export function option<Value, Input>(kind: Kind<Value, Input>, fallback: NoInfer<Value>, description: string): Option<Value, Input> {
+export function option<Value, Input>(kind: Kind<Value, Input>, fallback: NoInfer<Value>, description: string): Option<Value, Input, false> {
   return asOption(kind, false, fallback, description);
 }
 
 /** An object that is filled in if it is left out: none of its options has to be given. */
-export function filled<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value, Input> {
+export function filled<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value, Input, false> {
   return option(kind, kind.read({}, "") as NoInfer<Value>, description);
 }
 
 /** An option that is undefined if it is left out. */
-export function optional<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value | undefined, Input> {
-  return asOption<Value | undefined, Input>(kind as Kind<Value | undefined, Input>, false, undefined, description);
+export function optional<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value | undefined, Input, false> {
+  return asOption<Value | undefined, Input, false>(kind as Kind<Value | undefined, Input>, false, undefined, description);
 }
 
 /** An option that has to be given. */
-export function given<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value, Input> {
+export function given<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value, Input, true> {
   return asOption(kind, true, undefined, description);
 }
 
@@ -341,12 +357,12 @@ export function given<Value, Input>(kind: Kind<Value, Input>, description: strin
  * A kind as an option. What it takes and its schema are made when they are asked for: parts may be
  * registered in between.
  */
-function asOption<Value, Input>(
+function asOption<Value, Input, Required extends boolean>(
   kind: Kind<Value, Input>,
-  required: boolean,
+  required: Required,
   fallback: Value | undefined,
   description: string,
-): Option<Value, Input> {
+): Option<Value, Input, Required> {
   return {
     get takes() {
       return kind.takes;
@@ -364,7 +380,9 @@ function asOption<Value, Input>(
 /** The same options without defaults: what is left out stays so. */
 export function withoutDefaults<Table extends OptionTable>(
   table: Table,
-): { readonly [Name in keyof Table]: Table[Name] extends Kind<infer Value, infer Input> ? Option<Value | undefined, Input> : never } {
+): {
+  readonly [Name in keyof Table]: Table[Name] extends Kind<infer Value, infer Input> ? Option<Value | undefined, Input, false> : never;
+} {
   return Object.fromEntries(
     Object.entries(table).map(([name, option]) => [name, asOption(option, false, undefined, option.description)]),
   ) as never;

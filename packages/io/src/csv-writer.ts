@@ -1,33 +1,28 @@
 // Writes a matrix as comma-separated text. Every number is the shortest decimal that reads back as
 // the same binary64.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, list, option, optional, record, resolve, type TableOf, text as textKind } from "@spillway/core/options.js";
+import { choice, type InputOf, list, option, optional, record, resolve, text as textKind } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { AtomicFile } from "./atomic.js";
 
-/** Names, text columns and the delimiter of what is written. */
-export interface CsvWriteOptions {
+export const csvWriteTable = {
   /** One name a column; left out, there is no header. */
-  readonly columns?: readonly string[] | undefined;
+  columns: optional(list(textKind(), "a list of names"), "One name a column; left out, there is no header."),
   /**
    * Text columns by name, T cells each; they stand before the numbers. Without `columns` they stand
    * there without a name too.
    */
-  readonly text?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** Default ",". */
-  readonly delimiter?: "," | ";" | "\t" | undefined;
-}
-
-/** The options of `writeCsv`. */
-export const csvWriteTable = {
-  columns: optional(list(textKind(), "a list of names"), "One name a column; left out, there is no header."),
   text: option(
     record(list(textKind(), "a list of texts"), "an object of lists of texts by name"),
     {},
     "Text columns by name, T cells each; they stand before the numbers.",
   ),
+  /** Default ",". */
   delimiter: option(choice(",", ";", "\t"), ",", "Between cells."),
-} satisfies TableOf<CsvWriteOptions>;
+};
+
+/** Names, text columns and the delimiter of what is written. */
+export interface CsvWriteOptions extends InputOf<typeof csvWriteTable> {}
 
 /**
  * A T x C matrix as CSV text, one row a line. NaN and infinities are written as such. A name or text

@@ -1,7 +1,7 @@
 // A .npy file that grows by chunks of rows, for states that are not held in memory. The number of
 // rows is written at the close.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { choice, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { choice, type InputOf, option, optional, resolve, whole } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
 import { AtomicFile } from "./atomic.js";
 import { npyDescr } from "./npy.js";
@@ -10,19 +10,15 @@ import { toLittleEndian } from "./typed-bytes.js";
 
 const arrayTypes = { float32: Float32Array, float64: Float64Array, int32: Int32Array, uint8: Uint8Array } as const;
 
-/** Shape and type of the array that is written row by row. */
-export interface NpyWriterOptions {
-  /** Columns of the T x C array; left out, the array has one dimension. */
-  readonly cols?: number | undefined;
-  /** Default "float32". */
-  readonly dtype?: keyof typeof arrayTypes | undefined;
-}
-
-/** The options of `NpyWriter.create`. */
 export const npyWriterTable = {
+  /** Columns of the T x C array; left out, the array has one dimension. */
   cols: optional(whole({ atLeast: 1 }), "Columns of the T x C array; left out, the array has one dimension."),
+  /** Default "float32". */
   dtype: option(choice("float32", "float64", "int32", "uint8"), "float32", "The type of a number."),
-} satisfies TableOf<NpyWriterOptions>;
+};
+
+/** Shape and type of the array that is written row by row. */
+export interface NpyWriterOptions extends InputOf<typeof npyWriterTable> {}
 
 /** Room for every number of rows: the same header length from the first byte to the last. */
 const headerBytes = 128;

@@ -2,7 +2,7 @@
 
 import { ArgumentError } from "@spillway/core/errors.js";
 import { nearNames } from "@spillway/core/near-names.js";
-import { checked, flag, list, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { checked, flag, type InputOf, list, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
 import { quoted } from "@spillway/core/text.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
@@ -11,44 +11,36 @@ import { decodeNpy, encodeNpy, type NpyArray, type NpySource } from "./npy.js";
 import { sourceTable } from "./options.js";
 import { listZip, packZip, unpack, type ZipMember } from "./zip.js";
 
-/** Which arrays of the archive are read. */
-export interface NpzOptions {
-  /** The arrays to read; default all. One that is not there is an error. */
-  readonly names?: readonly string[] | undefined;
-  /**
-   * The most bytes that one deflated array may unpack to; default 64 MiB, or 100 times the bytes of
-   * the file if that is more. Arrays that are stored as they are have no limit.
-   */
-  readonly maxEntryBytes?: number | undefined;
-  /** The same of all deflated arrays that are read together; the default is the same. */
-  readonly maxTotalBytes?: number | undefined;
-}
-
 /** What a file may unpack to if nothing is said: it may be a thousand times its size. */
 const unpackedLimit = (fileBytes: number) => Math.max(2 ** 26, 100 * fileBytes);
 const limitSaid = "left out, 64 MiB, or 100 times the bytes of the file if that is more.";
 
 const bytesKind = checked<number>("a number of bytes of at least 0", (value) => typeof value === "number" && value >= 0);
 
-/** The options of `readNpz`. */
 export const npzTable = {
+  /** The arrays to read; default all. One that is not there is an error. */
   names: optional(list(text(), "a list of names"), "The arrays to read; left out, all."),
+  /**
+   * The most bytes that one deflated array may unpack to; default 64 MiB, or 100 times the bytes of
+   * the file if that is more. Arrays that are stored as they are have no limit.
+   */
   maxEntryBytes: optional(bytesKind, `The most bytes that one deflated array may unpack to; ${limitSaid}`),
+  /** The same of all deflated arrays that are read together; the default is the same. */
   maxTotalBytes: optional(bytesKind, `The most bytes that all deflated arrays that are read may unpack to together; ${limitSaid}`),
-} satisfies TableOf<NpzOptions>;
+};
+
+/** Which arrays of the archive are read. */
+export interface NpzOptions extends InputOf<typeof npzTable> {}
 
 const npzBytesTable = { ...npzTable, ...sourceTable } satisfies TableOf<NpzOptions & SourceOptions>;
 
-/** Whether the archive is compressed. */
-export interface NpzWriteOptions {
-  /** Whether the arrays are deflated, as by `numpy.savez_compressed`; default true. */
-  readonly compress?: boolean | undefined;
-}
-
-/** The options of `writeNpz`. */
 export const npzWriteTable = {
+  /** Whether the arrays are deflated, as by `numpy.savez_compressed`; default true. */
   compress: option(flag, true, "Whether the arrays are deflated."),
-} satisfies TableOf<NpzWriteOptions>;
+};
+
+/** Whether the archive is compressed. */
+export interface NpzWriteOptions extends InputOf<typeof npzWriteTable> {}
 
 /** Reads a .npz file: its arrays by name. @throws FileError if it cannot be read. */
 export async function readNpz(path: string, options: NpzOptions = {}): Promise<Record<string, NpyArray>> {

@@ -8,6 +8,7 @@ export const sourceTable = {
 } satisfies TableOf<SourceOptions>;
 
 export const missingTable = {
+  /** Default "error". */
   missing: option(
     choice<MissingPolicy>("error", "interpolate", "hold", "drop", "nan"),
     "error",

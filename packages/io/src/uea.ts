@@ -1,7 +1,7 @@
 // Reads the `.ts` text files of the UEA and UCR time-series archives: one case a line, channels
 // separated by ":", class last. The format: A. Bagnall et al. 2018, "The UEA multivariate time
 // series classification archive", section 2. Nothing is downloaded.
-import { resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, resolve, type TableOf } from "@spillway/core/options.js";
 import { quoted } from "@spillway/core/text.js";
 import { Matrix } from "@spillway/numerics";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";
@@ -94,17 +94,16 @@ function parseUeaHeader(lines: readonly string[], source: string): UeaHeader {
   };
 }
 
-/** What is done about missing values. */
-export interface UeaOptions {
+export const ueaTable = {
   /**
    * What becomes of "?"; default "error". "drop" leaves out a frame in which any channel is
    * missing.
    */
-  readonly missing?: MissingPolicy | undefined;
-}
+  missing: missingTable.missing,
+};
 
-/** The options of `readUea`. */
-export const ueaTable = { ...missingTable } satisfies TableOf<UeaOptions>;
+/** What is done about missing values. */
+export interface UeaOptions extends InputOf<typeof ueaTable> {}
 
 const ueaTextTable = { ...ueaTable, ...sourceTable } satisfies TableOf<UeaOptions & SourceOptions>;
 

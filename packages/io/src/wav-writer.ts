@@ -1,23 +1,19 @@
 // Writes RIFF WAVE sound: 16-bit PCM or 32-bit float. Nothing is normalised: values beyond the
 // range are errors.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, given, option, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { choice, given, type InputOf, option, resolve, whole } from "@spillway/core/options.js";
 import { asMatrix, type MatrixLike } from "@spillway/numerics";
 import { writeFileAtomic } from "./atomic.js";
 
-/** Rate and sample format of what is written. */
-export interface WavWriteOptions {
-  /** Frames a second (Hz). */
-  readonly sampleRate: number;
-  /** Default "pcm16": 32768 steps on either side of 0, and 1 itself becomes 32767/32768. */
-  readonly format?: "pcm16" | "float32" | undefined;
-}
-
-/** The options of `writeWav`. */
 export const wavWriteTable = {
+  /** Frames a second (Hz). */
   sampleRate: given(whole({ atLeast: 1, atMost: 0xffffffff, unit: "Hz" }), "Frames a second."),
+  /** Default "pcm16": 32768 steps on either side of 0, and 1 itself becomes 32767/32768. */
   format: option(choice("pcm16", "float32"), "pcm16", "The type of a sample."),
-} satisfies TableOf<WavWriteOptions>;
+};
+
+/** Rate and sample format of what is written. */
+export interface WavWriteOptions extends InputOf<typeof wavWriteTable> {}
 
 /**
  * Encodes T x channels as WAV. pcm16 takes values in [-1, 1] and rounds to the nearest step.

@@ -1,25 +1,22 @@
 // CMA-ES with active updates (Hansen, arXiv 1604.00772) in the unit cube of the numeric parameters.
 // Its state is not stored: it follows from the trials of each generation.
-import { optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { type InputOf, optional, resolve, whole } from "@spillway/core/options.js";
 import { Matrix, portableExp, portableLog, symmetricEigen } from "@spillway/numerics";
 import { Draws, isFinished, randomValue, type Sampler, type SamplerView, type SeenTrial } from "./sampler.js";
 import { type SamplerOptions, samplerTable } from "./sampler-options.js";
 import { isConstant, type SearchSpace, uniformOfValue, valueOfUniform } from "./space.js";
 
-/** Options of `cmaes`. */
-export interface CmaesOptions extends SamplerOptions {
-  /** Trials of a generation; default 4 + floor(3 ln d) of d numeric parameters. */
-  readonly population?: number | undefined;
-}
-
-/** The options of `cmaes`. */
 export const cmaesTable = {
   ...samplerTable,
+  /** Trials of a generation; default 4 + floor(3 ln d) of d numeric parameters. */
   population: optional(
     whole({ atLeast: 4, atMost: 100_000 }),
     "Trials of a generation; left out, 4 + floor(3 ln d) of d numeric parameters.",
   ),
-} satisfies TableOf<CmaesOptions>;
+};
+
+/** Options of `cmaes`. */
+export interface CmaesOptions extends SamplerOptions, InputOf<typeof cmaesTable> {}
 
 /** The constants of a dimension and a population (equations 49 to 58). */
 export interface CmaesConstants {

@@ -1,14 +1,10 @@
 // What every sampler takes.
-import { option, seed, type TableOf } from "@spillway/core/options.js";
-import type { Seed } from "@spillway/numerics";
+import { type InputOf, option, seed } from "@spillway/core/options.js";
+
+export const samplerTable = {
+  /** Decides every draw; default "spillway". */
+  seed: option(seed, "spillway", "Decides every draw."),
+};
 
 /** Options of every sampler. */
-export interface SamplerOptions {
-  /** Decides every draw; default "spillway". */
-  readonly seed?: Seed | undefined;
-}
-
-/** The options of every sampler. */
-export const samplerTable = {
-  seed: option(seed, "spillway", "Decides every draw."),
-} satisfies TableOf<SamplerOptions>;
+export interface SamplerOptions extends InputOf<typeof samplerTable> {}

@@ -1,29 +1,24 @@
 // The tree-structured Parzen estimator (Bergstra et al. 2011) as Optuna 5 has it: multivariate,
 // with the constant liar, and groups of parameters if there are conditions.
-import { flag, option, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { flag, type InputOf, option, resolve, whole } from "@spillway/core/options.js";
 import { fullyWeighted, ParzenEstimator, rampWeights } from "./parzen.js";
 import { Draws, randomValue, type Sampler, type SeenTrial, type Suggestion } from "./sampler.js";
 import { type SamplerOptions, samplerTable } from "./sampler-options.js";
 import type { SearchSpace } from "./space.js";
 import { type OtherTrials, TpeTrials } from "./tpe-trials.js";
 
-/** Options of `tpe`. */
-export interface TpeOptions extends SamplerOptions {
-  /** Finished trials that are random before the first estimate; default 10. */
-  readonly startup?: number | undefined;
-  /** Candidates of each suggestion; default 24. */
-  readonly candidates?: number | undefined;
-  /** Whether running trials count among the bad ones; default true. */
-  readonly liar?: boolean | undefined;
-}
-
-/** The options of `tpe`. */
 export const tpeTable = {
   ...samplerTable,
+  /** Finished trials that are random before the first estimate; default 10. */
   startup: option(whole({ atLeast: 0 }), 10, "Finished trials that are random before the first estimate."),
+  /** Candidates of each suggestion; default 24. */
   candidates: option(whole({ atLeast: 1, atMost: 10_000 }), 24, "Candidates of each suggestion."),
+  /** Whether running trials count among the bad ones; default true. */
   liar: option(flag, true, "Whether running trials count among the bad ones, so that a batch spreads."),
-} satisfies TableOf<TpeOptions>;
+};
+
+/** Options of `tpe`. */
+export interface TpeOptions extends SamplerOptions, InputOf<typeof tpeTable> {}
 
 /** The most observations whose kernels are all kept, beside the newest 25. */
 const mostObservations = 1000;

@@ -1,6 +1,5 @@
 // The measures that `analyse` knows, its options, and what it gives.
-import { callback, choice, list, option, optional, type TableOf } from "@spillway/core/options.js";
-import type { MatrixLike } from "@spillway/numerics";
+import { callback, choice, type InputOf, list, option, optional } from "@spillway/core/options.js";
 import { seriesOf } from "../../reservoir/options.js";
 import type { InformationCapacity } from "../capacity/options.js";
 import type { EchoStateIndex } from "../echo-state-index.js";
@@ -34,33 +33,26 @@ export const measureNames = [
   "informationDynamics",
 ] as const satisfies readonly MeasureName[];
 
-/** Which measures, and under which input. */
-export interface AnalyseOptions extends AnalysisOptions {
+export const analyseTable = {
+  ...analysisTable,
+  ...inputTable,
   /** Default all. */
-  readonly measures?: readonly MeasureName[] | undefined;
-  /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
-  readonly amplitude?: number | undefined;
+  measures: option(list(choice(...measureNames), "a list of measures", 1), measureNames, "Which measures are taken."),
   /**
    * Drives the reservoir for the exponent, the echo state index and the information dynamics in
    * place of random input, T x I; the first fifth, at most 500 rows, is washout. Capacities and
    * ranks are defined by random input.
    */
-  readonly inputs?: MatrixLike | undefined;
-  /** Called with measures done, measures in all, and the one that comes next. */
-  readonly onProgress?: ((done: number, total: number, measure: string) => void) | undefined;
-}
-
-/** The options of `analyse`. */
-export const analyseTable = {
-  ...analysisTable,
-  ...inputTable,
-  measures: option(list(choice(...measureNames), "a list of measures", 1), measureNames, "Which measures are taken."),
   inputs: optional(seriesOf("T x I"), "Drives the exponent, the echo state index and the information dynamics in place of random input."),
+  /** Called with measures done, measures in all, and the one that comes next. */
   onProgress: optional(
-    callback<NonNullable<AnalyseOptions["onProgress"]>>(),
+    callback<(done: number, total: number, measure: string) => void>(),
     "Called with measures done, measures in all, and the one that comes next.",
   ),
-} satisfies TableOf<AnalyseOptions>;
+};
+
+/** Which measures, and under which input. */
+export interface AnalyseOptions extends AnalysisOptions, InputOf<typeof inputTable>, InputOf<typeof analyseTable> {}
 
 /** The measures of a reservoir. */
 export interface ReservoirAnalysis {

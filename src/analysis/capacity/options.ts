@@ -1,56 +1,21 @@
 // The options of information processing capacity, and what it gives.
-import { choice, either, list, number, option, optional, type TableOf, tuple, whole } from "@spillway/core/options.js";
-import type { MatrixLike, Precision } from "@spillway/numerics";
+import { choice, either, type InputOf, list, number, option, optional, tuple, whole } from "@spillway/core/options.js";
+import type { Precision } from "@spillway/numerics";
 import { seriesOf } from "../../reservoir/options.js";
 import { type WorkOptions, workTable } from "../../reservoir/work.js";
 import { type AnalysisOptions, analysisTable, inputTable } from "../source.js";
-import type { Polynomials } from "./polynomials.js";
 
-/** The targets, rows and inputs of the measure. */
-export interface InformationCapacityOptions extends AnalysisOptions, Pick<WorkOptions, "onProgress"> {
-  /**
-   * Degrees, each with its longest delay. Default [[1, 200], [2, 50], [3, 20]]: 3298 targets.
-   * Degree d to delay K has C(K + d, d) of them.
-   */
-  readonly degrees?: readonly (readonly [degree: number, longestDelay: number])[] | undefined;
-  /** T, rows that are measured. Default 30,000. What is found grows with it. */
-  readonly length?: number | undefined;
-  /** Rows before those, at least the longest delay. Default that and 100. */
-  readonly washout?: number | undefined;
+export const informationCapacityTable = {
+  ...analysisTable,
   /**
    * Inputs are uniform in [-amplitude, amplitude), or normal with this standard deviation if the
    * polynomials are Hermite's. Default 0.8.
    */
-  readonly amplitude?: number | undefined;
+  amplitude: inputTable.amplitude,
   /**
-   * Drive the reservoir with this T x 1 series of independent values in place of random input; the
-   * rows behind the washout are measured. With Legendre's polynomials they lie in [-amplitude,
-   * amplitude].
+   * Degrees, each with its longest delay. Default [[1, 200], [2, 50], [3, 20]]: 3298 targets.
+   * Degree d to delay K has C(K + d, d) of them.
    */
-  readonly inputs?: MatrixLike | undefined;
-  /**
-   * "legendre" (default) for uniform inputs, "hermite" for normal ones, or "sample": those that are
-   * orthogonal over the inputs as they are.
-   */
-  readonly polynomials?: Polynomials | undefined;
-  /**
-   * What a capacity must exceed to count: the chi-squared quantile (default), 1.2 times the largest
-   * of 200 inputs that the reservoir never heard, or a number.
-   */
-  readonly threshold?: "chiSquared" | "surrogate" | number | undefined;
-  /** Probability that any target of a degree counts by chance. Default 0.01. */
-  readonly alpha?: number | undefined;
-  /**
-   * Directions of state with a singular value up to this share of the largest are left out. Default
-   * sqrt(N 2^-52) (float64) or N 2^-23 (float32).
-   */
-  readonly tolerance?: number | undefined;
-}
-
-/** The options of `informationCapacity`. */
-export const informationCapacityTable = {
-  ...analysisTable,
-  ...inputTable,
   degrees: option(
     list(
       tuple<readonly [degree: number, longestDelay: number]>("a degree of 1 to 20 and its longest delay", [
@@ -67,23 +32,49 @@ export const informationCapacityTable = {
     ],
     "Degrees, each with its longest delay.",
   ),
+  /** T, rows that are measured. Default 30,000. What is found grows with it. */
   length: option(whole({ atLeast: 2 }), 30_000, "Rows that are measured."),
+  /** Rows before those, at least the longest delay. Default that and 100. */
   washout: optional(whole(), "Rows before those, at least the longest delay; left out, that and 100."),
+  /**
+   * Drive the reservoir with this T x 1 series of independent values in place of random input; the
+   * rows behind the washout are measured. With Legendre's polynomials they lie in [-amplitude,
+   * amplitude].
+   */
   inputs: optional(seriesOf("T x 1"), "Drives the reservoir in place of random input; the rows behind the washout are measured."),
+  /**
+   * "legendre" (default) for uniform inputs, "hermite" for normal ones, or "sample": those that are
+   * orthogonal over the inputs as they are.
+   */
   polynomials: option(
     choice("legendre", "hermite", "sample"),
     "legendre",
     "Of a uniform input, of a normal one, or of the input as it is.",
   ),
+  /**
+   * What a capacity must exceed to count: the chi-squared quantile (default), 1.2 times the largest
+   * of 200 inputs that the reservoir never heard, or a number.
+   */
   threshold: option(
     either("chiSquared, surrogate or a number from 0 to below 1", choice("chiSquared", "surrogate"), number({ atLeast: 0, below: 1 })),
     "chiSquared",
     "What a capacity must exceed to count.",
   ),
+  /** Probability that any target of a degree counts by chance. Default 0.01. */
   alpha: option(number({ above: 0, below: 1 }), 0.01, "Probability that any target of a degree counts by chance."),
+  /**
+   * Directions of state with a singular value up to this share of the largest are left out. Default
+   * sqrt(N 2^-52) (float64) or N 2^-23 (float32).
+   */
   tolerance: optional(number({ above: 0, below: 1 }), "Singular values up to this share of the largest are left out."),
   onProgress: workTable.onProgress,
-} satisfies TableOf<InformationCapacityOptions>;
+};
+
+/** The targets, rows and inputs of the measure. */
+export interface InformationCapacityOptions
+  extends AnalysisOptions,
+    Pick<WorkOptions, "onProgress">,
+    InputOf<typeof informationCapacityTable> {}
 
 /** What a reservoir can compute of its past input. */
 export interface InformationCapacity {

@@ -1,7 +1,7 @@
 // Information dynamics of a reservoir: what each neuron stores, and what each connection transfers.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
-import { isSparse, Matrix, type MatrixLike, PortableGram } from "@spillway/numerics";
+import { type InputOf, option, optional, resolve, whole } from "@spillway/core/options.js";
+import { isSparse, Matrix, PortableGram } from "@spillway/numerics";
 import type { Engine } from "../../reservoir/engine.js";
 import { chooseEngine, type ReservoirModel } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
@@ -14,37 +14,32 @@ import { gaussianInformation } from "./gaussian.js";
 import { usualNeighbours } from "./nearest-neighbours.js";
 import { NeighbourEstimator } from "./neighbour-estimates.js";
 
-/** What drives the reservoir, and how information is estimated. */
-export interface InformationDynamicsOptions extends AnalysisOptions, Pick<WorkOptions, "onProgress"> {
+export const informationDynamicsTable = {
+  ...analysisTable,
+  ...inputTable,
   /** Steps that are measured. Default 5000. */
-  readonly length?: number | undefined;
+  length: option(whole({ atLeast: 20 }), 5000, "Steps that are measured."),
   /** Steps before that. Default 500. */
-  readonly washout?: number | undefined;
-  /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
-  readonly amplitude?: number | undefined;
+  washout: option(whole(), 500, "Steps before that."),
   /** Drive the reservoir with this T x I series in place of random input; T is washout + length. */
-  readonly inputs?: MatrixLike | undefined;
+  inputs: optional(seriesOf("T x I"), "Drives the reservoir in place of random input; T is washout + length."),
   /** Past values of a neuron that count as its own. Default 1. */
-  readonly history?: number | undefined;
+  history: option(count, 1, "Past values of a neuron that count as its own."),
   /**
    * "gaussian" (default): from covariances, all connections at once. "nearestNeighbours": sees what
    * is not linear, some 20 ms a neuron and a connection at the default length. An engine that is
    * named, "cuda" say, counts the neighbours of all connections to a neuron together.
    */
-  readonly estimator?: DynamicsEstimator | undefined;
-}
-
-/** The options of `informationDynamics`. */
-export const informationDynamicsTable = {
-  ...analysisTable,
-  ...inputTable,
-  length: option(whole({ atLeast: 20 }), 5000, "Steps that are measured."),
-  washout: option(whole(), 500, "Steps before that."),
-  inputs: optional(seriesOf("T x I"), "Drives the reservoir in place of random input; T is washout + length."),
-  history: option(count, 1, "Past values of a neuron that count as its own."),
   estimator: estimatorOption,
   onProgress: workTable.onProgress,
-} satisfies TableOf<InformationDynamicsOptions>;
+};
+
+/** What drives the reservoir, and how information is estimated. */
+export interface InformationDynamicsOptions
+  extends AnalysisOptions,
+    Pick<WorkOptions, "onProgress">,
+    InputOf<typeof inputTable>,
+    InputOf<typeof informationDynamicsTable> {}
 
 /** Storage and transfer in a reservoir, in nats a step. */
 export interface InformationDynamics {

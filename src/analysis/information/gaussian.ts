@@ -1,7 +1,7 @@
 // Information of Gaussian variables from their covariances: the estimator that costs least, blind
 // to what is not linear.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, option, optional, resolve } from "@spillway/core/options.js";
 import { type MatrixLike, portableLog } from "@spillway/numerics";
 import { seriesOf } from "../../reservoir/options.js";
 import { chiSquaredProbability } from "../chi-squared.js";
@@ -46,27 +46,22 @@ export function gaussianInformation(
   return Math.max(0, 0.5 * portableLog(Math.max(without, leastVariance) / Math.max(withX, leastVariance)));
 }
 
-/** Which past values take part, and what else is known. */
-export interface GaussianTransferOptions {
+export const gaussianTransferTable = {
   /** Steps from the source's newest value to the target's present one; default 1. */
-  readonly lag?: number | undefined;
+  lag: option(count, 1, "Steps from the source's newest value to the target's present one."),
   /** Past values of the target that are known already; default 1. */
-  readonly targetHistory?: number | undefined;
+  targetHistory: option(count, 1, "Past values of the target that are known already."),
   /** Past values of the source, from `lag` steps ago on; default 1. */
-  readonly sourceHistory?: number | undefined;
+  sourceHistory: option(count, 1, "Past values of the source, from lag steps ago on."),
   /**
    * Other series, T x C, whose values of one step ago are known already: conditional transfer
    * entropy.
    */
-  readonly given?: MatrixLike | undefined;
-}
-
-export const gaussianTransferTable = {
-  lag: option(count, 1, "Steps from the source's newest value to the target's present one."),
-  targetHistory: option(count, 1, "Past values of the target that are known already."),
-  sourceHistory: option(count, 1, "Past values of the source, from lag steps ago on."),
   given: optional(seriesOf("T x C"), "Other series whose values of one step ago are known already."),
-} satisfies TableOf<GaussianTransferOptions>;
+};
+
+/** Which past values take part, and what else is known. */
+export interface GaussianTransferOptions extends InputOf<typeof gaussianTransferTable> {}
 
 /** Information of Gaussian variables. */
 export interface GaussianInformation {

@@ -1,35 +1,30 @@
 // Who drives whom among several series: the transfer entropies that are significant among all that
 // were asked for.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { sortedBy } from "./partition.js";
 import type { AnyTransferEntropy, TransferMatrix } from "./transfer-matrix.js";
 
-/** What counts as a flow. */
-export interface InformationFlowOptions {
+export const informationFlowTable = {
   /** The level of the test; default 0.05. What it bounds, `correction` says. */
-  readonly significance?: number | undefined;
+  significance: option(number({ above: 0, below: 1 }), 0.05, "The level of the test."),
   /**
    * For how many directions there are. "holm" (default; Holm 1979): the level is the probability
    * that anything false is reported. "falseDiscovery" (Benjamini and Hochberg 1995): the share of
    * what is reported that is false, on average; it finds more among many columns. "none": the
    * probability of a false report in each direction by itself.
    */
-  readonly correction?: "holm" | "falseDiscovery" | "none" | undefined;
-  /** The least effective bits of a flow; default 0. */
-  readonly leastBits?: number | undefined;
-}
-
-/** The options of `informationFlow`. */
-export const informationFlowTable = {
-  significance: option(number({ above: 0, below: 1 }), 0.05, "The level of the test."),
   correction: option(
     choice("holm", "falseDiscovery", "none"),
     "holm",
     "What the level bounds: the probability of any false report, the share of false ones, or each by itself.",
   ),
+  /** The least effective bits of a flow; default 0. */
   leastBits: option(number({ atLeast: 0 }), 0, "The least effective bits of a flow."),
-} satisfies TableOf<InformationFlowOptions>;
+};
+
+/** What counts as a flow. */
+export interface InformationFlowOptions extends InputOf<typeof informationFlowTable> {}
 
 /** One direction in which information flows. */
 export interface InformationFlow {

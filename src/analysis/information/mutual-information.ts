@@ -1,27 +1,21 @@
 // Mutual information by counting in bins: what two series tell of each other at the same moment.
-import { option, optional, resolve, seed, type TableOf, whole } from "@spillway/core/options.js";
-import type { Seed } from "@spillway/numerics";
+import { type InputOf, option, optional, resolve, seed, whole } from "@spillway/core/options.js";
 import { type BinnedInformation, binnedInformation } from "./binned-information.js";
 import { rankBins } from "./partition.js";
 import { checkedPair, type Series } from "./series.js";
 import { TransferCounts } from "./transfer-counts.js";
 
-/** How the values are binned, and the surrogates. */
-export interface MutualInformationOptions {
-  /** Bins of each series. Default: the most that leave 15 rows a cell, 2 to 20. */
-  readonly bins?: number | undefined;
-  /** Surrogates for the test of significance; default 100. 0 leaves it out. */
-  readonly surrogates?: number | undefined;
-  /** Draws the surrogates. Default "spillway". */
-  readonly seed?: Seed | undefined;
-}
-
-/** The options of `mutualInformation`. */
 export const mutualInformationTable = {
+  /** Bins of each series. Default: the most that leave 15 rows a cell, 2 to 20. */
   bins: optional(whole({ atLeast: 2 }), "Bins of each series; left out, the most that leave 15 rows a cell, 2 to 20."),
+  /** Surrogates for the test of significance; default 100. 0 leaves it out. */
   surrogates: option(whole(), 100, "Surrogates for the test of significance, 0 for none."),
+  /** Draws the surrogates. Default "spillway". */
   seed: option(seed, "spillway", "Draws the surrogates."),
-} satisfies TableOf<MutualInformationOptions>;
+};
+
+/** How the values are binned, and the surrogates. */
+export interface MutualInformationOptions extends InputOf<typeof mutualInformationTable> {}
 
 /**
  * I(X; Y) = sum over bins of p(x, y) log2(p(x, y) / (p(x) p(y))) in bits, from relative counts in

@@ -1,45 +1,36 @@
 // Transfer entropy by counting in bins: how much the past of one series says of the next value of
 // another, beyond its own past.
-import { option, optional, resolve, seed, type TableOf, whole } from "@spillway/core/options.js";
-import type { Seed } from "@spillway/numerics";
+import { type InputOf, option, optional, resolve, seed, whole } from "@spillway/core/options.js";
 import { count } from "../source.js";
 import { type BinnedInformation, binnedInformation } from "./binned-information.js";
 import { rankBins, wordIds } from "./partition.js";
 import { checkedPair, type Series } from "./series.js";
 import { TransferCounts } from "./transfer-counts.js";
 
-/** Which past values take part, how they are binned, and the surrogates. */
-export interface TransferEntropyOptions {
+export const transferEntropyTable = {
   /** Steps from the source's newest value to the target's present one; default 1. */
-  readonly lag?: number | undefined;
+  lag: option(count, 1, "Steps from the source's newest value to the target's present one."),
   /**
    * Past values of the target that are known already; default 1. A target that remembers more is
    * better asked with more.
    */
-  readonly targetHistory?: number | undefined;
+  targetHistory: option(count, 1, "Past values of the target that are known already."),
   /** Past values of the source, from `lag` steps ago on; default 1. */
-  readonly sourceHistory?: number | undefined;
+  sourceHistory: option(count, 1, "Past values of the source, from lag steps ago on."),
   /**
    * Bins of the target's present, of each of its past values, and of each of the source's. Default:
    * the most that leave 15 rows a cell, 2 to 20, and twice as many for the past: little of what the
    * target tells of itself is then left over for the source.
    */
-  readonly bins?: number | undefined;
-  /** Surrogates for the test of significance; default 100. 0 leaves it out. */
-  readonly surrogates?: number | undefined;
-  /** Draws the surrogates. Default "spillway". */
-  readonly seed?: Seed | undefined;
-}
-
-/** The options of `transferEntropy`. */
-export const transferEntropyTable = {
-  lag: option(count, 1, "Steps from the source's newest value to the target's present one."),
-  targetHistory: option(count, 1, "Past values of the target that are known already."),
-  sourceHistory: option(count, 1, "Past values of the source, from lag steps ago on."),
   bins: optional(whole({ atLeast: 2 }), "Bins of each value; left out, the most that leave 15 rows a cell, 2 to 20."),
+  /** Surrogates for the test of significance; default 100. 0 leaves it out. */
   surrogates: optional(whole(), "Surrogates for the test of significance, 0 for none; left out, 100."),
+  /** Draws the surrogates. Default "spillway". */
   seed: option(seed, "spillway", "Draws the surrogates."),
-} satisfies TableOf<TransferEntropyOptions>;
+};
+
+/** Which past values take part, how they are binned, and the surrogates. */
+export interface TransferEntropyOptions extends InputOf<typeof transferEntropyTable> {}
 
 /** How much the source's past tells of the target beyond the target's own. */
 export type TransferEntropy = BinnedInformation;

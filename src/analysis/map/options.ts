@@ -1,9 +1,9 @@
 // The options of maps of quality, and what a map is.
-import { choice, list, number, object, option, type TableOf, text } from "@spillway/core/options.js";
+import { choice, given, type InputOf, type Kind, list, number, object, option, text } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import type { ReservoirOptions } from "../../reservoir/index.js";
 import { type WorkOptions, workTable } from "../../reservoir/work.js";
-import { type DynamicsEstimator, estimatorOption } from "../information/dynamics-estimator.js";
+import { estimatorOption } from "../information/dynamics-estimator.js";
 import { type AnalysisOptions, analysisTable, inputTable } from "../source.js";
 
 /** A number that a map has at each of its points. */
@@ -30,29 +30,6 @@ export const usualMeasures = [
   "generalisationRank",
 ] as const satisfies readonly MapMeasure[];
 
-/** An axis of a map: a number of the reservoir's description, and its values. */
-export interface MapAxis {
-  /** A field of the description, such as spectralRadius, inputScaling or leakRate. */
-  readonly parameter: string;
-  readonly values: readonly number[];
-}
-
-/** The axes and measures of a map. */
-export interface QualityMapOptions extends AnalysisOptions, Pick<WorkOptions, "onProgress"> {
-  /** Across. Default the spectral radius, 16 values from 0.1 to 2.5. */
-  readonly x?: MapAxis | undefined;
-  /**
-   * Upwards. Default the input scaling, 16 values from 0.01 to 3, evenly on a scale of logarithms.
-   */
-  readonly y?: MapAxis | undefined;
-  /** Default exponent, memory capacity and both ranks. */
-  readonly measures?: readonly MapMeasure[] | undefined;
-  /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
-  readonly amplitude?: number | undefined;
-  /** Of storage and transfer, as `informationDynamics` has it. Default "gaussian". */
-  readonly estimator?: DynamicsEstimator | undefined;
-}
-
 /** `count` values from `from` to `to`, evenly, or evenly on a scale of logarithms. */
 export function axisValues(from: number, to: number, count: number, scale: "linear" | "log" = "linear"): number[] {
   const share = (k: number) => (count === 1 ? 0 : k / (count - 1));
@@ -69,21 +46,37 @@ export function usualAxes(side: number): { readonly x: MapAxis; readonly y: MapA
 }
 
 const axisTable = {
-  parameter: option(text("the name of a field"), "spectralRadius", "A number of the reservoir's description."),
-  values: option(list(number(), "a list of numbers", 1), [], "Its values."),
+  /** A field of the description, such as spectralRadius, inputScaling or leakRate. */
+  parameter: given(text("the name of a field"), "A number of the reservoir's description."),
+  values: given(list(number(), "a list of numbers", 1), "Its values."),
 };
-const axisKind = object(axisTable);
+const axisKind: Kind<MapAxis> = object(axisTable);
 
-/** The options of `qualityMap`. */
+/** An axis of a map: a number of the reservoir's description, and its values. */
+export interface MapAxis extends InputOf<typeof axisTable> {}
+
 export const qualityMapTable = {
   ...analysisTable,
   ...inputTable,
+  /** Across. Default the spectral radius, 16 values from 0.1 to 2.5. */
   x: option(axisKind, usualAxes(16).x, "Across: a number of the reservoir's description and its values."),
+  /**
+   * Upwards. Default the input scaling, 16 values from 0.01 to 3, evenly on a scale of logarithms.
+   */
   y: option(axisKind, usualAxes(16).y, "Upwards: the same."),
+  /** Default exponent, memory capacity and both ranks. */
   measures: option(list(choice(...mapMeasures), "a list of measures", 1), usualMeasures, "What is measured at each point."),
+  /** Of storage and transfer, as `informationDynamics` has it. Default "gaussian". */
   estimator: estimatorOption,
   onProgress: workTable.onProgress,
-} satisfies TableOf<QualityMapOptions>;
+};
+
+/** The axes and measures of a map. */
+export interface QualityMapOptions
+  extends AnalysisOptions,
+    Pick<WorkOptions, "onProgress">,
+    InputOf<typeof inputTable>,
+    InputOf<typeof qualityMapTable> {}
 
 /** Measures of a reservoir over two numbers of its description. */
 export interface QualityMap {

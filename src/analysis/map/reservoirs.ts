@@ -1,36 +1,34 @@
 // Measures of many reservoirs: together if an engine can, else one after the other.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, list, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, list, option, resolve } from "@spillway/core/options.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import { resolveConfig } from "../../reservoir/config-schema.js";
 import { chooseEngine, type ReservoirOptions } from "../../reservoir/index.js";
 import { engineFor } from "../../reservoir/swept.js";
 import { WorkInterruptedError, type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";
-import { type DynamicsEstimator, estimatorOption } from "../information/dynamics-estimator.js";
+import { estimatorOption } from "../information/dynamics-estimator.js";
 import { type AnalysisOptions, analysisTable, checkSource, inputTable } from "../source.js";
 import { type MapLengths, mapLengths } from "./lengths.js";
 import { type MapMeasure, mapMeasures, usualMeasures } from "./options.js";
 import { measurePoints, type PointSettings } from "./points.js";
 import { isTakenTogether, measureTogether } from "./together.js";
 
-/** Which measures of the reservoirs, and under which input. */
-export interface EnsembleMeasureOptions extends AnalysisOptions, Pick<WorkOptions, "onProgress"> {
-  /** Default exponent, memory capacity and both ranks. */
-  readonly measures?: readonly MapMeasure[] | undefined;
-  /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
-  readonly amplitude?: number | undefined;
-  /** Of storage and transfer, as `informationDynamics` has it. Default "gaussian". */
-  readonly estimator?: DynamicsEstimator | undefined;
-}
-
-/** The options of `measureReservoirs`. */
 export const ensembleMeasureTable = {
   ...analysisTable,
   ...inputTable,
+  /** Default exponent, memory capacity and both ranks. */
   measures: option(list(choice(...mapMeasures), "a list of measures", 1), usualMeasures, "What is measured of each reservoir."),
+  /** Of storage and transfer, as `informationDynamics` has it. Default "gaussian". */
   estimator: estimatorOption,
   onProgress: workTable.onProgress,
-} satisfies TableOf<EnsembleMeasureOptions>;
+};
+
+/** Which measures of the reservoirs, and under which input. */
+export interface EnsembleMeasureOptions
+  extends AnalysisOptions,
+    Pick<WorkOptions, "onProgress">,
+    InputOf<typeof inputTable>,
+    InputOf<typeof ensembleMeasureTable> {}
 
 /** Measures of some reservoirs. */
 export interface EnsembleMeasures {

@@ -11,6 +11,7 @@ import {
   filled,
   flag,
   given,
+  type InputOf,
   list,
   number,
   type OptionTable,
@@ -18,7 +19,6 @@ import {
   option,
   optional,
   seed,
-  type TableOf,
   text,
   whole,
 } from "@spillway/core/options.js";
@@ -101,82 +101,66 @@ export const searchTable = {
   refit: filled(object({ seeds: option(count(1, 100_000), 10, "Fresh seeds.") }), "The best setting, trained on all training rows."),
 } satisfies OptionTable;
 
-/** How a search runs. */
-export interface ExperimentSearchOptions extends Omit<EngineChoiceOptions, "profile"> {
+export const experimentSearchTable = {
+  ...engineTable,
+  ...threadsTable,
   /** The folder that receives a folder of the experiment's name. Left out, nothing is written. */
-  readonly out?: string | undefined;
+  out: optional(
+    text("the path of a folder"),
+    "The folder that receives a folder of the experiment's name; without one, nothing is written.",
+  ),
   /**
    * Where the trials are kept, in place of `journal.log` in the folder: the path of a journal, or
    * redis://host:6379/0?prefix=name. Any number of commands may share it.
    */
-  readonly storage?: string | undefined;
+  storage: optional(text("the path of a journal, or an address"), "Where trials are kept: a path, or redis://host:6379/0?prefix=name."),
   /** The name of the study in its storage; default the experiment's. */
-  readonly study?: string | undefined;
+  study: optional(text(), "The name of the study in its storage; left out, the experiment's."),
   /**
    * A part of the search that shares nothing with the others, "0/8" to "7/8": every eighth trial of
    * the whole, and its share of the budget. Its folder is named after it.
    */
-  readonly shard?: string | undefined;
+  shard: optional(text('a part such as "0/8"'), 'A part of the search that shares nothing with the others: "0/8" to "7/8".'),
   /**
    * How long a storage that is away is waited for: seconds, or "90s", "10m", "2h"; default 1 h.
    * Results meanwhile stand in a file of the run's folder, which the next search brings in.
    */
-  readonly patience?: string | number | undefined;
+  patience: option(duration, "1h", "How long a storage that is away is waited for."),
   /**
    * How long trials in work may go on after `stop`: seconds, or "90s", "10m"; default 30 s. Those
    * that take longer are given back.
    */
-  readonly grace?: string | number | undefined;
+  grace: option(duration, "30s", "How long trials in work may go on when the search is to end."),
   /** Asks for an end: no trial is begun any more. `signal` ends those in work, too. */
-  readonly stop?: AbortSignal | undefined;
+  stop: { ...workTable.signal, description: "An AbortSignal that asks for an end: no trial is begun any more." },
   /** Finished trials in all, in place of the file's. */
-  readonly trials?: number | undefined;
+  trials: optional(count(1, mostTrials), "Finished trials in all, in place of the file's."),
   /** Time of this search, in place of the file's: seconds, or "90s", "10m", "2h". */
-  readonly time?: string | number | undefined;
+  time: optional(duration, "Time of this search, in place of the file's."),
   /**
    * Threads that evaluate trials beside each other; default 1, which evaluates in this thread. With
    * several and no `batch`, twice as many trials are in work, told in the order of their numbers:
    * the same number of workers gives the same trials each time.
    */
-  readonly workers?: number | undefined;
+  workers: optional(whole({ atLeast: 1, atMost: 1024 }), "Threads that evaluate trials beside each other; left out, 1."),
   /**
    * Modules that each worker loads first, by their addresses, such as file URLs: those that
    * register parts of your own.
    */
-  readonly imports?: readonly string[] | undefined;
-  /** Whether the best setting is trained and tested in the end; default true. */
-  readonly refit?: boolean | undefined;
-  /** Stops the search, which keeps every finished trial. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called with trials done, trials in all, and a line about the best. */
-  readonly onProgress?: ((done: number, total: number, label: string) => void) | undefined;
-}
-
-/** The options of `searchExperiment`. */
-export const experimentSearchTable = {
-  ...engineTable,
-  ...threadsTable,
-  out: optional(
-    text("the path of a folder"),
-    "The folder that receives a folder of the experiment's name; without one, nothing is written.",
-  ),
-  storage: optional(text("the path of a journal, or an address"), "Where trials are kept: a path, or redis://host:6379/0?prefix=name."),
-  study: optional(text(), "The name of the study in its storage; left out, the experiment's."),
-  shard: optional(text('a part such as "0/8"'), 'A part of the search that shares nothing with the others: "0/8" to "7/8".'),
-  patience: option(duration, "1h", "How long a storage that is away is waited for."),
-  grace: option(duration, "30s", "How long trials in work may go on when the search is to end."),
-  stop: { ...workTable.signal, description: "An AbortSignal that asks for an end: no trial is begun any more." },
-  trials: optional(count(1, mostTrials), "Finished trials in all, in place of the file's."),
-  time: optional(duration, "Time of this search, in place of the file's."),
-  workers: optional(whole({ atLeast: 1, atMost: 1024 }), "Threads that evaluate trials beside each other; left out, 1."),
   imports: optional(list(text(), "a list of addresses of modules"), "Modules that each worker loads first."),
+  /** Whether the best setting is trained and tested in the end; default true. */
   refit: option(flag, true, "Whether the best setting is trained and tested in the end."),
+  /** Stops the search, which keeps every finished trial. */
   signal: workTable.signal,
+  /** Called with trials done, trials in all, and a line about the best. */
   onProgress: optional(
-    checkedLater<NonNullable<ExperimentSearchOptions["onProgress"]>>("a function"),
+    checkedLater<(done: number, total: number, label: string) => void>("a function"),
     "Called with trials done, trials in all, and a line about the best.",
   ),
-} satisfies TableOf<ExperimentSearchOptions>;
+};
+
+/** How a search runs. */
+export interface ExperimentSearchOptions extends Omit<EngineChoiceOptions, "profile">, InputOf<typeof experimentSearchTable> {}
 
 /** Seconds of "90s", "10m", "2h" or a number. */
 export function secondsOf(time: string | number): number {

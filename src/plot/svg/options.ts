@@ -1,32 +1,25 @@
 // Size and theme of a drawing, apart from what draws it: the command line reads them for its help.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, option, optional, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, option, optional } from "@spillway/core/options.js";
 import { sizeKind } from "../options.js";
 
-/** Size and theme of a drawing. */
-export interface SvgOptions {
+export const svgTable = {
   /** Pixels of 1/96 inch; default 800. */
-  readonly width?: number | undefined;
+  width: optional(sizeKind, "Pixels of 1/96 inch; left out, 800."),
   /** Pixels; default the figure's own height. */
-  readonly height?: number | undefined;
+  height: optional(sizeKind, "Pixels; left out, the figure's own height."),
   /**
    * Millimetres on paper, in place of `width`: text is then 9 points high in a column of any width.
    */
-  readonly widthMm?: number | undefined;
-  /** Millimetres, in place of `height`; default three quarters of `widthMm` if that is given. */
-  readonly heightMm?: number | undefined;
-  /** Default "light". */
-  readonly theme?: "light" | "dark" | undefined;
-}
-
-/** The options of `toSvg`. */
-export const svgTable = {
-  width: optional(sizeKind, "Pixels of 1/96 inch; left out, 800."),
-  height: optional(sizeKind, "Pixels; left out, the figure's own height."),
   widthMm: optional(sizeKind, "Millimetres on paper, in place of width."),
+  /** Millimetres, in place of `height`; default three quarters of `widthMm` if that is given. */
   heightMm: optional(sizeKind, "Millimetres on paper, in place of height; left out, three quarters of widthMm."),
+  /** Default "light". */
   theme: option(choice("light", "dark"), "light", "The colours of paper, text and rules."),
-} satisfies TableOf<SvgOptions>;
+};
+
+/** Size and theme of a drawing. */
+export interface SvgOptions extends InputOf<typeof svgTable> {}
 
 /** The size of a drawing in pixels, and how its `svg` element says it. */
 export interface DrawingSize {

@@ -93,7 +93,8 @@ const names = Object.keys(plasticityProfiles) as [PlasticityProfileName, ...Plas
 const takes = `${names.map((name) => `"${name}"`).join(", ")}, or the fields of one`;
 const either = eitherOf(takes, choice(...names), object(profileTable, takes));
 const profileKind: Kind<PlasticityProfile, PlasticityChoice> = {
-  ...either,
+  takes,
+  schema: either.schema,
   read(value, field) {
     const chosen = either.read(value, field);
     if (typeof chosen === "string") return plasticityProfiles[chosen];

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { resolve as absolute } from "node:path";
 import { SpillwayError } from "@spillway/core/errors.js";
-import { choice, number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { FileError } from "@spillway/io/errors.js";
 import { readError, writeError } from "@spillway/io/files.js";
 import type { StudyOperation, StudyStorage } from "../storage.js";
@@ -12,26 +12,22 @@ import { JournalLock } from "./lock.js";
 import { RecordError } from "./record-error.js";
 import { decodeRecord, encodeRecord } from "./records.js";
 
-/** How a journal file is shared. */
-export interface JournalFileOptions {
+export const journalFileTable = {
   /**
    * How its lock is made: "link", a symbolic link, as Optuna's default does, or "exclusive", a
    * file, for systems without links. They exclude one another. Default "link", on Windows
    * "exclusive".
    */
-  readonly lock?: "link" | "exclusive" | undefined;
+  lock: option(choice("link", "exclusive"), process.platform === "win32" ? "exclusive" : "link", "How its lock is made."),
   /**
    * Seconds after which a lock is broken whose owner does nothing; default 30, as Optuna has it. One
    * of a process of the same machine that has ended is broken at once (Linux).
    */
-  readonly grace?: number | undefined;
-}
-
-/** The options of `journalFile`. */
-export const journalFileTable = {
-  lock: option(choice("link", "exclusive"), process.platform === "win32" ? "exclusive" : "link", "How its lock is made."),
   grace: option(number({ above: 0, unit: "seconds" }), 30, "Seconds after which a lock is broken whose owner does nothing."),
-} satisfies TableOf<JournalFileOptions>;
+};
+
+/** How a journal file is shared. */
+export interface JournalFileOptions extends InputOf<typeof journalFileTable> {}
 
 /**
  * A study's operations in a file, as Optuna's JournalFileBackend keeps them: one JSON object a

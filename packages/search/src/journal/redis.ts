@@ -1,26 +1,22 @@
 // A study in Redis or Valkey, in the keys that Optuna's JournalRedisBackend uses. The server orders
 // the records; nobody locks.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { number, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { type InputOf, number, option, optional, resolve, text } from "@spillway/core/options.js";
 import { describe, visible } from "@spillway/core/text.js";
 import { FileError } from "@spillway/io/errors.js";
 import type { StudyOperation, StudyStorage } from "../storage.js";
 import { RecordError } from "./record-error.js";
 import { decodeRecord, encodeRecord } from "./records.js";
 
-/** Where in a server a journal lies. */
-export interface RedisJournalOptions {
-  /** What its keys begin with, as Optuna's `prefix`. Default that of the address, or none. */
-  readonly prefix?: string | undefined;
-  /** Seconds in which the server has to answer a call; default 60. */
-  readonly timeout?: number | undefined;
-}
-
-/** The options of `redisJournal`. */
 export const redisJournalTable = {
+  /** What its keys begin with, as Optuna's `prefix`. Default that of the address, or none. */
   prefix: optional(text(), "What its keys begin with, as Optuna's prefix; left out, that of the address, or none."),
+  /** Seconds in which the server has to answer a call; default 60. */
   timeout: option(number({ above: 0, unit: "seconds" }), 60, "Seconds in which the server has to answer a call."),
-} satisfies TableOf<RedisJournalOptions>;
+};
+
+/** Where in a server a journal lies. */
+export interface RedisJournalOptions extends InputOf<typeof redisJournalTable> {}
 
 /** What is used of a client. */
 interface Client {
