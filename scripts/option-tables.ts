@@ -1,6 +1,7 @@
 // Writes docs/options.md from the descriptions of options in src. test/docs.test.ts says if it is
 // stale.
 import { writeFileSync } from "node:fs";
+import { circuitBreakerTable } from "@spillway/core/circuit-breaker.js";
 import type { OptionTable } from "../packages/core/src/options.js";
 import type { Part } from "../packages/core/src/registry.js";
 import { compileTable } from "../packages/gpu/src/compile-options.js";
@@ -87,7 +88,6 @@ import { topologies } from "../src/reservoir/topologies/index.js";
 import { annealTable } from "../src/sampling/anneal.js";
 import { isingSampleTable, transverseFieldTable } from "../src/sampling/sample.js";
 import { timeTable } from "../src/series/time-stamps.js";
-import { circuitBreakerTable } from "../src/spikes/detection/circuit-breaker.js";
 import { detectorTable } from "../src/spikes/detection/detector.js";
 import { generatorTable } from "../src/spikes/detection/measure.js";
 import { oscillatorTable } from "../src/spikes/detection/oscillators.js";

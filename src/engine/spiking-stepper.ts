@@ -2,14 +2,11 @@
 import type { FloatArray } from "@spillway/numerics";
 import type { NetworkState, SpikingModel } from "../reservoir/spiking-model.js";
 import { checkAmplitudes } from "../spikes/liquid/amplitudes.js";
-import { hasRecovery } from "../spikes/liquid/network-state.js";
+import { liquidState, stateOfNetwork } from "../spikes/liquid/network-state.js";
 import type { NetworkModel } from "../spikes/network/plan.js";
 import { ReferenceNetwork } from "../spikes/network/reference.js";
 import { type LiquidRows, type NetworkRunState, type NetworkSession, NotFiniteError } from "../spikes/network/session.js";
 import type { Stepper } from "./host-steps.js";
-
-/** Lists that a network has in its state and a liquid has too. */
-const shared = ["potential", "held", "pending"] as const;
 
 export class SpikingStepper implements Stepper {
   readonly capacity: number;
@@ -42,23 +39,11 @@ export class SpikingStepper implements Stepper {
   }
 
   getNetwork(): NetworkState {
-    const { size } = this.#model;
-    const { currents, recovery, ...state } = this.#state();
-    return {
-      ...(Object.fromEntries(shared.map((name) => [name, state[name]])) as Pick<NetworkState, (typeof shared)[number]>),
-      recovery: hasRecovery(this.#model) ? recovery : recovery.slice(0, 0),
-      excitatory: currents.slice(0, size),
-      inhibitory: currents.slice(size),
-    };
+    return liquidState(this.#model, this.#state());
   }
 
   setNetwork(network: NetworkState): void {
-    const { size } = this.#model;
-    const { recovery, currents } = this.#state();
-    recovery.set(network.recovery);
-    currents.set(network.excitatory);
-    currents.set(network.inhibitory, size);
-    this.#given = { ...this.#given, ...Object.fromEntries(shared.map((name) => [name, network[name]])), recovery, currents };
+    this.#given = { ...this.#given, ...stateOfNetwork(this.#model, network) };
   }
 
   check(inputs: FloatArray, step: number): void {

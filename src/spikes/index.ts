@@ -3,6 +3,7 @@
  * liquids and networks.
  */
 
+export { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState } from "@spillway/core/circuit-breaker.js";
 export { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 export * from "./detection/index.js";
 export { binWidth, type DriveOptions, drivingRows, rangeOf, type UnitRange } from "./drive.js";

@@ -1,5 +1,13 @@
 // Looks for the eight types in patterns, one after the other, and keeps count. What a type is
 // stands in types/.
+
+import {
+  CircuitBreaker,
+  type CircuitBreakerOptions,
+  CircuitOpenError,
+  type CircuitState,
+  circuitBreakerTable,
+} from "@spillway/core/circuit-breaker.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import {
   checked,
@@ -18,7 +26,6 @@ import {
 } from "@spillway/core/options.js";
 import { notNegative, positive } from "../options.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
-import { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState, circuitBreakerTable } from "./circuit-breaker.js";
 import { type PatternScore, type PatternType, patternTypes } from "./measure.js";
 import { KuramotoOscillators, type OscillatorOptions, oscillatorTable } from "./oscillators.js";
 import { DetectionRecord, type DetectionStatistics } from "./statistics.js";

@@ -1,4 +1,3 @@
-export { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState } from "./circuit-breaker.js";
 export { type Detection, type DetectionResult, PatternDetector, type PatternDetectorOptions } from "./detector.js";
 export { poissonPattern } from "./generators.js";
 export { type GeneratorOptions, type PatternMeasure, type PatternScore, type PatternType, patternTypes } from "./measure.js";

@@ -6,8 +6,9 @@ import { allocate, type FloatArray, type Precision } from "@spillway/numerics";
 import type { DeviceSlots, DeviceTable } from "../../../spikes/gpu/network/table.js";
 import type { NetworkPlan, PlasticTable } from "../../../spikes/network/plan.js";
 import type { NetworkRunState, StepSpikes } from "../../../spikes/network/session.js";
-import { type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
+import { type AnyArgument, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { StallError } from "../time-loop.js";
+import { CarriedState } from "./carried.js";
 import type { NetworkLaunch } from "./launch.js";
 import { DevicePlasticity, plasticParameters } from "./plasticity.js";
 import { SpikeRecording } from "./recording.js";
@@ -101,19 +102,13 @@ const kernels = {
     parameters: [...anyNeuronParameters, ...plasticParameters, "u32*", ...recordParameters] as const,
   },
 } as const;
-/** Lists of a neuron's numbers that a kernel carries, currents last. */
-const listsOf = (isGeneral: boolean) => (isGeneral ? (["potential", "recovery", "filtered"] as const) : (["potential"] as const));
+/** What a kernel carries, in its order. */
+const generalLists = ["potential", "recovery", "filtered", "currents"] as const;
+const plainLists = ["potential", "currents"] as const;
 
 /** Bytes of recorded spikes of a chunk at most, unless a single step needs more. */
 const recordBytes = 2 ** 28;
 const mostSteps = 2 ** 16;
-
-interface Carried {
-  /** The lists of `listsOf`, and then currents. */
-  readonly state: AnyBuffer;
-  readonly held: DeviceBuffer<"i32">;
-  readonly ring: DeviceBuffer<"i32">;
-}
 
 interface StepperOptions {
   readonly launch: NetworkLaunch;
@@ -135,9 +130,7 @@ export class DeviceNetworkStepper {
   readonly #owned: { dispose(): void }[] = [];
   readonly #fixed: readonly unknown[];
   readonly #constants: AnyBuffer;
-  readonly #carried: Carried;
-  /** What was carried when it was kept last. */
-  readonly #before: Carried;
+  readonly #carried: CarriedState;
   #stepBefore = 0;
   readonly #report: DeviceBuffer<"u64">;
   /** What constant currents add in a step. */
@@ -175,14 +168,9 @@ export class DeviceNetworkStepper {
       const upload = (array: FloatArray | Int32Array | Uint32Array, label: string) =>
         own(context.upload(array as Float32Array<ArrayBuffer>, { label })) as unknown as AnyBuffer;
       this.#constants = upload(neurons.constants, "constants of the neurons");
-      const cells = receptors * size;
-      const carried = (): Carried => ({
-        state: own(context.zeros(real, (this.#lists.length + currents) * size, { label: "state of the neurons" })) as AnyBuffer,
-        held: own(context.zeros("i32", size, { label: "held" })),
-        ring: own(context.zeros("i32", launch.rows * cells, { label: "pending input" })),
-      });
-      this.#carried = carried();
-      this.#before = carried();
+      const lists = general ? generalLists : plainLists;
+      const shape = { precision, size, receptors, currents, rows: launch.rows, lists };
+      this.#carried = new CarriedState(context, this.stream, shape, own);
       this.#report = own(context.zeros("u64", 2, { label: "report of the blocks" }));
       this.#recording = own(new SpikeRecording(context, isSlots ? launch.blocks : 1));
       this.#plasticity = plastic && new DevicePlasticity(context, plastic.plan, plastic.tables, own);
@@ -236,65 +224,21 @@ export class DeviceNetworkStepper {
   }
 
   setState(given: NetworkRunState): void {
-    const { step, currents, held, pending } = given;
-    const { size } = this.#neurons;
-    const { rows } = this.#launch;
-    const { state, held: heldThere, ring } = this.#carried;
-    const upload = (from: number, list: FloatArray) =>
-      this.stream.upload(state.slice(from, from + list.length) as DeviceSlice<"f32">, list as Float32Array<ArrayBuffer>);
-    this.#lists.forEach((name, k) => {
-      upload(k * size, given[name]);
-    });
-    upload(this.#lists.length * size, currents);
-    this.stream.upload(heldThere, held as Int32Array<ArrayBuffer>);
-    const cells = this.#cells;
-    const rowsThere = new Int32Array(rows * cells);
-    for (let d = 0; d < pending.length / cells; d++)
-      rowsThere.set(pending.subarray(d * cells, (d + 1) * cells), ((step + d) % rows) * cells);
-    this.stream.upload(ring, rowsThere);
+    this.#carried.setState(given, given.step);
     this.#plasticity?.setState(this.stream, given);
     this.stream.sync();
-    this.#step = step;
+    this.#step = given.step;
   }
 
   /** Potentials, or filtered spikes: 0 if none are kept. */
   getValues(name: "potential" | "filtered"): FloatArray {
-    const { size, precision } = this.#neurons;
-    const k = (this.#lists as readonly string[]).indexOf(name);
-    if (k < 0) return allocate(precision, size);
-    this.stream.sync();
-    return this.#context.read(this.#carried.state.slice(k * size, (k + 1) * size) as DeviceSlice<"f32">) as FloatArray;
-  }
-
-  get #lists() {
-    return listsOf(this.#neurons.general !== undefined);
-  }
-
-  /** Of a row of the ring. */
-  get #cells(): number {
-    return this.#neurons.receptors * this.#neurons.size;
+    return this.#carried.get(name);
   }
 
   /** @param ringRows how many rows of pending input it is to have */
   getState(ringRows: number): NetworkRunState {
-    const { size, precision } = this.#neurons;
-    const { rows } = this.#launch;
-    const cells = this.#cells;
-    this.stream.sync();
-    const ring = this.#context.read(this.#carried.ring);
-    const pending = new Int32Array(ringRows * cells);
-    for (let d = 0; d < Math.min(rows, ringRows); d++) {
-      const row = (this.#step + d) % rows;
-      pending.set(ring.subarray(row * cells, (row + 1) * cells), d * cells);
-    }
-    const state = this.#context.read(this.#carried.state as DeviceBuffer<"f32">) as FloatArray;
-    return {
-      step: this.#step,
-      ...{ potential: state.slice(0, size), recovery: allocate(precision, size), filtered: allocate(precision, size) },
-      ...Object.fromEntries(this.#lists.map((name, k) => [name, state.slice(k * size, (k + 1) * size)])),
-      ...{ currents: state.slice(this.#lists.length * size), held: this.#context.read(this.#carried.held), pending },
-      ...(this.#plasticity?.getState() ?? { fired: new Int32Array(0), plastic: allocate(precision, 0), resources: new Float64Array(0) }),
-    };
+    const none = { fired: new Int32Array(0), plastic: allocate(this.#neurons.precision, 0), resources: new Float64Array(0) };
+    return { step: this.#step, ...this.#carried.getState(ringRows, this.#step), ...(this.#plasticity?.getState() ?? none) };
   }
 
   /** Sizes of the weights of plastic projection k in units, if they change. */
@@ -322,14 +266,14 @@ export class DeviceNetworkStepper {
 
   /** Keeps the state on the device, in place of what was kept before. */
   keep(): void {
-    this.#copy(this.#before, this.#carried);
+    this.#carried.keep();
     this.#plasticity?.keep(this.stream);
     this.#stepBefore = this.#step;
   }
 
   /** Goes back to what was kept last. */
   restore(): void {
-    this.#copy(this.#carried, this.#before);
+    this.#carried.restore();
     this.#plasticity?.restore(this.stream);
     this.#step = this.#stepBefore;
   }
@@ -374,7 +318,7 @@ export class DeviceNetworkStepper {
         messages,
         lists,
       ];
-      this.stream.launch(this.#kernel, config, ...([...this.#fixed, ...own, ...last] as never[]));
+      this.stream.launch(this.#kernel, config, ...([...this.#fixed, ...own, ...last] as AnyArgument[]));
     } else {
       const { offsets, places, units, wide, cellBits } = this.#synapses as DeviceTable;
       const { lists, counts, negative } = this.#table!;
@@ -387,7 +331,7 @@ export class DeviceNetworkStepper {
         ...(this.#plasticity ? [] : [lists, counts.slice(0, 3)]),
         counts.slice(3, 4),
       ];
-      this.stream.launch(this.#kernel, config, ...([...this.#fixed, ...own, ...last] as never[]));
+      this.stream.launch(this.#kernel, config, ...([...this.#fixed, ...own, ...last] as AnyArgument[]));
     }
     this.#step += steps;
     this.#plasticity?.advance(steps);
@@ -428,12 +372,6 @@ export class DeviceNetworkStepper {
   #capacity(steps: number): number {
     const { plan, perBlock } = this.#launch;
     return (plan === "slots" ? perBlock : this.#neurons.size) * Math.ceil(steps / this.#leastInterval);
-  }
-
-  #copy(to: Carried, from: Carried): void {
-    this.stream.copy(to.state as DeviceBuffer<"f32">, from.state as DeviceBuffer<"f32">);
-    this.stream.copy(to.held, from.held);
-    this.stream.copy(to.ring, from.ring);
   }
 }
 

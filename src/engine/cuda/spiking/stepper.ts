@@ -1,21 +1,22 @@
 // Runs chunks of steps of a spiking network on a device, one launch a chunk. The session around it
 // is the host engines' own.
 import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, DeviceSlice, PinnedBuffer } from "@spillway/gpu";
+import type { Context, DeviceBuffer, DeviceSlice, HostArray, PinnedBuffer, Stream } from "@spillway/gpu";
 import { allocate, type FloatArray } from "@spillway/numerics";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import type { NetworkState, SpikingModel } from "../../../reservoir/spiking-model.js";
 import { firstAbove } from "../../../spikes/gpu/first-above.js";
 import { amplitudeError, checkAmplitudes } from "../../../spikes/liquid/amplitudes.js";
 import { networkOf } from "../../../spikes/liquid/as-network.js";
+import { liquidState, stateOfNetwork } from "../../../spikes/liquid/network-state.js";
 import type { NetworkModel, PlannedPopulation } from "../../../spikes/network/plan.js";
 import type { Keep, Stepper, StepperStates } from "../../host-steps.js";
 import { copyEvery, statesThere } from "../device-rows.js";
-import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
+import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
+import { CarriedState } from "../network/carried.js";
 import type { DeviceClock } from "../profile.js";
 import { type RealSlice, StallError } from "../time-loop.js";
-import type { SpikingLaunch } from "./launch.js";
-import { DeviceNetwork } from "./network.js";
+import { constantLists, type SpikingLaunch } from "./launch.js";
 
 const neuronNumber = { leakyIntegrateAndFire: 0, adaptiveIntegrateAndFire: 1, izhikevich: 2 } as const;
 
@@ -26,6 +27,19 @@ const parameters = [
   ...(["i32", "i32", "i32", "i32", "i32", "i32", "i32", "i32", "i32", "real", "real", "real", "real", "real", "real"] as const),
   ...(["u32", "u32", "u32", "u32", "u32", "i32", "u32*", "u64*", "i64"] as const),
 ];
+
+/** What the kernel carries, in its order. */
+const carriedLists = ["potential", "recovery", "currents", "filtered"] as const;
+
+/** What stays as it is. */
+interface FixedArguments {
+  /** Offsets, cells, weights and delays of neurons, then of channels; null if there are none. */
+  readonly synapses: readonly (AnyBuffer | DeviceSlice<"u32"> | null)[];
+  /** I x N. */
+  readonly inputWeights: AnyBuffer | null;
+  readonly constants: AnyBuffer;
+  readonly refractory: AnyBuffer;
+}
 
 /** A potential that was not finite, by its step in the chunk. */
 interface BadPotential {
@@ -46,7 +60,10 @@ export class DeviceSpikingStepper implements Stepper {
   readonly #launch: SpikingLaunch;
   readonly #spinLimit: number;
   readonly #clock: DeviceClock | undefined;
-  readonly #network: DeviceNetwork;
+  readonly #stream: Stream;
+  readonly #carried: CarriedState;
+  /** Synapses of neurons and of channels, constants and W_in, as the kernel takes them. */
+  readonly #fixed: FixedArguments;
   readonly #kernel: AnyKernel;
   readonly #inputs: AnyBuffer | null;
   readonly #states: AnyBuffer;
@@ -81,8 +98,11 @@ export class DeviceSpikingStepper implements Stepper {
     };
     try {
       if (clock) own(clock);
-      this.#network = own(new DeviceNetwork(context, model, this.#described, launch));
-      clock?.watch(this.#network.stream);
+      this.#stream = own(context.stream({ label: "spiking reservoir" }));
+      clock?.watch(this.#stream);
+      const shape = { precision, size, receptors: 2, currents: 2, rows: launch.rows, lists: carriedLists };
+      this.#carried = new CarriedState(context, this.#stream, shape, own);
+      this.#fixed = uploaded(context, this.#described, own);
       this.#inputs = inputSize > 0 ? own(allocAny(context, real, this.inputs.length, "inputs") as AnyBuffer) : null;
       this.#states = own(allocAny(context, real, this.capacity * size, "states") as AnyBuffer);
       this.#arrived = own(context.zeros("u32", 1, { label: "barrier" }));
@@ -90,7 +110,7 @@ export class DeviceSpikingStepper implements Stepper {
       this.#hostReport = own(context.pinned("u64", 2, { label: "report of the blocks" }));
       this.#hostStates = own(context.pinned(real, this.capacity * size, { label: "states" }));
       this.states = this.#hostStates.array;
-      const { stream } = this.#network;
+      const stream = this.#stream;
       const states = this.#states as RealSlice;
       this.there = {
         ...{ ...statesThere(context, model, stream, clock), states },
@@ -107,7 +127,7 @@ export class DeviceSpikingStepper implements Stepper {
   }
 
   async load(inputs: DeviceMatrix, from: number, to: number, step: number): Promise<void> {
-    const { stream } = this.#network;
+    const stream = this.#stream;
     const { inputSize, inputSynapses, config } = this.#model;
     this.#loaded = true;
     if (!this.#inputs) return;
@@ -121,32 +141,32 @@ export class DeviceSpikingStepper implements Stepper {
   }
 
   getValues(): FloatArray {
-    return this.#network.values();
+    return this.#carried.get("filtered");
   }
 
   setValues(values: FloatArray): void {
-    this.#network.setValues(values);
+    this.#carried.set("filtered", values);
   }
 
   getNetwork(): NetworkState {
-    return this.#network.network(this.#row);
+    return liquidState(this.#model, this.#carried.getState(this.#model.ringRows, this.#row));
   }
 
   setNetwork(state: NetworkState): void {
-    this.#network.setNetwork(state);
+    this.#carried.setState({ ...stateOfNetwork(this.#model, state), filtered: this.getValues() }, 0);
     this.#row = 0;
   }
 
   advance(steps: number, step: number, sequence: number, keep: Keep = true): number {
     this.#begin(steps, step);
     this.#enqueue(steps, step, sequence, keep);
-    this.#network.stream.sync();
+    this.#stream.sync();
     const bad = this.#outcome();
     if (!bad) return this.#took(steps);
-    this.#network.restore();
+    this.#carried.restore();
     if (bad.step > 0) {
       this.#enqueue(bad.step, step, sequence, true);
-      this.#network.stream.sync();
+      this.#stream.sync();
       this.#outcome();
     }
     return this.#tookUpTo(bad);
@@ -165,13 +185,13 @@ export class DeviceSpikingStepper implements Stepper {
 
   /** `advance`, the event loop going on while the device works. */
   async #advanceLater(steps: number, step: number, sequence: number, keep: Keep): Promise<number> {
-    const { stream } = this.#network;
+    const stream = this.#stream;
     this.#begin(steps, step);
     this.#enqueue(steps, step, sequence, keep);
     await stream.done();
     const bad = this.#outcome();
     if (!bad) return this.#took(steps);
-    this.#network.restore();
+    this.#carried.restore();
     if (bad.step > 0) {
       this.#enqueue(bad.step, step, sequence, true);
       await stream.done();
@@ -182,7 +202,7 @@ export class DeviceSpikingStepper implements Stepper {
 
   /** Sends the inputs, and keeps the state to go back to. */
   #begin(steps: number, step: number): void {
-    const { stream } = this.#network;
+    const stream = this.#stream;
     const inputs = this.inputs.subarray(0, steps * this.#model.inputSize);
     if (!this.#loaded) {
       checkAmplitudes(this.#model, inputs, step);
@@ -191,7 +211,7 @@ export class DeviceSpikingStepper implements Stepper {
       this.#clock?.off(stream);
     }
     this.#loaded = false;
-    this.#network.keep();
+    this.#carried.keep();
   }
 
   /**
@@ -204,41 +224,23 @@ export class DeviceSpikingStepper implements Stepper {
     const { populations, config, liquid } = this.#described;
     const [{ neuron, receptors }] = populations as [PlannedPopulation];
     const { noiseScale, backgroundChance, backgroundUnits, key } = liquid!;
-    const { synapses, inputSynapses, inputWeights, constants, refractory, state, held, ring, stream } = this.#network;
+    const { synapses, inputWeights, constants, refractory } = this.#fixed;
+    const { state, held, ring } = this.#carried;
+    const stream = this.#stream;
     stream.fill(this.#arrived);
     stream.fill(this.#report);
     const [excitatoryKeep, inhibitoryKeep] = receptors.map(({ keep }) => keep);
     this.#clock?.on(stream, "run", { steps });
-    stream.launch(
-      this.#kernel,
-      { grid: blocks, block: threads, shared: sharedBytes, cooperative: true },
-      ...([
-        ...synapses,
-        ...inputSynapses,
-        constants,
-        state,
-        refractory,
-        held,
-        ring,
-        this.#inputs,
-        inputWeights,
-        keep ? this.#states : null,
-      ] as never[]),
-      ...([
-        size,
-        inputSize,
-        rows,
-        this.#row,
-        steps,
-        neuronNumber[neuron.type as keyof typeof neuronNumber],
-        neuron.subtracts ? 1 : 0,
-        slices,
-        inputSlices,
-      ] as never[]),
-      ...([2 ** -fractionBits, excitatoryKeep, inhibitoryKeep, stateKeep, noiseScale, config.timeStep / 2] as never[]),
-      ...([backgroundChance, key[0] >>> 0, key[1] >>> 0, step >>> 0, sequence >>> 0, backgroundUnits] as never[]),
-      ...([this.#arrived, this.#report, this.#spinLimit] as never[]),
-    );
+    const given = [
+      ...[...synapses, constants, state, refractory, held, ring, this.#inputs, inputWeights, keep ? this.#states : null],
+      ...[size, inputSize, rows, this.#row, steps],
+      ...[neuronNumber[neuron.type as keyof typeof neuronNumber], neuron.subtracts ? 1 : 0, slices, inputSlices],
+      ...[2 ** -fractionBits, excitatoryKeep, inhibitoryKeep, stateKeep, noiseScale, config.timeStep / 2],
+      ...[backgroundChance, key[0] >>> 0, key[1] >>> 0, step >>> 0, sequence >>> 0, backgroundUnits],
+      ...[this.#arrived, this.#report, this.#spinLimit],
+    ];
+    const shape = { grid: blocks, block: threads, shared: sharedBytes, cooperative: true };
+    stream.launch(this.#kernel, shape, ...(given as AnyArgument[]));
     this.#clock?.on(stream, "download");
     stream.read(this.#report, this.#hostReport);
     if (keep === true) stream.copy2D(this.#hostStates as never, this.#states as DeviceBuffer<"f32">, { columns: size, rows: steps });
@@ -248,9 +250,9 @@ export class DeviceSpikingStepper implements Stepper {
   /** At which step, from 0, and in which neuron a potential was not finite. @throws StallError */
   #outcome(): BadPotential | undefined {
     this.#clock?.settle();
-    const [bad, stalled] = this.#hostReport.array as unknown as [bigint, bigint];
+    const [bad = 0n, stalled = 0n] = this.#hostReport.array;
     if (stalled !== 0n) {
-      this.#network.restore();
+      this.#carried.restore();
       const kernel = `leaky_integrate_fire_${realType(this.#model.precision)}`;
       throw new StallError(kernel, Number(stalled >> 32n) - 1, Number(stalled & 0xffffffffn), this.#spinLimit);
     }
@@ -274,4 +276,57 @@ export class DeviceSpikingStepper implements Stepper {
     row[neuron] = Number.NaN;
     return this.#took(step);
   }
+}
+
+function uploaded(context: Context, network: NetworkModel, own: <T extends { dispose(): void }>(thing: T) => T): FixedArguments {
+  const { size, inputs, synapses, liquid } = network;
+  const upload = <A extends HostArray>(array: A, label: string) => own(context.upload(array, { label }));
+  const { offsets, places, units, cellBits } = synapses;
+  // Of a network without synapses one is there that is not read.
+  const some = places.length > 0 ? places : new Uint32Array(1);
+  const table = [
+    upload(
+      some.map((place) => place & (2 ** cellBits - 1)),
+      "cells of synapses",
+    ),
+    upload(places.length > 0 ? units : new Int32Array(1), "weights of synapses"),
+    upload(
+      Uint16Array.from(some, (place) => place >>> cellBits),
+      "delays of synapses",
+    ),
+  ];
+  const firsts = upload(offsets, "offsets of synapses");
+  const weights = liquid!.inputWeights;
+  const { numbers, refractory } = constantsOf(network);
+  return {
+    synapses: [
+      firsts.slice(0, size + 1),
+      ...table,
+      ...(inputs > 0 ? [firsts.slice(size, size + inputs + 1), ...table] : [null, null, null, null]),
+    ],
+    inputWeights: weights && weights.cols > 0 ? upload(transposed(weights.data, size, weights.cols), "W_in") : null,
+    constants: upload(numbers, "constants of the neurons"),
+    refractory: upload(refractory, "refractory steps"),
+  };
+}
+
+/** The lists of the kernel's constants, in its order, and the steps that potentials are held for. */
+function constantsOf({ populations, liquid, size, precision }: NetworkModel): { numbers: FloatArray; refractory: Int32Array } {
+  const numbers = allocate(precision, constantLists * size);
+  const refractory = new Int32Array(size);
+  for (const { first, size: count, neuron, receptors } of populations) {
+    const { keep, driveGain, threshold, reset, recoveryKeep, recoveryStep, refractorySteps } = neuron;
+    const [excitatory, inhibitory] = receptors.map(({ gain }) => gain) as [number, number];
+    const own = [keep, driveGain, excitatory, inhibitory, threshold, reset, recoveryKeep, recoveryStep, liquid!.current];
+    for (const [k, value] of own.entries()) numbers.fill(value, k * size + first, k * size + first + count);
+    refractory.fill(refractorySteps, first, first + count);
+  }
+  return { numbers, refractory };
+}
+
+/** N x I, row by row, as I x N. */
+function transposed(data: FloatArray, size: number, inputs: number): FloatArray {
+  const out = data.slice();
+  for (let r = 0; r < size; r++) for (let i = 0; i < inputs; i++) out[i * size + r] = data[r * inputs + i]!;
+  return out;
 }

@@ -1,7 +1,6 @@
 // Stops calling what keeps failing, and tries again after a while. It knows nothing of spikes.
-import { SpillwayError } from "@spillway/core/errors.js";
-import { callback, option, resolve, type TableOf } from "@spillway/core/options.js";
-import { count, notNegative } from "../options.js";
+import { SpillwayError } from "./errors.js";
+import { callback, number, option, resolve, type TableOf, whole } from "./options.js";
 
 /**
  * "closed": calls go through. "open": they are refused. "halfOpen": they go through on probation.
@@ -22,9 +21,9 @@ export interface CircuitBreakerOptions {
 
 /** The options of a circuit breaker. */
 export const circuitBreakerTable = {
-  failureThreshold: option(count, 10, "Failures in a row that open the circuit."),
-  recoveryMs: option(notNegative("ms"), 1000, "How long it stays open."),
-  successThreshold: option(count, 5, "Successes in a row on probation that close it."),
+  failureThreshold: option(whole({ atLeast: 1 }), 10, "Failures in a row that open the circuit."),
+  recoveryMs: option(number({ atLeast: 0, takes: "a number of ms, at least 0" }), 1000, "How long it stays open."),
+  successThreshold: option(whole({ atLeast: 1 }), 5, "Successes in a row on probation that close it."),
   now: option(
     callback<() => number>("a function that gives the time in ms"),
     () => performance.now(),
