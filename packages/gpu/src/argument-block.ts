@@ -30,10 +30,10 @@ export class ArgumentBlock {
    */
   readonly #lengths: readonly (readonly number[])[];
   readonly #host: HostBytes;
-  /** Where each value stands. */
+  /** The position of each value. */
   readonly #places: readonly number[];
 
-  /** Uses `memory` from byte `offset`, which stands at `address`. */
+  /** Uses `memory` from byte `offset`, which is at `address`. */
   constructor(
     kernel: string,
     parameters: readonly Layout[],

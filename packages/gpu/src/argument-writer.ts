@@ -114,7 +114,7 @@ function storeLong(host: HostBytes, at: number, signed: boolean, value: unknown)
 }
 
 /** A value as an error tells it. */
-function told(value: unknown): string {
+function shown(value: unknown): string {
   if (value === undefined) return "missing";
   if (typeof value === "bigint") return `${describe(value)}n`;
   const plain = typeof value !== "object" || value === null || Array.isArray(value) || value.constructor === Object;
@@ -123,7 +123,7 @@ function told(value: unknown): string {
 
 const refused = (layout: Layout, value: unknown, takes: string): Refused => ({
   path: "",
-  reason: ` (${quoted(layout.text)}) is ${told(value)}; it takes ${takes}`,
+  reason: ` (${quoted(layout.text)}) is ${shown(value)}; it takes ${takes}`,
 });
 
 function storePointer(

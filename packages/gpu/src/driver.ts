@@ -1,4 +1,4 @@
-// The interface that all of the CUDA layer stands on: the driver's functions by name. A library
+// The interface below the CUDA layer: the driver's functions by name. A library
 // reached by FFI or a simulated device implements it. It checks nothing and owns nothing;
 // `ContextCore` checks, and the owned objects own.
 import { SpillwayError } from "@spillway/core/errors.js";

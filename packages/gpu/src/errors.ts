@@ -25,12 +25,12 @@ export interface CudaFailure {
 const launchSentence = (launches: readonly LaunchRecord[]): string => {
   if (launches.length === 0) return "";
   const streams = new Set(launches.map(({ stream }) => stream));
-  const told = launches.map((launch) => describeLaunch(launch) + (streams.size > 1 ? ` on ${launch.stream}` : "")).join(", ");
+  const shown = launches.map((launch) => describeLaunch(launch) + (streams.size > 1 ? ` on ${launch.stream}` : "")).join(", ");
   const where = streams.size === 1 ? ` on ${launches[0]!.stream}` : "";
   const hint = launches.some(({ source }) => source === undefined)
     ? " (open the device with debug: true to learn the launch and its line)"
     : "";
-  return `; last launches${where}: ${told}${hint}`;
+  return `; last launches${where}: ${shown}${hint}`;
 };
 
 /**
@@ -48,10 +48,10 @@ export class CudaError extends SpillwayError implements CudaFailure {
 
   constructor(failure: CudaFailure, more = "", kernels = true) {
     const { statusCode, status, description, call, launches, cause } = failure;
-    const told = cause instanceof Error ? `: ${cause.message}` : "";
+    const reason = cause instanceof Error ? `: ${cause.message}` : "";
     super(
       "device",
-      `${status} (${statusCode}) from ${call}: ${description}${told}${more && `; ${more}`}${kernels ? launchSentence(launches) : ""}`,
+      `${status} (${statusCode}) from ${call}: ${description}${reason}${more && `; ${more}`}${kernels ? launchSentence(launches) : ""}`,
       { cause },
     );
     this.statusCode = statusCode;

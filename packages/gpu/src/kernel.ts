@@ -219,10 +219,15 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     return config.cooperative === true ? "cuLaunchCooperativeKernel" : "cuLaunchKernel";
   }
 
+  #shape(): readonly [gx: number, gy: number, gz: number, bx: number, by: number, bz: number, shared: number] {
+    const { sizes } = this.#config;
+    return [sizes[0]!, sizes[1]!, sizes[2]!, sizes[3]!, sizes[4]!, sizes[5]!, sizes[6]!];
+  }
+
   /** @internal The launch itself: CUDA's status. */
   launch(stream: bigint, config: LaunchConfig): number {
     if (this.#launchEx !== undefined) return this.#launchEx(this.#config.address, this.handle, this.block.address, 0n);
-    const [gx, gy, gz, bx, by, bz, shared] = this.#config.sizes as unknown as [number, number, number, number, number, number, number];
+    const [gx, gy, gz, bx, by, bz, shared] = this.#shape();
     return config.cooperative === true
       ? this.core.function("cuLaunchCooperativeKernel")(this.handle, gx, gy, gz, bx, by, bz, shared, stream, this.block.address)
       : this.core.function("cuLaunchKernel")(this.handle, gx, gy, gz, bx, by, bz, shared, stream, this.block.address, 0n);
@@ -231,7 +236,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
   /** @internal The error of a failed launch. */
   failure(code: number, error: CudaError): CudaError {
     if (code !== status.cooperativeLaunchTooLarge) return error;
-    const [, , , bx, by, bz, shared] = this.#config.sizes as unknown as [number, number, number, number, number, number, number];
+    const [, , , bx, by, bz, shared] = this.#shape();
     return new CudaError(
       error,
       `at most ${this.maxCooperativeBlocks(bx * by * bz, shared)} blocks of ${bx * by * bz} threads run at once here`,

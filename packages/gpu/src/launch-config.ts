@@ -81,7 +81,7 @@ export class LaunchConfigMemory {
   readonly #words: Uint32Array;
   readonly #handles: BigUint64Array;
 
-  /** Fills the first `launchConfigBytes` of `memory`, which stands at `address`. */
+  /** Fills the first `launchConfigBytes` of `memory`, which is at `address`. */
   constructor(kernel: string, memory: ArrayBuffer, address: bigint, limits: LaunchLimits) {
     this.address = address;
     this.#kernel = kernel;

@@ -1,4 +1,4 @@
-// The last launches of a stream, kept for the sentence of an error: a kernel's fault is seen by a
+// The last launches of a stream, kept for the sentence of an error: a kernel's fault is reported by a
 // later call. Noting one allocates nothing.
 
 /** A launch as an error tells it. */

@@ -1,4 +1,4 @@
-// How a value lies in memory: what a parameter's or a field's text stands for. Structs are laid out
+// How a value lies in memory: the meaning of a parameter's or a field's text. Structs are laid out
 // in struct.ts; argument-writer.ts writes values.
 import { bytesOf, type Dtype, isDtype } from "./dtypes.js";
 

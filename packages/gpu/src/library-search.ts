@@ -39,7 +39,7 @@ export interface SearchPlace {
   list(folder: string): readonly string[];
 }
 
-/** Whether this is Linux under Windows, where the driver's library stands in /usr/lib/wsl/lib. */
+/** Whether this is Linux under Windows, where the driver's library is in /usr/lib/wsl/lib. */
 export function isWsl(): boolean {
   if (process.platform !== "linux") return false;
   try {

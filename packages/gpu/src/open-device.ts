@@ -88,7 +88,7 @@ export const openTable = {
     "What the package's own kernels are loaded from: as they were compiled for the package, or compiled for this device. The bits are the same.",
   ),
   debug: option(flag, false, "Waits after each launch and notes its line, so that an error names the launch that caused it; slow."),
-  onLeak: optional(callback<(leak: Leak) => void>(), "Is told of what was collected without dispose; left out, a warning."),
+  onLeak: optional(callback<(leak: Leak) => void>(), "Called with what was collected without dispose; left out, a warning."),
 } satisfies TableOf<OpenOptions>;
 
 const { driver: driverOption, library: libraryOption } = openTable;

@@ -1,4 +1,4 @@
-// A kernel's parameters as TypeScript types: what "const f32*", "i32" or a struct stands for, and
+// A kernel's parameters as TypeScript types: the meaning of "const f32*", "i32" or a struct, and
 // which arguments a launch then takes.
 import { LaunchError } from "@spillway/core/errors.js";
 import { describe } from "@spillway/core/text.js";

@@ -1,5 +1,5 @@
 // Page-locked host memory, which the device copies at full speed without blocking the event loop.
-// It is ordinary JavaScript memory that the driver was told of. Nothing can point into freed
+// It is ordinary JavaScript memory that is registered with the driver. Nothing can point into freed
 // memory: after `dispose` the array is empty.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { ContextCore } from "./context-core.js";
@@ -85,7 +85,7 @@ export class PinnedBuffer<T extends Dtype = Dtype> extends Owned {
   }
 
   /**
-   * @internal Waits for the copies that `noteUse` told of, to here and from here.
+   * @internal Waits for the copies that `noteUse` recorded, to here and from here.
    */
   settle(): void {
     this.holding.use();

@@ -17,7 +17,7 @@ export interface ShippedEntry {
   /** The most threads of a block; undefined if the device's limit is the only one. */
   readonly maxThreads?: number;
   /**
-   * Blocks of a multiprocessor that the compiler made room for; undefined if it was told none.
+   * Blocks of a multiprocessor that the compiler made room for; undefined if none was given.
    */
   readonly minBlocks?: number;
   /** Blocks of a cluster that it must be launched with; undefined if it need not be. */

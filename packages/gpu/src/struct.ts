@@ -86,8 +86,8 @@ export class StructType<F extends Fields = Fields> {
       throw ArgumentError.because(`struct: ${this.bytes} bytes; the parameters of a kernel take ${mostParameterBytes} at most`);
     this.offsets = Object.fromEntries(layouts.map(({ name: field, offset }) => [field, offset])) as { [Name in keyof F]: number };
     this.#text = `{${layouts.map(({ name: field, offset, layout }) => `${field}: ${layout.text} @${offset}`).join(", ")}} of ${this.bytes} bytes`;
-    const told = name ?? `{${layouts.map(({ name: field, layout }) => `${field}: ${layout.text}`).join(", ")}}`;
-    this.layout = { kind: "struct", text: told, fields: layouts, bytes: this.bytes, alignment };
+    const text = name ?? `{${layouts.map(({ name: field, layout }) => `${field}: ${layout.text}`).join(", ")}}`;
+    this.layout = { kind: "struct", text, fields: layouts, bytes: this.bytes, alignment };
   }
 
   /** Its fields with their offsets: two structs of one layout have the same text. */

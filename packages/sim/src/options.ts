@@ -141,7 +141,7 @@ export const simulationTable = {
   ),
   driverVersion: option(whole({ atLeast: 1000 }), 13_000, "The CUDA release that the driver says it is of; it decides which PTX is taken."),
   print: optional(callback<(text: string) => void>(), "Is given what kernels print; left out, it is written to standard output."),
-  onLaunch: optional(callback<(report: LaunchReport) => void>(), "Is told of each launch that has run."),
+  onLaunch: optional(callback<(report: LaunchReport) => void>(), "Called after each launch."),
 } satisfies TableOf<SimulatedDriverOptions>;
 
 const of = "the simulated device";

@@ -19,7 +19,7 @@ export class GpuDevice implements Disposable {
   readonly #ownsContext: boolean;
 
   /**
-   * Opens a device, or stands on an open context, which it then leaves open. @throws as
+   * Opens a device, or uses an open context, which it then leaves open. @throws as
    * `openDevice`.
    */
   constructor(source: DeviceSource = 0) {

@@ -16,6 +16,14 @@ type WideOf<T extends keyof typeof wideOf> = (typeof wideOf)[T];
 export type ComparisonOf<T> = T extends BitsType ? "eq" | "ne" : ComparisonOperator;
 type HalfOf<T extends "f16x2" | "bf16x2"> = T extends "f16x2" ? "f16" : "bf16";
 
+type Unary<Name extends OperationName> = <T extends TypesOf<Name>>(a: Value<T>) => Value<T>;
+type Binary<Name extends OperationName> = <T extends TypesOf<Name>>(a: Value<T>, b: Operand<NoInfer<T>>) => Value<T>;
+type Ternary<Name extends OperationName> = <T extends TypesOf<Name>>(
+  a: Value<T>,
+  b: Operand<NoInfer<T>>,
+  c: Operand<NoInfer<T>>,
+) => Value<T>;
+
 /**
  * k if b is the constant 2^k and the type unsigned, for which an assembler need not know the
  * trick.
@@ -40,7 +48,7 @@ export class Arithmetic extends Emitter {
     operands: readonly Operand<RegisterType>[],
     more: readonly Item[] = [],
   ): Value<R> {
-    const entry = operations[name] as unknown as Operation;
+    const entry = operations[name] as Operation;
     if (!entry.types.includes(type)) throw this.fail(`${name} got a ${type}; it takes ${entry.types.join(", ")}`);
     const items: Item[] = [];
     for (let k = 0; k < operands.length; k++) {
@@ -53,6 +61,18 @@ export class Arithmetic extends Emitter {
     return this.emitValue(entry.text(type), result, items, this.needs(entry.needs?.(type)));
   }
 
+  private unary<Name extends OperationName>(name: Name): Unary<Name> {
+    return (a) => this.operate(name, a.type, a.type, [a]);
+  }
+
+  private binary<Name extends OperationName>(name: Name): Binary<Name> {
+    return (a, b) => this.operate(name, a.type, a.type, [a, b]);
+  }
+
+  private ternary<Name extends OperationName>(name: Name): Ternary<Name> {
+    return (a, b, c) => this.operate(name, a.type, a.type, [a, b, c]);
+  }
+
   /**
    * a + b, rounded to nearest even for floats. A whole number that cannot change, plus the constant
    * 0, is itself.
@@ -63,19 +83,13 @@ export class Arithmetic extends Emitter {
   }
 
   /** a - b, floats rounded to nearest even. */
-  sub<T extends TypesOf<"sub">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
-    return this.operate("sub", a.type, a.type, [a, b]);
-  }
+  readonly sub: Binary<"sub"> = this.binary("sub");
 
   /** a * b: the low half for integers, rounded to nearest even for floats. */
-  mul<T extends TypesOf<"mul">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
-    return this.operate("mul", a.type, a.type, [a, b]);
-  }
+  readonly mul: Binary<"mul"> = this.binary("mul");
 
   /** The high half of a product of integers. */
-  mulHi<T extends TypesOf<"mulHi">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
-    return this.operate("mulHi", a.type, a.type, [a, b]);
-  }
+  readonly mulHi: Binary<"mulHi"> = this.binary("mulHi");
 
   /** The whole product of integers, twice as wide. */
   mulWide<T extends "u16" | "s16" | "u32" | "s32">(a: Value<T>, b: Operand<NoInfer<T>>): Value<WideOf<T>> {
@@ -86,19 +100,19 @@ export class Arithmetic extends Emitter {
   /** a * b + c, the product twice as wide as its factors. */
   madWide<T extends "u16" | "s16" | "u32" | "s32">(a: Value<T>, b: Operand<NoInfer<T>>, c: Operand<WideOf<NoInfer<T>>>): Value<WideOf<T>> {
     const wide = wideOf[a.type];
-    const items = [a, this.item(a.type, b as Operand<T>, "madWide", 2), this.item(wide, c as never, "madWide", 3)];
+    const items = [
+      a,
+      this.item(a.type, b as Operand<T>, "madWide", 2),
+      this.item<RegisterType>(wide, c as Operand<RegisterType>, "madWide", 3),
+    ];
     return this.emitValue(`mad.wide.${a.type}`, wide, items);
   }
 
   /** a * b + c of integers, low half. */
-  mad<T extends TypesOf<"mad">>(a: Value<T>, b: Operand<NoInfer<T>>, c: Operand<NoInfer<T>>): Value<T> {
-    return this.operate("mad", a.type, a.type, [a, b, c]);
-  }
+  readonly mad: Ternary<"mad"> = this.ternary("mad");
 
   /** a * b + c of floats, rounded once. */
-  fma<T extends TypesOf<"fma">>(a: Value<T>, b: Operand<NoInfer<T>>, c: Operand<NoInfer<T>>): Value<T> {
-    return this.operate("fma", a.type, a.type, [a, b, c]);
-  }
+  readonly fma: Ternary<"fma"> = this.ternary("fma");
 
   /**
    * a / b: towards zero for integers, rounded to nearest even for floats. Unsigned by a constant
@@ -118,24 +132,16 @@ export class Arithmetic extends Emitter {
   }
 
   /** The smaller of two; of floats the number if one is NaN. */
-  min<T extends TypesOf<"min">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
-    return this.operate("min", a.type, a.type, [a, b]);
-  }
+  readonly min: Binary<"min"> = this.binary("min");
 
   /** The larger of two; of floats the number if one is NaN. */
-  max<T extends TypesOf<"max">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
-    return this.operate("max", a.type, a.type, [a, b]);
-  }
+  readonly max: Binary<"max"> = this.binary("max");
 
   /** -a. */
-  neg<T extends TypesOf<"neg">>(a: Value<T>): Value<T> {
-    return this.operate("neg", a.type, a.type, [a]);
-  }
+  readonly neg: Unary<"neg"> = this.unary("neg");
 
   /** The absolute value. */
-  abs<T extends TypesOf<"abs">>(a: Value<T>): Value<T> {
-    return this.operate("abs", a.type, a.type, [a]);
-  }
+  readonly abs: Unary<"abs"> = this.unary("abs");
 
   /** The magnitude of `magnitude` with the sign of `sign`. */
   copysign<T extends TypesOf<"copysign">>(magnitude: Value<T>, sign: Operand<NoInfer<T>>): Value<T> {
@@ -144,24 +150,16 @@ export class Arithmetic extends Emitter {
   }
 
   /** Bit by bit, or of predicates. */
-  and<T extends TypesOf<"and">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
-    return this.operate("and", a.type, a.type, [a, b]);
-  }
+  readonly and: Binary<"and"> = this.binary("and");
 
   /** Bit by bit, or of predicates. */
-  or<T extends TypesOf<"or">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
-    return this.operate("or", a.type, a.type, [a, b]);
-  }
+  readonly or: Binary<"or"> = this.binary("or");
 
   /** Bit by bit, or of predicates. */
-  xor<T extends TypesOf<"xor">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
-    return this.operate("xor", a.type, a.type, [a, b]);
-  }
+  readonly xor: Binary<"xor"> = this.binary("xor");
 
   /** Every bit turned round, or a predicate. */
-  not<T extends TypesOf<"not">>(a: Value<T>): Value<T> {
-    return this.operate("not", a.type, a.type, [a]);
-  }
+  readonly not: Unary<"not"> = this.unary("not");
 
   /** a shifted left by a number of bits. */
   shl<T extends TypesOf<"shl">>(a: Value<T>, count: Operand<"u32">): Value<T> {
@@ -174,14 +172,10 @@ export class Arithmetic extends Emitter {
   }
 
   /** Square root, rounded to nearest even. */
-  sqrt<T extends TypesOf<"sqrt">>(a: Value<T>): Value<T> {
-    return this.operate("sqrt", a.type, a.type, [a]);
-  }
+  readonly sqrt: Unary<"sqrt"> = this.unary("sqrt");
 
   /** 1 / a, rounded to nearest even. */
-  rcp<T extends TypesOf<"rcp">>(a: Value<T>): Value<T> {
-    return this.operate("rcp", a.type, a.type, [a]);
-  }
+  readonly rcp: Unary<"rcp"> = this.unary("rcp");
 
   /**
    * The fast approximations of the hardware; subnormals count as zero. Errors: PTX ISA 9.0, section

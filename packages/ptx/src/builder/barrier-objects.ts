@@ -35,7 +35,7 @@ export class BarrierObjects extends Warp {
 
   /**
    * Whether the phase of a parity is over; the hardware may sleep a while before it says no.
-   * `scope` is whose writes are seen then.
+   * `scope` is whose writes are then visible.
    */
   tryWait(object: Pointer<"shared", "b64">, parity: Operand<"u32">, scope: "cta" | "cluster" = "cluster"): Value<"pred"> {
     const operands = [this.addressItem(object), this.item("u32", parity, "the parity of tryWait")];

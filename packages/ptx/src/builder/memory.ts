@@ -115,7 +115,7 @@ export class Memory extends Storage {
     const { where, otherwise } = options;
     if ((where === undefined) !== (otherwise === undefined)) throw this.fail("a load takes `where` and `otherwise` together");
     const results = Array.from({ length: count }, () =>
-      where ? this.variable<RegisterType>(type, otherwise as never) : this.newValue(type),
+      where ? this.variable<RegisterType>(type, otherwise as Operand<RegisterType>) : this.newValue(type),
     );
     const result: Item = count === 1 ? results[0]! : { vector: results };
     // One address of local memory is another place in each thread.

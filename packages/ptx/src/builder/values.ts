@@ -65,7 +65,7 @@ export class Pointer<S extends Space = Space, T extends MemoryType = MemoryType>
     return new Pointer(this.space, this.element, this.base, this.bytes + bytes);
   }
 
-  /** The same address, seen as the address of something else. */
+  /** The same address as that of another element. */
   as<U extends MemoryType>(element: U): Pointer<S, U> {
     return new Pointer(this.space, element, this.base, this.bytes);
   }

@@ -10,7 +10,7 @@ const hopper = { needs: { sm: 90, version: [7, 8] } } as const;
 type Shuffled = "b32" | "u32" | "s32" | "f32" | "f16x2" | "bf16x2" | "tf32";
 
 export class Warp extends Memory {
-  /** Waits for all threads of the block; what they wrote before is seen after. */
+  /** Waits for all threads of the block; their earlier writes are visible afterwards. */
   barrier(): void {
     this.emit("bar.sync", undefined, ["0"], { together: "block" });
   }

@@ -111,81 +111,53 @@ function binary(cursor: Cursor, what: string, loosest: number): Constant {
   }
 }
 
+const comparisons: Readonly<Record<string, (a: number | bigint, b: number | bigint) => boolean>> = {
+  "==": (a, b) => a === b,
+  "!=": (a, b) => a !== b,
+  "<": (a, b) => a < b,
+  "<=": (a, b) => a <= b,
+  ">": (a, b) => a > b,
+  ">=": (a, b) => a >= b,
+};
+const integerArithmetic: Readonly<Record<string, (a: bigint, b: bigint) => bigint>> = {
+  "|": (a, b) => a | b,
+  "^": (a, b) => a ^ b,
+  "&": (a, b) => a & b,
+  "+": (a, b) => a + b,
+  "-": (a, b) => a - b,
+  "*": (a, b) => a * b,
+  "/": (a, b) => a / b,
+};
+const floatArithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
+  "+": (a, b) => a + b,
+  "-": (a, b) => a - b,
+  "*": (a, b) => a * b,
+  "/": (a, b) => a / b,
+};
+const truth = (holds: boolean): Integer => integer(holds ? 1n : 0n, false);
+
 function ofIntegers(cursor: Cursor, operator: Token, left: Integer, right: Integer): Integer {
+  const { text } = operator;
   const unsigned = left.unsigned || right.unsigned;
   const [a, b] = unsigned ? [BigInt.asUintN(64, left.value), BigInt.asUintN(64, right.value)] : [left.value, right.value];
-  const truth = (holds: boolean): Integer => integer(holds ? 1n : 0n, false);
-  if ((operator.text === "/" || operator.text === "%") && b === 0n) throw cursor.fail("division by zero in a constant", operator);
-  switch (operator.text) {
-    case "||":
-      return truth(a !== 0n || b !== 0n);
-    case "&&":
-      return truth(a !== 0n && b !== 0n);
-    case "|":
-      return integer(a | b, unsigned);
-    case "^":
-      return integer(a ^ b, unsigned);
-    case "&":
-      return integer(a & b, unsigned);
-    case "==":
-      return truth(a === b);
-    case "!=":
-      return truth(a !== b);
-    case "<":
-      return truth(a < b);
-    case "<=":
-      return truth(a <= b);
-    case ">":
-      return truth(a > b);
-    case ">=":
-      return truth(a >= b);
-    case "<<":
-      return integer(left.value << (right.value & 63n), left.unsigned);
-    case ">>":
-      return integer(left.value >> (right.value & 63n), left.unsigned);
-    case "+":
-      return integer(a + b, unsigned);
-    case "-":
-      return integer(a - b, unsigned);
-    case "*":
-      return integer(a * b, unsigned);
-    case "/":
-      return integer(a / b, unsigned);
-    default:
-      return integer(BigInt.asUintN(64, a) % BigInt.asUintN(64, b), true);
-  }
+  if ((text === "/" || text === "%") && b === 0n) throw cursor.fail("division by zero in a constant", operator);
+  if (text === "||") return truth(a !== 0n || b !== 0n);
+  if (text === "&&") return truth(a !== 0n && b !== 0n);
+  if (text === "<<") return integer(left.value << (right.value & 63n), left.unsigned);
+  if (text === ">>") return integer(left.value >> (right.value & 63n), left.unsigned);
+  if (text === "%") return integer(BigInt.asUintN(64, a) % BigInt.asUintN(64, b), true);
+  return comparisons[text] ? truth(comparisons[text](a, b)) : integer(integerArithmetic[text]!(a, b), unsigned);
 }
 
 function ofFloats(cursor: Cursor, operator: Token, left: Constant & { kind: "float" }, right: Constant & { kind: "float" }): Constant {
+  const { text } = operator;
   refuseSingle(cursor, operator, left);
   refuseSingle(cursor, operator, right);
   const [a, b] = [left.value, right.value];
-  const truth = (holds: boolean): Integer => integer(holds ? 1n : 0n, false);
-  if (operator.text === "/" && b === 0) throw cursor.fail("division by zero in a constant", operator);
-  switch (operator.text) {
-    case "+":
-      return double(a + b);
-    case "-":
-      return double(a - b);
-    case "*":
-      return double(a * b);
-    case "/":
-      return double(a / b);
-    case "==":
-      return truth(a === b);
-    case "!=":
-      return truth(a !== b);
-    case "<":
-      return truth(a < b);
-    case "<=":
-      return truth(a <= b);
-    case ">":
-      return truth(a > b);
-    case ">=":
-      return truth(a >= b);
-    default:
-      throw cursor.fail(`${operator.text} takes integers`, operator);
-  }
+  if (text === "/" && b === 0) throw cursor.fail("division by zero in a constant", operator);
+  if (floatArithmetic[text]) return double(floatArithmetic[text](a, b));
+  if (comparisons[text]) return truth(comparisons[text](a, b));
+  throw cursor.fail(`${text} takes integers`, operator);
 }
 
 function refuseSingle(cursor: Cursor, operator: Token, { double }: Constant & { kind: "float" }): void {
@@ -214,7 +186,7 @@ function unary(cursor: Cursor, what: string): Constant {
   return operator.text === "-" ? double(-inner.value) : inner;
 }
 
-/** What stands after an opening parenthesis: an expression, or a cast and what it is of. */
+/** What follows an opening parenthesis: an expression, or a cast and what it is of. */
 function parenthesised(cursor: Cursor, what: string): Constant {
   if (cursor.token.kind !== "dotted") {
     const inner = parseConstant(cursor, what);
@@ -232,7 +204,7 @@ function parenthesised(cursor: Cursor, what: string): Constant {
 function integerOf(cursor: Cursor, token: Token): Integer {
   const digits = token.text.replace(/U$/, "");
   const based = /^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits;
-  // A longer text cannot be told to be short of 64 bits without reading all of it into one number.
+  // A longer text is not read into one number.
   const value = based.length > 66 ? 1n << 64n : BigInt(based);
   if (value >= 1n << 64n) throw cursor.fail("an integer of more than 64 bits", token);
   return integer(value, digits !== token.text || value >= 1n << 63n);

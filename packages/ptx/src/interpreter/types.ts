@@ -122,7 +122,7 @@ export type PtxOperand =
 export interface SourceLocation {
   file: number;
   line: number;
-  /** Where the outermost call stands that this was inlined at; absent if nothing was inlined. */
+  /** The outermost call that this was inlined at; absent if nothing was inlined. */
   outermost?: { file: number; line: number };
 }
 

@@ -4,7 +4,17 @@
 import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import { attentionSingle } from "./attention-single.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range, readShape, refusal } from "./generated-kernel.js";
-import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
+import {
+  commitTiles,
+  type Four,
+  fourZeros,
+  matrixAddress,
+  pieceAt,
+  placeBytes,
+  type TilePlace,
+  TileStream,
+  waitTiles,
+} from "./matrix-tiles.js";
 import type { Shapes } from "./shapes.js";
 
 /** Sizes of an attention. */
@@ -63,13 +73,6 @@ export function attention(shape: AttentionShape, options: KernelGeneratorOptions
   const tiles = plan(whole, target);
   const grid = [ceilDiv(seqLen, tiles.placeQ.rows), heads] as const;
   return generate({ name, grid, block: [threads] }, options, (k) => new FlashAttention(k, whole, tiles, target).build());
-}
-
-type Four = readonly [Variable<"f32">, Variable<"f32">, Variable<"f32">, Variable<"f32">];
-
-function zeros(k: PtxKernel): Four {
-  const four = range(4).map(() => k.variable("f32", 0));
-  return [four[0]!, four[1]!, four[2]!, four[3]!];
 }
 
 /** The state of the softmax of two rows of a lane: 8 apart in a tile of 16. */
@@ -145,7 +148,7 @@ class FlashAttention {
       }
     commitTiles(k, target);
     const ownRow = k.mul(k.warpIndex(), 16 * rowTiles);
-    const outputs = range(rowTiles).map(() => range(ceilDiv(headDim, 8)).map(() => zeros(k)));
+    const outputs = range(rowTiles).map(() => range(ceilDiv(headDim, 8)).map(() => fourZeros(k)));
     const states = range(2 * rowTiles).map(
       (): RowState => ({ largest: k.variable("f32", Number.NEGATIVE_INFINITY), sum: k.variable("f32", 0) }),
     );
@@ -174,7 +177,7 @@ class FlashAttention {
     const { k } = this;
     const { rowTiles, keys, placeQ, placeK } = this.plan;
     const lane = k.and(k.threadIndex(), 31);
-    const sums = range(rowTiles).map(() => range(keys / 8).map(() => zeros(k)));
+    const sums = range(rowTiles).map(() => range(keys / 8).map(() => fourZeros(k)));
     // Lanes 0 to 7 address 8 keys at the first 8 numbers, 8 to 15 the same keys at the next 8, the
     // others the 8 keys that follow.
     const keyRow = k.add(k.and(lane, 7), k.and(k.shr(lane, 1), 8));

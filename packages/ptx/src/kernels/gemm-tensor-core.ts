@@ -13,7 +13,17 @@ import {
   type TileGrid,
   tileGrid,
 } from "./generated-kernel.js";
-import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
+import {
+  commitTiles,
+  type Four,
+  fourZeros,
+  matrixAddress,
+  pieceAt,
+  placeBytes,
+  type TilePlace,
+  TileStream,
+  waitTiles,
+} from "./matrix-tiles.js";
 import { type Shapes, tensorTiles } from "./shapes.js";
 
 /** Element types that tensor cores multiply here. */
@@ -27,7 +37,6 @@ export const gemmTensorCoreName = ({ type = "f16" }: Pick<GemmTensorCoreShape, "
 const threads = 256;
 /** Bytes of a row of the tile of A: 32 halves or 16 single numbers. */
 const depthBytes = 64;
-type Four = readonly [Variable<"f32">, Variable<"f32">, Variable<"f32">, Variable<"f32">];
 
 interface Plan {
   readonly type: TensorCoreType;
@@ -105,10 +114,7 @@ class TensorProduct {
     const [firstRow, firstColumn] = [k.mul(k.special("ctaid", blocks.row), tileM), k.mul(k.special("ctaid", blocks.column), tileN)];
     const warp = k.warpIndex();
     const [warpRow, warpColumn] = [k.mul(k.shr(warp, 2), tileM / 2), k.mul(k.and(warp, 3), tileN / 4)];
-    const sums = range(rowTiles * columnTiles).map((): Four => {
-      const four = range(4).map(() => k.variable("f32", 0));
-      return [four[0]!, four[1]!, four[2]!, four[3]!];
-    });
+    const sums = range(rowTiles * columnTiles).map(() => fourZeros(k));
     const zero = k.constant("u32", 0);
     const sourceA = {
       matrix: a,

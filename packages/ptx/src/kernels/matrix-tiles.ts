@@ -24,6 +24,23 @@ export interface TilePlace {
   readonly pitch: number;
 }
 
+/** Sums of a lane's four elements of a tile. */
+export type Four = readonly [Variable<"f32">, Variable<"f32">, Variable<"f32">, Variable<"f32">];
+
+export function fourZeros(k: PtxKernel): Four {
+  const zero = () => k.variable("f32", 0);
+  return [zero(), zero(), zero(), zero()];
+}
+
+/** Four numbers of a row of length `depth` from `index`; zeros past its end unless all are `inside`. */
+export function loadFour(k: PtxKernel, row: Pointer<"global", "f32">, index: Value<"u32">, depth: number, inside: boolean): Value<"f32">[] {
+  const from = k.at(row, index);
+  const exists = (more: number): Value<"pred"> => k.compare("lt", more === 0 ? index : k.add(index, more), depth);
+  if (inside) return k.loadVector(from, 4, { readOnly: true });
+  if (depth % 4 === 0) return k.loadVector(from, 4, { readOnly: true, where: exists(0), otherwise: 0 });
+  return range(4).map((i) => k.load(from.plus(i), { readOnly: true, where: exists(i), otherwise: 0 }));
+}
+
 /** Bytes of a tile in shared memory. */
 export const placeBytes = ({ rows, pitch }: TilePlace): number => rows * pitch;
 

@@ -100,7 +100,7 @@ function groupScale(block: Uint8Array, g: number): [s: number, m: number] {
   return [(at(g + 4) & 15) | ((at(g - 4) >> 6) << 4), (at(g + 4) >> 4) | ((at(g) >> 6) << 4)];
 }
 
-/** The values that a quantised matrix stands for, by rows, every operation rounded to binary32. */
+/** The values of a quantised matrix, by rows, every operation rounded to binary32. */
 export function dequantizeQ4({ format, rows, columns, data }: Q4Matrix): Float32Array {
   const { values, bytes } = q4Blocks[format];
   const blocks = q4BlocksPerRow(format, columns);

@@ -5,6 +5,7 @@
 import type { Pointer, PtxKernel, Value, Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { range, type TileGrid } from "./generated-kernel.js";
+import { fourZeros, loadFour } from "./matrix-tiles.js";
 import { q4Blocks, q4BlocksPerRow } from "./q4k.js";
 
 /** Rows of W that a block makes, and the warps that share each row's superblocks. */
@@ -23,8 +24,6 @@ const planeBytes = 4 * runBytes + 16;
 const sumsAt = 3 * runBytes + 128;
 /** The second part of a number of A is kept times this, to be no subnormal. */
 const lowFactor = 2048;
-
-type Four = readonly [Variable<"f32">, Variable<"f32">, Variable<"f32">, Variable<"f32">];
 
 /**
  * A row of W's part of a superblock, for one lane: the 32 bytes of a run, and what its two groups
@@ -103,8 +102,9 @@ export class TensorQuantizedProduct {
    */
   private stage(row: Pointer<"global", "f32">, first: Value<"u32">, lane: Value<"u32">, planes: Pointer<"shared", "b8">): Value<"f32"> {
     const { k } = this;
+    const { k: depth } = this.shape;
     const index = k.add(first, k.shl(lane, 3));
-    const values = [0, 4].flatMap((more) => this.four(row, k.add(index, more)));
+    const values = [0, 4].flatMap((more) => loadFour(k, row, k.add(index, more), depth, depth % blockValues === 0));
     const magnitude = (x: Value<"f32">): Value<"u32"> => k.and(k.reinterpret("u32", x), 0x7fffffff);
     const largest = k.reduceLanes(
       "max",
@@ -141,17 +141,6 @@ export class TensorQuantizedProduct {
     const rest = (value: Value<"f32">, part: Value<"f32">): Value<"f32"> => k.mul(k.sub(value, part), lowFactor);
     const low = k.convertPair("f16x2", rest(x, highX), rest(y, highY));
     return [k.reinterpret("b32", high), k.reinterpret("b32", low)];
-  }
-
-  /** Four numbers of a row of A from `index`, zeros past its end. */
-  private four(row: Pointer<"global", "f32">, index: Value<"u32">): Value<"f32">[] {
-    const { k } = this;
-    const { k: depth } = this.shape;
-    const from = k.at(row, index);
-    const inside = (more: number): Value<"pred"> => k.compare("lt", more === 0 ? index : k.add(index, more), depth);
-    if (depth % blockValues === 0) return k.loadVector(from, 4, { readOnly: true });
-    if (depth % 4 === 0) return k.loadVector(from, 4, { readOnly: true, where: inside(0), otherwise: 0 });
-    return range(4).map((i) => k.load(from.plus(i), { readOnly: true, where: inside(i), otherwise: 0 }));
   }
 
   private part(fetched: readonly Value<"b32">[], t: Value<"u32">): Part {
@@ -203,8 +192,7 @@ export class TensorQuantizedProduct {
     sums: Variable<"f32">[],
   ): void {
     const { k } = this;
-    const zeros = (): Four => range(4).map(() => k.variable("f32", 0)) as unknown as Four;
-    const [dots, subtracted] = [[zeros(), zeros()] as const, zeros()];
+    const [dots, subtracted] = [[fourZeros(k), fourZeros(k)] as const, fourZeros(k)];
     const offsets = parts.map(({ scales }) => scales.map((each) => k.mul(each, k.constant("f16x2", -1024))));
     const run = k.at(plane, t, runBytes).as("b32");
     for (const side of [0, 1] as const)

@@ -13,6 +13,7 @@ import {
   type TileGrid,
   tileGrid,
 } from "./generated-kernel.js";
+import { loadFour } from "./matrix-tiles.js";
 import { type Q4Format, q4Blocks, q4BlocksPerRow } from "./q4k.js";
 import { TensorQuantizedProduct, tensorRows, tensorWarps } from "./quantized-gemm-tensor.js";
 import { type Shapes, shapeTables } from "./shapes.js";
@@ -148,11 +149,13 @@ class QuantizedProduct {
   /** Adds what the lane's 32 values of each row of W give with those of A that begin at `index`. */
   private addProducts(parts: Part[], fromA: Pointer<"global", "f32">[], index: Value<"u32">, sums: Variable<"f32">[]): void {
     const { k, rowsA } = this;
-    const apart = this.shape.format === "superblock" ? 32 : 16;
+    const { k: depth, format } = this.shape;
+    const apart = format === "superblock" ? 32 : 16;
+    const inside = depth % q4Blocks[format].values === 0 && this.blocks % (32 / this.lanes) === 0;
     const dots = sums.map(() => [k.variable("f32", 0), k.variable("f32", 0)] as const);
     const totals = fromA.map(() => [k.variable("f32", 0), k.variable("f32", 0)] as const);
     for (let word = 0; word < 4; word++) {
-      const inputs = fromA.map((row) => [0, apart].map((more) => this.four(row, k.add(index, 4 * word + more))));
+      const inputs = fromA.map((row) => [0, apart].map((more) => loadFour(k, row, k.add(index, 4 * word + more), depth, inside)));
       for (const [r, sides] of inputs.entries())
         for (const [side, four] of sides.entries()) for (const x of four) k.assign(totals[r]![side]!, k.add(totals[r]![side]!, x));
       for (const [row, part] of parts.entries()) {
@@ -171,18 +174,6 @@ class QuantizedProduct {
           k.assign(sum, k.fma(steps[side], dots[row * rowsA + r]![side], sum));
           k.assign(sum, k.fma(k.neg(minima[side]), totals[r]![side], sum));
         }
-  }
-
-  /** Four numbers of a row of A from `index`, zeros past its end. */
-  private four(row: Pointer<"global", "f32">, index: Value<"u32">): Value<"f32">[] {
-    const { k } = this;
-    const { k: depth } = this.shape;
-    const from = k.at(row, index);
-    const inside = (more: number): Value<"pred"> => k.compare("lt", more === 0 ? index : k.add(index, more), depth);
-    if (depth % q4Blocks[this.shape.format].values === 0 && this.blocks % (32 / this.lanes) === 0)
-      return k.loadVector(from, 4, { readOnly: true });
-    if (depth % 4 === 0) return k.loadVector(from, 4, { readOnly: true, where: inside(0), otherwise: 0 });
-    return range(4).map((i) => k.load(from.plus(i), { readOnly: true, where: inside(i), otherwise: 0 }));
   }
 
   /** The low and the high nibbles of a word's four bytes as numbers. */

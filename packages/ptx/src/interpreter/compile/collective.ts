@@ -5,7 +5,6 @@ import { maximum, minimum } from "../arithmetic/float.js";
 import { firstLane, forEachLane } from "../run/lanes.js";
 import type { Warp } from "../run/warp.js";
 import type { PtxInstruction } from "../types.js";
-import type { Heap } from "./fragment.js";
 import { LaneAccess, type ReadLane } from "./lane-access.js";
 import { compileMatrix } from "./matrix.js";
 import type { RegisterFile } from "./registers.js";
@@ -270,7 +269,7 @@ function compileParts(access: LaneAccess, support: Support): Collective {
     case "barrier":
       return barrier(access);
     case "wgmma":
-      return compileWarpGroup(access, support as unknown as Heap);
+      return compileWarpGroup(access, support);
     case "nanosleep":
       return sleep(access);
     default:

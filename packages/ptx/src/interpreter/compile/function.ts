@@ -10,8 +10,7 @@ import type { PtxFunction, PtxInstruction, PtxModule, PtxOperand, PtxRegister, P
 import type { Collective } from "./collective.js";
 import { type CompileContext, type CompiledChecks, Emitter, literal } from "./emitter.js";
 import { handlerOf } from "./instructions.js";
-import { Paths } from "./paths.js";
-import { floatOnly, type Liveness, layOut, liveness, type RegisterFile, touched } from "./registers.js";
+import { floatOnly, type Liveness, layOut, liveness, Paths, type RegisterFile, touched } from "./registers.js";
 import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";
 import { asksForReserved, reservedBytes } from "./special.js";
 import type { Support } from "./support.js";

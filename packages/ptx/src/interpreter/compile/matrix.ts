@@ -13,6 +13,7 @@ import {
   parts,
   productOfBits,
   readMatrix,
+  type Shape,
   saturated,
   shapeOf,
   spaceCode,
@@ -21,8 +22,7 @@ import {
   writeMatrix,
 } from "./fragment.js";
 import type { LaneAccess } from "./lane-access.js";
-import type { Support } from "./support.js";
-import { wmma } from "./wmma.js";
+import { windows } from "./move.js";
 
 const byteFloatShapes = { m16n8k16: 89, m16n8k32: 89 };
 const byteShapes = { m8n8k16: 75, m16n8k16: 80, m16n8k32: 80 };
@@ -160,8 +160,171 @@ function transposeMatrix(access: LaneAccess): Collective {
   return { kind: "lanes", members: "all", run };
 }
 
-export function compileMatrix(access: LaneAccess, support: Support): Collective {
-  const heap = support as unknown as Heap;
+// wmma: matrices that a warp loads, multiplies and stores without knowing which lane holds which
+// element (PTX ISA 9.0, section 9.7.14.4).
+
+const wide = ["m16n16k16", "m32n8k16", "m8n32k16"];
+
+/** By the type of the factors: the shapes, the types of the sums, and the first target. */
+const products: Readonly<Partial<Record<ElementType, { shapes: readonly string[]; sums: readonly ElementType[]; target: number }>>> = {
+  f16: { shapes: wide, sums: ["f16", "f32"], target: 70 },
+  bf16: { shapes: wide, sums: ["f32"], target: 80 },
+  tf32: { shapes: ["m16n16k8"], sums: ["f32"], target: 80 },
+  f64: { shapes: ["m8n8k4"], sums: ["f64"], target: 80 },
+  s8: { shapes: wide, sums: ["s32"], target: 72 },
+  u8: { shapes: wide, sums: ["s32"], target: 72 },
+  s4: { shapes: ["m8n8k32"], sums: ["s32"], target: 75 },
+  u4: { shapes: ["m8n8k32"], sums: ["s32"], target: 75 },
+  b1: { shapes: ["m8n8k128"], sums: ["s32"], target: 75 },
+};
+
+type Which = "a" | "b" | "c" | "d";
+
+const sizeOf = (which: Which, { m, n, k }: Shape): [rows: number, columns: number] =>
+  which === "a" ? [m, k] : which === "b" ? [k, n] : [m, n];
+
+/** Registers of a fragment. Factors of binary16 lie in twice as many as they would fill. */
+function registersOf(which: Which, shape: Shape, type: ElementType): number {
+  const [rows, columns] = sizeOf(which, shape);
+  return type === "f16" && (which === "a" || which === "b") ? 8 : (rows * columns) / 32 / parts(type);
+}
+
+/**
+ * Where the elements lie, which a program may not depend on: here element e of a matrix, counted
+ * along its rows, or its columns if it is b, is element e mod q of lane e / q, and q is a lane's
+ * share.
+ */
+function layoutOf(which: Which, shape: Shape, type: ElementType): Layout {
+  const [rows, columns] = sizeOf(which, shape);
+  const [share, length] = [(rows * columns) / 32, which === "b" ? rows : columns];
+  return (lane, register, part) => {
+    const within = register * parts(type) + part;
+    if (within >= share) return [Infinity, Infinity];
+    const element = lane * share + within;
+    const [line, along] = [Math.floor(element / length), element % length];
+    return which === "b" ? [along, line] : [line, along];
+  };
+}
+
+/** Factors of less than a byte lie only by rows of a and by columns of b. */
+function refuseLayout(access: LaneAccess, type: ElementType, layouts: Readonly<Partial<Record<Which, string>>>): void {
+  if (elementBits[type] < 8 && (layouts.a === "col" || layouts.b === "row"))
+    throw access.unsupported(`a factor of .${type} takes .row for a and .col for b`);
+}
+
+const shapeName = ({ m, n, k }: Shape): string => `m${m}n${n}k${k}`;
+
+function moveMatrix(access: LaneAccess, heap: Heap, stores: boolean): Collective {
+  const which = access.find(stores ? ["d"] : ["a", "b", "c"]) as Which | undefined;
+  if (which === undefined) throw access.unsupported(stores ? "it stores .d" : "it loads .a, .b or .c");
+  const shape = shapeOf(access);
+  const [type, ...more] = typesOf(access);
+  const factor = which === "a" || which === "b";
+  const fitting = Object.entries(products).filter(
+    ([name, { shapes, sums }]) => shapes.includes(shapeName(shape)) && (factor ? name === type : type !== undefined && sums.includes(type)),
+  );
+  if (type === undefined || more.length > 0 || fitting.length === 0) throw access.unsupported("there is no such matrix of this type");
+  access.requires(Math.min(...fitting.map(([, { target }]) => target)));
+  const layout = access.find(["row", "col"]);
+  if (layout === undefined) throw access.unsupported("it takes .row or .col");
+  refuseLayout(access, type, { [which]: layout });
+  const byRow = layout === "row";
+  const [rows, columns] = sizeOf(which, shape);
+  const { low, high, offset } = access.address(access.operand(stores ? 0 : 1));
+  const fragment = new Fragment(access, access.operand(stores ? 1 : 0), type, registersOf(which, shape, type), !stores);
+  const distance = access.optional(2);
+  const stride = distance === undefined ? () => (byRow ? columns : rows) : access.read(distance, 0, "u32");
+  const bits = elementBits[type];
+  // Elements of less than a byte come by the word, which is a register.
+  const bytes = bits < 8 ? 4 : bits / 8;
+  const step = bits < 8 ? 32 / bits : 1;
+  const places = layoutOf(which, shape, type);
+  const space = spaceCode(access);
+  const run = (warp: Warp, mask: number): void => {
+    everyLane(warp, access, mask);
+    const { globalRaces, kernel } = warp.launch;
+    const site = kernel.sites.indexOf(access.instruction);
+    const [top, bottom, line] = [high(warp, 0), low(warp, 0), stride(warp, 0)];
+    for (let lane = 0; lane < 32; lane++)
+      for (let register = 0; register < fragment.count; register++) {
+        let word = stores ? fragment.word(warp, lane, register) : 0;
+        for (let part = 0; part < parts(type); part += step) {
+          const [row, column] = places(lane, register, part);
+          if (row >= rows) continue;
+          const at = offset + ((byRow ? row * line + column : column * line + row) * bits) / 8;
+          const place = heap.resolve(warp, 0, site, space, top, bottom, at, bytes, stores ? 1 : 0);
+          if (space !== 2 && top === windows.global) globalRaces?.touch(warp, 0, site, place, bytes, stores);
+          if (stores) put(heap, place, bytes, word >>> (bits * part));
+          else word |= get(heap, place, bytes) << (bits * part);
+          if (bytes === 8 && stores) heap.G32[(place >> 2) + 1] = fragment.word(warp, lane, register, 1);
+          else if (bytes === 8) fragment.setWord(warp, lane, register, heap.G32[(place >> 2) + 1]!, 1);
+        }
+        if (!stores) fragment.setWord(warp, lane, register, word);
+      }
+    if (stores) warp.launch.progress++;
+  };
+  return { kind: "lanes", members: "all", run };
+}
+
+/** The low word of what lies at a place. */
+const get = ({ G8, G16, G32 }: Heap, place: number, bytes: number): number =>
+  bytes === 1 ? G8[place]! : bytes === 2 ? G16[place >> 1]! : G32[place >> 2]!;
+
+function put({ G8, G16, G32 }: Heap, place: number, bytes: number, word: number): void {
+  if (bytes === 1) G8[place] = word;
+  else if (bytes === 2) G16[place >> 1] = word;
+  else G32[place >> 2] = word;
+}
+
+function product(access: LaneAccess): Collective {
+  const shape = shapeOf(access);
+  const types = typesOf(access);
+  const [dType, aType, bType, cType] = types.length === 2 ? ([types[0]!, "f16", "f16", types[1]!] as const) : types;
+  const form = aType && products[aType];
+  if (dType === undefined || cType === undefined || types.length > 4 || form === undefined || aType !== bType)
+    throw access.unsupported("there is no such product of these types");
+  if (!form.shapes.includes(shapeName(shape)) || ![cType, dType].every((type) => form.sums.includes(type)))
+    throw access.unsupported(`.${aType} takes .${form.shapes.join(", .")} and sums of .${form.sums.join(" or .")}`);
+  access.requires(form.target);
+  // Where an element lies in a fragment does not depend on how its matrix was stored.
+  const [a, b, ...more] = access.every(["row", "col"]);
+  if (b === undefined || more.length > 0) throw access.unsupported("it takes two layouts, .row or .col");
+  refuseLayout(access, aType!, { a: a!, b });
+  if (aType === "f64") access.skip(["rn"]);
+  const saturates = isWholeFactor(aType!) && access.has("satfinite");
+  const times = aType === "b1" ? productOfBits(access) : multiply;
+  const fragment = (index: number, which: Which, type: ElementType): Fragment =>
+    new Fragment(access, access.operand(index), type, registersOf(which, shape, type), index === 0);
+  const result = fragment(0, "d", dType);
+  const operands = (
+    [
+      ["a", aType!],
+      ["b", aType!],
+      ["c", cType],
+    ] as const
+  ).map(([which, type], k) => {
+    const [held, layout] = [fragment(k + 1, which, type), layoutOf(which, shape, type)];
+    return (warp: Warp): Float64Array => readMatrix(warp, held, type, layout, ...sizeOf(which, shape));
+  });
+  const layout = layoutOf("d", shape, dType);
+  const run = (warp: Warp, mask: number): void => {
+    everyLane(warp, access, mask);
+    const [left, right, sums] = operands.map((read) => read(warp));
+    const found = times(left!, right!, sums!, shape);
+    writeMatrix(warp, result, dType, layout, saturates ? saturated(found) : found, shape.n);
+  };
+  return { kind: "lanes", members: "all", run };
+}
+
+/** wmma in all its parts. */
+function wmma(access: LaneAccess, heap: Heap): Collective {
+  together(access);
+  const what = access.find(["load", "store", "mma"]);
+  if (what === undefined) throw access.unsupported("it is .load, .store or .mma");
+  return what === "mma" ? product(access) : moveMatrix(access, heap, what === "store");
+}
+
+export function compileMatrix(access: LaneAccess, heap: Heap): Collective {
   const { opcode } = access.instruction;
   if (opcode === "mma") return mma(access);
   if (opcode === "wmma") return wmma(access, heap);

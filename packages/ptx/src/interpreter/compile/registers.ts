@@ -76,13 +76,18 @@ export function hasResult({ opcode, modifiers, operands }: PtxInstruction): bool
   return operands[0] !== undefined && operands[0].kind !== "address";
 }
 
-export function touched(instruction: PtxInstruction): Touched {
+function touchedWithoutGuard(instruction: PtxInstruction): { reads: PtxRegister[]; writes: PtxRegister[] } {
   const reads: PtxRegister[] = [];
   const writes: PtxRegister[] = [];
   const result = hasResult(instruction);
   for (const [k, operand] of instruction.operands.entries()) collect(operand, k === 0 && result ? writes : reads);
   // Its sums are added to.
   if (instruction.opcode === "wgmma") reads.push(...writes);
+  return { reads, writes };
+}
+
+export function touched(instruction: PtxInstruction): Touched {
+  const { reads, writes } = touchedWithoutGuard(instruction);
   if (instruction.guard !== undefined) {
     reads.push(instruction.guard.register);
     // What a lane does not overwrite it keeps.
@@ -241,7 +246,7 @@ export function floatOnly(fn: PtxFunction, segments: readonly Segment[]): Set<nu
   for (const segment of segments) {
     for (const instruction of allInstructions(segment)) {
       const { opcode, modifiers } = instruction;
-      const { reads, writes } = touched({ ...instruction, guard: undefined } as unknown as PtxInstruction);
+      const { reads, writes } = touchedWithoutGuard(instruction);
       if (arithmetic.has(opcode) && isFloat(modifiers)) continue;
       const single = copying.has(opcode) && writes.length === 1 && instruction.operands.every((operand) => operand.kind !== "vector");
       for (const { index } of reads) {
@@ -303,4 +308,39 @@ export function layOut(all: readonly PtxRegister[], kept: ReadonlySet<number>): 
     }
   }
   return { places, bytes: Math.max(8, word * 4) };
+}
+
+/** Where control can go in a function: which segments can come after which. */
+export class Paths {
+  private readonly segments: readonly Segment[];
+  private readonly found = new Map<number, Uint8Array>();
+
+  constructor(segments: readonly Segment[]) {
+    this.segments = segments;
+  }
+
+  /** True if a lane that is at segment `from` can come to segment `to` later on. */
+  reaches(from: number, to: number): boolean {
+    let reached = this.found.get(from);
+    if (reached === undefined) {
+      reached = new Uint8Array(this.segments.length);
+      const open = [from];
+      for (let at = open.pop(); at !== undefined; at = open.pop())
+        for (const next of successors(this.segments, at)) {
+          if (reached[next] === 1) continue;
+          reached[next] = 1;
+          open.push(next);
+        }
+      this.found.set(from, reached);
+    }
+    return reached[to] === 1;
+  }
+
+  /**
+   * True if a lane that is at `now` has passed `missed` by: it cannot come there any more, and from
+   * there it could have come here.
+   */
+  passed(missed: number, now: number): boolean {
+    return now !== missed && this.reaches(missed, now) && !this.reaches(now, missed);
+  }
 }

@@ -13,8 +13,9 @@ import type { Access } from "../run/access.js";
 import type { BarrierObjects } from "../run/barrier-object.js";
 import { type DeviceMemory, shadow } from "../run/memory.js";
 import type { Warp } from "../run/warp.js";
+import type { Heap } from "./fragment.js";
 
-export type Support = Readonly<Record<string, unknown>>;
+export type Support = Readonly<Record<string, unknown>> & Heap;
 
 export function makeSupport(memory: DeviceMemory, access: Access, objects: BarrierObjects): Support {
   const eight = (mark: number): number => new Float64Array(new Uint8Array(8).fill(mark).buffer)[0]!;

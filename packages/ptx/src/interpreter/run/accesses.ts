@@ -151,7 +151,7 @@ export class Accesses {
   }
 
   /**
-   * True if what a tag stands for may have happened at the same time as what `warp` does now in
+   * True if the access of a tag may have happened at the same time as what `warp` does now in
    * `thread`.
    */
   private unordered(tag: number, warp: Warp, thread: number, at: number): boolean {
@@ -169,7 +169,7 @@ export class Accesses {
 /** The thread number of a tag that is of one thread. */
 export const threadOf = (tag: number): number => tag & who;
 
-/** Who a tag stands for, in words. */
+/** The owner of a tag, in words. */
 export function nameOf({ block }: Warp, tag: number): string {
   const name = tag & who;
   if (name < severalLanes) return `thread ${block.threadName(name)}`;

@@ -121,7 +121,7 @@ export class LaunchState {
   }
 
   /**
-   * Where an instruction stands: its PTX line, its line of the source, and that of the outermost
+   * The position of an instruction: its PTX line, its line of the source, and that of the outermost
    * call it was inlined at.
    */
   private lines({ line, location }: PtxInstruction): Pick<SimulationSite, "line" | "source" | "inlinedAt"> {

@@ -13,7 +13,7 @@ export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving
 /** High word of every global address; the low word is the place in the heap. */
 export const globalHigh = 7;
 
-/** Bytes around every allocation that belong to none: running over an end is then seen. */
+/** Bytes around every allocation that belong to none: an access beyond an end is then noticed. */
 const guardBytes = 256;
 
 /** Bytes that kernels may take by malloc. */
@@ -46,12 +46,27 @@ interface Gap {
   end: number;
 }
 
+/** The heap and its shadow as compiled code reads and writes them. */
+const viewsOf = (heap: ArrayBuffer, marks: ArrayBuffer) => ({
+  G8: new Uint8Array(heap),
+  GI8: new Int8Array(heap),
+  G16: new Uint16Array(heap),
+  GI16: new Int16Array(heap),
+  G32: new Int32Array(heap),
+  GF: new Float32Array(heap),
+  GD: new Float64Array(heap),
+  S8: new Uint8Array(marks),
+  S16: new Uint16Array(marks),
+  S32: new Int32Array(marks),
+  SD: new Float64Array(marks),
+});
+
 export class DeviceMemory {
   readonly bytes: Uint8Array;
   readonly shadowBytes: Uint8Array;
   /** Bytes that allocations of the program (not of launches) may take. */
   readonly capacity: number;
-  readonly views: Record<"G8" | "GI8" | "G16" | "GI16" | "G32" | "GF" | "GD" | "S8" | "S16" | "S32" | "SD", ArrayLike<number>>;
+  readonly views: ReturnType<typeof viewsOf>;
   private readonly gaps: Gap[];
   private cursor = 0;
   private sinceStart = 0;
@@ -75,19 +90,7 @@ export class DeviceMemory {
     const marks = new ArrayBuffer(total);
     this.bytes = new Uint8Array(heap);
     this.shadowBytes = new Uint8Array(marks);
-    this.views = {
-      G8: this.bytes,
-      GI8: new Int8Array(heap),
-      G16: new Uint16Array(heap),
-      GI16: new Int16Array(heap),
-      G32: new Int32Array(heap),
-      GF: new Float32Array(heap),
-      GD: new Float64Array(heap),
-      S8: this.shadowBytes,
-      S16: new Uint16Array(marks),
-      S32: new Int32Array(marks),
-      SD: new Float64Array(marks),
-    };
+    this.views = viewsOf(heap, marks);
     this.gaps = [{ start: guardBytes, end: total }];
   }
 

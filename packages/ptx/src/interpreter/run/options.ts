@@ -1,4 +1,4 @@
-// What a launch may be told: which checks run and where simulated limits lie. Defaults are the
+// Options of a launch: which checks run and where simulated limits lie. Defaults are the
 // strict ones.
 import { checked, flag, option, type TableOf } from "@spillway/core/options.js";
 

@@ -132,7 +132,7 @@ function tooLong(warp: Warp, group: Group, segment: CompiledSegment): Error {
 }
 
 /**
- * The error for a launch in which nothing has changed for too long, told of a warp that still runs.
+ * The error for a launch in which nothing has changed for too long, naming a warp that still runs.
  */
 export function idle(warp: Warp): Error {
   const group = warp.groups.find((each) => each.wait === undefined) ?? warp.groups[0]!;

@@ -116,7 +116,7 @@ export class Frame {
     return start;
   }
 
-  /** Gives back what a lane has taken beyond a byte that stacksave told. */
+  /** Gives back what a lane has taken beyond a byte that stacksave gave. */
   restore(warp: Warp, lane: number, low: number, high: number, site: number): void {
     if (high !== 0 || low < this.base + this.fn.frameBytes || low > this.topOf(lane))
       throw warp.launch.error("illegalInstruction", "stackrestore to a place that stacksave did not give", warp, lane, site);
