@@ -63,14 +63,14 @@ class Reflections {
   reflect(stream: Stream, k: number): void {
     const { high, low, rows, columns } = this;
     const size = [rows, columns, k];
-    stream.launch(this.#kernels.pivot, { grid: 1, block: threads }, ...[high, low, this.pivots, this.#scale, ...size]);
+    stream.launch(this.#kernels.pivot, { grid: 1, block: threads }, high, low, this.pivots, this.#scale, ...size);
     const behind = columns - k - 1;
     if (behind === 0) return;
     const blocks = Math.ceil(behind / threads);
     const dots = [high, low, this.#scale, this.#multiples, ...size];
     stream.launch(this.#kernels.dots, { grid: blocks, block: threads }, ...dots);
     const shape = { grid: [blocks, Math.min(1024, rows - k)] as const, block: threads };
-    stream.launch(this.#kernels.reflect, shape, ...[high, low, this.#scale, this.#multiples, ...size]);
+    stream.launch(this.#kernels.reflect, shape, high, low, this.#scale, this.#multiples, ...size);
   }
 
   dispose(): void {

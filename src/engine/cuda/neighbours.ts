@@ -101,9 +101,9 @@ export async function* neighbourCounts(
       stream.upload(x.slice(0, values.length), values);
       const shape = { grid: [Math.ceil(n / tile), count] as const, block: tile };
       const size = [n, dx, y.length, z.length, window] as const;
-      stream.launch(scales, shape, ...([x, yz, rowsThere, distances, nearest, radiiX, radiiY, ...size, k, Number(each)] as const));
+      stream.launch(scales, shape, x, yz, rowsThere, distances, nearest, radiiX, radiiY, ...size, k, Number(each));
       const part = (i: number) => all.slice(i * count * n, (i + 1) * count * n);
-      stream.launch(counts, shape, ...([x, yz, rowsThere, placesThere, radiiX, radiiY, part(0), part(1), part(2), ...size] as const));
+      stream.launch(counts, shape, x, yz, rowsThere, placesThere, radiiX, radiiY, part(0), part(1), part(2), ...size);
       const found = await stream.download(all.slice(0, (z.length > 0 ? 3 : 2) * count * n));
       pacer.check(0);
       const inRows = (part: number, b: number): Uint32Array => {

@@ -199,7 +199,7 @@ class KernelStepper extends RegisteredStepper {
     if (inputs.length > 0) this.#stream.upload(this.#inputsThere.slice(0, inputs.length), inputs);
     if (this.#report) this.#stream.upload(this.#report.there, this.#report.start);
     const common = [this.#x, this.#inputsThere, states, steps, step >>> 0, sequence >>> 0, this.#spinLimit];
-    this.#stream.launch(this.#kernel, this.#launch, ...[...common, ...this.#arguments]);
+    this.#stream.launch(this.#kernel, this.#launch, ...common, ...this.#arguments);
     return { states };
   }
 

@@ -67,7 +67,7 @@ export class DeviceSummary implements StateTaker {
     return ({ states, pitch, from, to }) => {
       this.#clock?.on(stream, "summarise");
       const range = [pitch, from, to, this.#work.washout];
-      stream.launch(kernel, config, ...[states, ...range, this.#lengths, places, this.#features]);
+      stream.launch(kernel, config, states, ...range, this.#lengths, places, this.#features);
       this.#clock?.off(stream);
     };
   }
@@ -94,7 +94,7 @@ export class DeviceSummary implements StateTaker {
     const [w, b] = [given(weights.data, "readout of classes"), given(intercept, "intercepts of classes")];
     const out = this.#owned.own(this.#context.alloc("f64", this.#rows * weights.rows, { label: "shares of classes" }));
     this.#clock?.on(stream, "summarise");
-    stream.launch(kernel, { grid: this.#rows, block: generated.block }, ...[this.#features, w, b, out]);
+    stream.launch(kernel, { grid: this.#rows, block: generated.block }, this.#features, w, b, out);
     this.#clock?.off(stream);
     return out;
   }

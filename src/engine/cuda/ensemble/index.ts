@@ -1,10 +1,24 @@
-// Ensembles on a device: all members in a few launches if that is faster than one after the
-// other.
-import type { Context } from "@spillway/gpu";
-import type { EngineOptions, EnsembleSession } from "../../../reservoir/engine.js";
+// Ensembles on a device: all members in a few launches if that is faster than one after the other.
+// Their weights stay there between runs, if they fit.
+import { Held } from "@spillway/core/disposal.js";
+import { DisposedError } from "@spillway/core/errors.js";
+import type { Context, Stream } from "@spillway/gpu";
+import type { Matrix } from "@spillway/numerics";
+import {
+  type EngineOptions,
+  type EnginePlan,
+  type EnsembleOptions,
+  type EnsembleSession,
+  formatBytes,
+  type SequenceInput,
+} from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { type MemberPlan, planMembers } from "./run.js";
-import { DeviceEnsemble } from "./session.js";
+import type { EngineProfile } from "../../../reservoir/profile.js";
+import { freeMemory } from "../memory.js";
+import { DeviceClock } from "../profile.js";
+import { fastDetail } from "./kernel-choice.js";
+import { type MemberPlan, openStreams, planMembers, runMembers } from "./run.js";
+import { DeviceWeights, weightBytes } from "./weights.js";
 
 /** `DeviceAbilities.openEnsemble`, or undefined if the members run better one after the other. */
 export function openTogether(
@@ -42,4 +56,96 @@ export function worthwhile(context: Context, members: readonly { readonly model:
     const together = (Math.ceil(indices.length / multiprocessors) * bytes) / bytesPerSecond;
     return together < indices.length * microsecondsAlone * 1e-6;
   });
+}
+
+/** An ensemble that is loaded. */
+export class DeviceEnsemble implements EnsembleSession {
+  readonly plan: EnginePlan;
+  readonly #context: Context;
+  readonly #models: readonly ReservoirModel[];
+  readonly #members: MemberPlan;
+  readonly #clock: DeviceClock | undefined;
+  readonly #compute: Stream;
+  readonly #copies: Stream;
+  /** Of each group; undefined if its weights come in each run. */
+  readonly #weights: (DeviceWeights | undefined)[] = [];
+  readonly #owned = new Held();
+  readonly #ending = new AbortController();
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(context: Context, engine: string, models: readonly ReservoirModel[], members: MemberPlan, options: EngineOptions = {}) {
+    this.#context = context;
+    this.#models = models;
+    this.#members = members;
+    const { own } = this.#owned;
+    const clock = options.profile ? own(new DeviceClock(context)) : undefined;
+    this.#clock = clock;
+    // Inputs, states and Gram matrices of a run take the other half.
+    let room = freeMemory(context) / 2;
+    let bytes = 0;
+    try {
+      [this.#compute, this.#copies] = openStreams(context, clock);
+      own(this.#copies);
+      own(this.#compute);
+      clock?.on(this.#compute, "upload");
+      for (const { kernel, indices } of members.groups) {
+        const ours = indices.map((r) => models[r]!);
+        const needed = weightBytes(ours, members.patterns);
+        const fits = needed <= room;
+        this.#weights.push(fits ? own(new DeviceWeights(context, this.#compute, kernel, ours, members.patterns)) : undefined);
+        if (!fits) continue;
+        room -= needed;
+        bytes += needed;
+      }
+      clock?.off(this.#compute);
+    } catch (error) {
+      this.#owned.disposeQuietly();
+      throw error;
+    }
+    const names = members.groups.map(({ kernel }) => kernel.name);
+    const kept = this.#weights.filter((weights) => weights !== undefined).length;
+    const where = kept === names.length ? "kept on the device" : kept > 0 ? "in part kept on the device" : "uploaded in each run";
+    this.plan = {
+      engine,
+      summary: `${context.info.name}, ${models.length} reservoirs, a block each, by ${names.join(" and ")}, weights ${where}, ${formatBytes(bytes)}`,
+      bytes,
+      details: {
+        ...{ plan: "ensemble", reservoirs: models.length, kernels: names.join(" "), groups: names.length, weights: where },
+        ...fastDetail(members.groups.map(({ kernel }) => kernel)),
+      },
+    };
+  }
+
+  async run(sequences: SequenceInput | readonly SequenceInput[], options: EnsembleOptions): Promise<Matrix[]> {
+    this.#alive();
+    const members = this.#models.map((model, r) => {
+      const sequence = "inputs" in sequences ? sequences : sequences[r]!;
+      return { model, sequence, number: 0 };
+    });
+    const ending = this.#ending.signal;
+    const signal = options.signal ? AbortSignal.any([ending, options.signal]) : ending;
+    const kept = { compute: this.#compute, copies: this.#copies, weights: this.#weights };
+    const work = runMembers(this.#context, members, this.#members, { ...options, signal, clock: this.#clock }, kept);
+    this.#work = work;
+    try {
+      return await work;
+    } finally {
+      this.#alive();
+    }
+  }
+
+  profile(): EngineProfile | undefined {
+    return this.#clock?.read();
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    this.#ending.abort();
+    await this.#work.catch(() => undefined);
+    this.#owned.dispose();
+  }
+
+  #alive(): void {
+    if (this.#ending.signal.aborted) throw new DisposedError("this ensemble");
+  }
 }

@@ -172,7 +172,7 @@ export class DeviceMembers {
     uploadSoon(stream, this.#table, table);
     const config = { grid: this.#members.length, block: this.#shape.threads, shared: this.#shared };
     const sizes = [size, inputSize, outputSize, activationNumber[activation]];
-    stream.launch(this.#kernel, config, ...[...this.#arguments, states, this.#table, this.#failures, ...sizes]);
+    stream.launch(this.#kernel, config, ...this.#arguments, states, this.#table, this.#failures, ...sizes);
   }
 
   /**

@@ -53,7 +53,7 @@ export class Scaling {
       const end = Math.min(rows.length, first + this.#rowsAtOnce);
       const config = { grid: [Math.ceil(columns / 1024), end - first] as const, block: 256 };
       const made = out.slice(first * columns, end * columns);
-      stream.launch(this.#kernel, config, ...[values, of.slice(first, end), factors.slice(first, end), columns, bfloat16 ? 1 : 0, made]);
+      stream.launch(this.#kernel, config, values, of.slice(first, end), factors.slice(first, end), columns, bfloat16 ? 1 : 0, made);
     }
     return out;
   }

@@ -292,7 +292,7 @@ class ForecastSweep {
       const shape = { rows: 1, states, statePitch: size, inputs: now, inputPitch: inputSize, targets };
       const out = answers.slice(h * loops * inputSize, (h + 1) * loops * inputSize);
       const given = [slots, refit ? loops : slots, readouts, lower, upper, next, out];
-      stream.launch(this.#answer, config, ...[...rowArguments(this.#members.rowShape, shape), ...given]);
+      stream.launch(this.#answer, config, ...rowArguments(this.#members.rowShape, shape), ...given);
       if (h + 1 === horizon) break;
       if (h === 0 || this.#noisy) uploadSoon(stream, table.slice(0, tableColumns * loops), this.#table(wave, steps, h));
       this.#members.launch(stream, prepared.arguments(next, states), null, table, failures, loops);

@@ -239,7 +239,7 @@ class Sweep {
     const answers = out.slice(first * this.#answerValues, end * this.#answerValues);
     const row = rowArguments(rowShape, rows);
     if (!this.#work.take) {
-      stream.launch(this.#score, { grid: [1, rung.count], block: answerThreads }, ...[...row, 0, rows.rows, readouts, answers]);
+      stream.launch(this.#score, { grid: [1, rung.count], block: answerThreads }, ...row, 0, rows.rows, readouts, answers);
       return;
     }
     const blocks = Math.min(32, Math.ceil((32 * rows.rows * rowShape.outputs) / answerThreads));

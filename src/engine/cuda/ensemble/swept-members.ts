@@ -386,7 +386,7 @@ export class SweptMembers {
     this.#sharedBytes.set(count, shared);
     const config = { grid: count, block: this.kernel.threads, shared };
     const sizes = [size, inputSize, 0, activationNumber[activation]];
-    stream.launch(this.#run, config, ...[...parameters, states, table, failures, ...sizes]);
+    stream.launch(this.#run, config, ...parameters, states, table, failures, ...sizes);
   }
 
   /** Readouts of all slots, 0 if a factorisation failed; `failed` then is not 0. */
@@ -406,7 +406,7 @@ export class SweptMembers {
       const config = { grid: [1, count] as const, block: solveThreads, shared: factors ? 0 : this.#factorValues * 8 };
       const found = weights.slice(first * this.readoutValues, (first + count) * this.readoutValues);
       const given = [grams.sums, grams.totals, lambdas.slice(first, first + count), ...sizes];
-      stream.launch(this.#solve, config, ...[...given, factors, found, failed.slice(first, first + count)]);
+      stream.launch(this.#solve, config, ...given, factors, found, failed.slice(first, first + count));
     }
   }
 }

@@ -128,7 +128,7 @@ class Multiplication {
         const slot = ring[c % slots]!;
         if (used[2 * (c - slots)]) for (const before of used.slice(2 * (c - slots), 2 * (c - slots) + 2)) states.wait(before);
         this.#members.run(states, wave, prepared, series, slot, washout + from, washout + from + count);
-        if (c === 0) states.launch(this.#kernels.origin, { grid: 1, block: 256 }, ...[slot, chunk, size, origin]);
+        if (c === 0) states.launch(this.#kernels.origin, { grid: 1, block: 256 }, slot, chunk, size, origin);
         const made = event(states);
         work.wait(made);
         factor.wait(made);
@@ -137,7 +137,7 @@ class Multiplication {
         const multiply = (made: TermsThere, rowsOf: AnyArgument, apart: number, at: number, to: number) => {
           const grid = [Math.ceil(made.count / targetTile) * tiles, parted] as const;
           const given = [factors, count, lefts, rowsOf, apart, at, made.first, made.degrees, made.delays, made.count, 0];
-          work.launch(this.#kernels.products, { grid, block: productThreads }, ...[...given, parts, partSquares]);
+          work.launch(this.#kernels.products, { grid, block: productThreads }, ...given, parts, partSquares);
           this.#fold(work, parts, parted, made.count * lefts, products.slice(to * lefts, (to + made.count) * lefts));
           this.#fold(work, partSquares, parted, made.count, squares.slice(to, to + made.count));
         };
@@ -184,7 +184,7 @@ class Multiplication {
     const draw = (on: Stream, { firstInput, inputs }: Pick<SurrogateGroup, "firstInput" | "inputs">, row: number, rows: number) => {
       const grid = [Math.ceil((rows + lags) / 256), inputs] as const;
       const which = [from, u.length, ...key.map((word) => word >>> 0), draws, firstInput, row, rows + lags];
-      on.launch(this.#kernels.surrogates, { grid, block: 256 }, ...[...which, steps, recurrences.length, values, pitch]);
+      on.launch(this.#kernels.surrogates, { grid, block: 256 }, ...which, steps, recurrences.length, values, pitch);
     };
     return { lags, pitch, values, draw, groups: groups.map((group) => ({ ...group, ...uploadTerms(memory, stream, group) })) };
   }
@@ -235,12 +235,12 @@ class Multiplication {
   /** Makes rows of `width` of states. */
   #rows(stream: Stream, kernel: AnyKernel, states: RealSlice, origin: AnyArgument, count: number, width: number, out: AnyArgument): void {
     const config = { grid: Math.ceil((count * width) / 1024), block: 256 };
-    stream.launch(kernel, config, ...[states, origin, count, this.#model.size, out]);
+    stream.launch(kernel, config, states, origin, count, this.#model.size, out);
   }
 
   #fold(stream: Stream, parts: AnyArgument, blocks: number, count: number, totals: AnyArgument): void {
     const config = { grid: Math.min(65_535, Math.ceil(count / 256)), block: 256 };
-    stream.launch(this.#kernels.fold, config, ...[parts, blocks, count, totals]);
+    stream.launch(this.#kernels.fold, config, parts, blocks, count, totals);
   }
 }
 

@@ -1,6 +1,6 @@
 // One device's part of a reservoir over several: its blocks, its rows of W, the places where all
 // devices put states for it, and its stream.
-import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import { disposeAll, Held } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, LaunchConfig, PinnedBuffer, Stream } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, realType } from "../kernels.js";
@@ -112,11 +112,10 @@ export class DeviceSlice {
     if (this.#copies && this.#copies.of === readout.weights.length && this.#copies.values >= wanted) return;
     if (this.#copies) disposeAll(Object.values(this.#copies.buffers));
     this.#copies = undefined;
-    const made: AnyBuffer[] = [];
+    const made = new Held();
     const like = (slice: { readonly length: number } | undefined | null, dtype: "f32" | "f64", label: string): AnyBuffer | null => {
       if (!slice || slice.length === 0) return null;
-      const buffer = allocAny(this.context, dtype, slice.length, label);
-      made.push(buffer);
+      const buffer = made.own(allocAny(this.context, dtype, slice.length, label));
       return buffer;
     };
     const real = realType(this.#model.precision);
@@ -132,7 +131,7 @@ export class DeviceSlice {
       };
       this.#copies = { of: readout.weights.length, values: wanted, buffers };
     } catch (error) {
-      disposeQuietly(made);
+      made.disposeQuietly();
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 // W in slices of rows over several devices whose memory each step reads: the streamed step on every
 // device, which stores its part of x into the memory of all, and events between the steps. It takes
 // what the persistent kernels have no room for, and needs no NVRTC.
-import { type Disposes, disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import { disposeAll, Held } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -73,7 +73,7 @@ class OtherSlice {
   begin({ state, drive, feedback, states, firstStep, sequence }: StreamedRun): void {
     const { stateLength, lanes } = this.weights;
     const run = [drive, feedback ?? null, states ?? null, firstStep >>> 0, sequence] as const;
-    this.stream.launch(this.#setChunk, { grid: 1, block: 1 }, ...([this.#chunk, ...run] as const));
+    this.stream.launch(this.#setChunk, { grid: 1, block: 1 }, this.#chunk, ...run);
     const grid = { grid: Math.ceil(stateLength / 256), block: 256 };
     this.stream.launch(this.#pack, grid, state, this.packed[0], this.#size, stateLength, lanes);
   }
@@ -108,27 +108,25 @@ export class SpreadWeights implements StreamedWeights {
     const [first, ...rest] = seats as readonly [SpreadSeat, ...SpreadSeat[]];
     for (const { context } of seats) for (const other of seats) if (context !== other.context) context.enableAccess(other.context);
     const others: OtherSlice[] = [];
-    const made: Disposes[] = [];
+    const made = new Held();
     let { name } = first;
     this.#home = first.context;
     this.#homeName = name;
     try {
-      this.#ready = first.context.event({ timing: false });
-      made.push(this.#ready);
-      this.#own = placed.load(first.context, stream, model, neuron, first.rows);
-      made.push(this.#own);
+      this.#ready = made.own(first.context.event({ timing: false }));
+      this.#own = made.own(placed.load(first.context, stream, model, neuron, first.rows));
       for (const seat of rest) {
         name = seat.name;
         const slice = new OtherSlice(seat, model, placed, neuron);
         others.push(slice);
-        made.push(slice);
+        made.own(slice);
       }
       for (const slice of others) {
         name = slice.seat.name;
         slice.stream.sync();
       }
     } catch (error) {
-      disposeQuietly(made);
+      made.disposeQuietly();
       throw namedFailure(error, name);
     }
     this.#others = others;
@@ -164,19 +162,18 @@ export class SpreadWeights implements StreamedWeights {
   /** Tells each device where all others have x. The first buffer of two is read by even steps. */
   #meet(home: readonly [RealSlice, RealSlice]): readonly Addresses[] {
     const all = [{ context: this.#home, packed: home }, ...this.#others.map(({ seat, packed }) => ({ context: seat.context, packed }))];
-    const made: DeviceBuffer<"u64">[] = [];
+    const made = new Held();
     try {
       return all.map((one) => {
         const after = (parity: 0 | 1) => {
           const addresses = all.filter((each) => each !== one).map(({ packed }) => packed[parity].address);
-          const buffer = one.context.upload(BigUint64Array.from(addresses), { label: "where other devices have x" });
-          made.push(buffer);
+          const buffer = made.own(one.context.upload(BigUint64Array.from(addresses), { label: "where other devices have x" }));
           return buffer;
         };
         return [after(1), after(0)];
       });
     } catch (error) {
-      disposeQuietly(made);
+      made.disposeQuietly();
       throw error;
     }
   }

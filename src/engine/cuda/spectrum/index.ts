@@ -1,9 +1,11 @@
 // The spectral radius on a device: the host's methods, with the iteration where the matrix and the
 // vectors are. The same bits as on the host.
+import { Held } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, Stream } from "@spillway/gpu";
 import { type Matrix, type SparseMatrix, type SpectralRadius, SpectralRadiusError, type SpectralRadiusOptions } from "@spillway/numerics";
 import { type KrylovResult, krylovAttempts, largestBasis } from "@spillway/numerics/spectrum/krylov-attempts.js";
+import { mostIterations, type PowerFailure, powerIterations, powerStart } from "@spillway/numerics/spectrum/power-iteration.js";
 import { powerRadius, spectralRadiusBy } from "@spillway/numerics/spectrum/radius.js";
 import { EngineCapacityError, type WorkOptions } from "../../../reservoir/engine.js";
 import { type DrawnMatrix, radiusOfRows } from "../../../reservoir/weight-draws.js";
@@ -20,7 +22,6 @@ import {
   operatorBytes,
   sliceBytes,
 } from "./operators.js";
-import { powerBytes, powerOnDevice } from "./power.js";
 
 /** Restarts are counted up to this many; most iterations need a few dozen. */
 const mostRestarts = 330;
@@ -143,4 +144,44 @@ function checkMemory(context: Context, n: number, count: number, matrixBytes: nu
   if (needed <= limit) return;
   const what = `a${vectorBytes === powerBytes(n) ? " power" : " Krylov"} iteration on ${n} rows with ${count.toLocaleString("en")} nonzeros on ${context.info.name}`;
   throw new EngineCapacityError(what, needed, limit, 'take the method "circularLaw", or let the host iterate (engine "cpu")');
+}
+
+/** Bytes on the device beside the operator. */
+const powerBytes = (n: number): number => 8 * (2 * n + 1);
+
+/**
+ * The radius of an operator on n rows that was divided by 2^exponent, or what the iteration came
+ * to. @throws WorkInterruptedError
+ */
+async function powerOnDevice(
+  context: Context,
+  stream: Stream,
+  operator: DeviceOperator,
+  n: number,
+  exponent: number,
+  options: WorkOptions,
+): Promise<number | PowerFailure> {
+  const pacer = new WorkPacer(options, mostIterations);
+  const owned = new Held();
+  const vector = (length: number, label: string) => owned.own(context.alloc("f64", length, { label }));
+  try {
+    let [before, after] = [vector(n, "power iteration"), vector(n, "power iteration")];
+    const length = vector(1, "length");
+    stream.upload(after, powerStart(n));
+    const iterations = powerIterations(exponent);
+    let state = iterations.next();
+    for (let done = 0; !state.done; ) {
+      for (let i = 0; i < state.value; i++) {
+        [before, after] = [after, before];
+        operator.powerStep!(stream, before, after, length);
+      }
+      done += state.value;
+      state = iterations.next([await stream.download(before), await stream.download(after)]);
+      pacer.check(done);
+      if (pacer.due()) await pacer.pause(done);
+    }
+    return state.value;
+  } finally {
+    owned.dispose();
+  }
 }

@@ -1,7 +1,7 @@
 // A Krylov-Schur iteration whose long vectors are on the device, with the host's bits: the order of
 // every sum is that of assembly/spectrum/krylov.ts. The small projected problem is the host's, by
 // the same code as there.
-import { disposeAll } from "@spillway/core/disposal.js";
+import { Held } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "@spillway/gpu";
 import type { KrylovResult, KrylovTask } from "@spillway/numerics/spectrum/krylov-attempts.js";
 import { ProjectedProblem, projectedBytes } from "@spillway/numerics/spectrum/projected-problem.js";
@@ -49,10 +49,9 @@ export async function iterateOnDevice(
   const { full } = problem;
   const kernels = kernelsOf(context);
   const length = recordLength(full);
-  const owned: DeviceBuffer[] = [];
+  const owned = new Held();
   const room = (count: number, label: string): DeviceBuffer<"f64"> => {
-    const buffer = context.alloc("f64", count, { label });
-    owned.push(buffer);
+    const buffer = owned.own(context.alloc("f64", count, { label }));
     return buffer;
   };
   try {
@@ -78,13 +77,13 @@ export async function iterateOnDevice(
       const own = records.slice(j * length, (j + 1) * length);
       const [first, second] = [own.slice(record.head, record.head + full), own.slice(record.head + full, length)];
       const dots = (h: DeviceSlice<"f64">, which: number, on: number, last: number) =>
-        stream.launch(kernels.dots, { grid: on + 1, block: dotThreads }, ...([basis, w, h, own, which, last, on, n] as const));
+        stream.launch(kernels.dots, { grid: on + 1, block: dotThreads }, basis, w, h, own, which, last, on, n);
       dots(first, record.before, count, 0);
-      stream.launch(kernels.subtract, wide, ...([basis, w, first, own, 0, count, n] as const));
+      stream.launch(kernels.subtract, wide, basis, w, first, own, 0, count, n);
       dots(second, record.afterFirst, count, 0);
-      stream.launch(kernels.subtract, wide, ...([basis, w, second, own, 1, count, n] as const));
+      stream.launch(kernels.subtract, wide, basis, w, second, own, 1, count, n);
       dots(second, record.afterSecond, 0, 1);
-      stream.launch(kernels.normalise, wide, ...([w, own, n] as const));
+      stream.launch(kernels.normalise, wide, w, own, n);
     };
 
     stream.upload(vector(0), unitStart(n));
@@ -107,12 +106,12 @@ export async function iterateOnDevice(
       if (result) return result;
       const size = problem.keep();
       stream.upload(q, problem.q);
-      stream.launch(kernels.changeBasis, { grid: Math.ceil(n / 32), block: 256 }, ...([basis, q, full, size, problem.ld, n] as const));
+      stream.launch(kernels.changeBasis, { grid: Math.ceil(n / 32), block: 256 }, basis, q, full, size, problem.ld, n);
       stream.copy(vector(size), vector(full));
       if (pacer.due()) await pacer.pause(restarts);
     }
   } finally {
-    disposeAll(owned);
+    owned.dispose();
   }
 }
 

@@ -230,7 +230,7 @@ function denseProduct(context: Context, n: number, matrix: AnyBuffer, rows = n):
   const kernel: AnyKernel = loadEntries(context, "krylov_schur", [name]).kernel(name, parameters);
   const shape = { grid: Math.ceil(rows / rowsOfBlock), block: 320 };
   return {
-    multiply: (stream, x, y) => stream.launch(kernel, shape, ...([matrix, x, y, n, n] as const)),
+    multiply: (stream, x, y) => stream.launch(kernel, shape, matrix, x, y, n, n),
     ...(type === "f64" && rows === n ? { powerStep: powerStep(context, matrix as DeviceBuffer<"f64">, n) } : {}),
     dispose: () => matrix.dispose(),
   };
@@ -242,7 +242,7 @@ function sparseProduct(context: Context, n: number, offsets: AnyBuffer, columns:
   const kernel: AnyKernel = loadEntries(context, "krylov_schur", [name]).kernel(name, parameters);
   const shape = { grid: Math.min(65535, Math.ceil(n / 64)), block: 256 };
   return {
-    multiply: (stream, x, y) => stream.launch(kernel, shape, ...([offsets, columns, values, x, y, n] as const)),
+    multiply: (stream, x, y) => stream.launch(kernel, shape, offsets, columns, values, x, y, n),
     powerStep: powerStep(context, { values, columns, rowOffsets: offsets } as SparseSlices, n),
     dispose: () => disposeAll([offsets, columns, values]),
   };

@@ -1,6 +1,6 @@
 // Draws W on the device, from the streams that the host would draw it from
 // (kernels/reservoir_weights.cu).
-import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import { Held } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import type { SparseMatrix } from "@spillway/numerics";
@@ -38,19 +38,16 @@ export const drawShape = (size: number) => ({ grid: Math.min(65535, Math.ceil(si
 /** Sums of each row's unscaled draws and of their squares. */
 export async function drawRowSums(context: Context, drawn: WeightDraws): Promise<RowSums> {
   const kernel: AnyKernel = loadEntries(context, file, ["draw_row_sums"]).kernel("draw_row_sums", [...drawParameters, "f64*", "f64*"]);
-  const owned: { dispose(): void }[] = [];
+  const owned = new Held();
   try {
-    const stream = context.stream({ label: "draws" });
-    owned.push(stream);
-    const sums = context.alloc("f64", drawn.size, { label: "row sums" });
-    owned.push(sums);
-    const squares = context.alloc("f64", drawn.size, { label: "row sums of squares" });
-    owned.push(squares);
+    const stream = owned.own(context.stream({ label: "draws" }));
+    const sums = owned.own(context.alloc("f64", drawn.size, { label: "row sums" }));
+    const squares = owned.own(context.alloc("f64", drawn.size, { label: "row sums of squares" }));
     stream.launch(kernel, drawShape(drawn.size), ...drawArguments(drawn), sums, squares);
     const nonzeros = connectionsIn(countDrawn(context, drawn));
     return { sums: await stream.download(sums), squares: await stream.download(squares), nonzeros };
   } finally {
-    disposeAll(owned);
+    owned.dispose();
   }
 }
 
@@ -58,17 +55,15 @@ export async function drawRowSums(context: Context, drawn: WeightDraws): Promise
 export function countDrawn(context: Context, drawn: WeightDraws): Uint32Array {
   if (drawn.full) return new Uint32Array(drawn.size).fill(drawn.selfConnections ? drawn.size : drawn.size - 1);
   const kernel: AnyKernel = loadEntries(context, file, ["count_drawn"]).kernel("count_drawn", [...drawParameters, "u32*"]);
-  const owned: { dispose(): void }[] = [];
+  const owned = new Held();
   try {
-    const counts = context.alloc("u32", drawn.size, { label: "row counts" });
-    owned.push(counts);
-    const stream = context.stream({ label: "counts" });
-    owned.push(stream);
+    const counts = owned.own(context.alloc("u32", drawn.size, { label: "row counts" }));
+    const stream = owned.own(context.stream({ label: "counts" }));
     stream.launch(kernel, drawShape(drawn.size), ...drawArguments(drawn), counts);
     stream.sync();
     return context.read(counts);
   } finally {
-    disposeAll(owned);
+    owned.dispose();
   }
 }
 
@@ -116,14 +111,11 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
   const name = type === "f64" ? "draw_csr" : "draw_csr_f32";
   const kernel: AnyKernel = loadEntries(context, file, [name]).kernel(name, parameters);
   const count = Math.max(1, rowOffsets[to - from]!);
-  const made: { dispose(): void }[] = [];
+  const made = new Held();
   try {
-    const offsets = context.upload(rowOffsets, { label: "offsets of W" });
-    made.push(offsets);
-    const columns = context.alloc("u32", count, { label: "columns of W" });
-    made.push(columns);
-    const values = context.alloc(type, count, { label: "values of W" });
-    made.push(values);
+    const offsets = made.own(context.upload(rowOffsets, { label: "offsets of W" }));
+    const columns = made.own(context.alloc("u32", count, { label: "columns of W" }));
+    const values = made.own(context.alloc(type, count, { label: "values of W" }));
     const args: AnyArgument[] = [
       ...drawArguments(drawn),
       drawn.factor,
@@ -137,7 +129,7 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
     stream.launch(kernel, drawShape(to - from), ...args);
     return { offsets, columns, values };
   } catch (error) {
-    disposeQuietly(made);
+    made.disposeQuietly();
     throw error;
   }
 }
@@ -155,16 +147,15 @@ export async function drawSparse(context: Context, drawn: WeightDraws): Promise<
     const what = `the ${count.toLocaleString("en")} connections of ${size} neurons on ${context.info.name}`;
     throw new EngineCapacityError(what, needed, limit, "let the host draw them");
   }
-  const owned: { dispose(): void }[] = [];
+  const owned = new Held();
   try {
-    const stream = context.stream({ label: "draws" });
-    owned.push(stream);
+    const stream = owned.own(context.stream({ label: "draws" }));
     const { offsets, columns, values } = drawCsr(context, stream, drawn, rowOffsets, "none");
-    owned.push(offsets, columns, values);
+    for (const buffer of [offsets, columns, values]) owned.own(buffer);
     const [allColumns, allValues] = [await stream.download(columns), await stream.download(values)];
     return { rows: size, cols: size, rowOffsets, columns: allColumns.subarray(0, count), values: allValues.subarray(0, count) };
   } finally {
-    disposeAll(owned);
+    owned.dispose();
   }
 }
 
@@ -247,5 +238,5 @@ function drawRows(
   const parameters = [...drawParameters, "f64", `${weightType}*`, "i32", "i32", "i32"] as const;
   const kernel: AnyKernel = loadEntries(context, file, [name]).kernel(name, parameters);
   stream.fill(target);
-  stream.launch(kernel, drawShape(to - from), ...([...drawArguments(drawn), drawn.factor, target, stride, from, to - from] as const));
+  stream.launch(kernel, drawShape(to - from), ...drawArguments(drawn), drawn.factor, target, stride, from, to - from);
 }

@@ -1,7 +1,7 @@
 // A dense W of eight or four bits a weight in device memory, and its step, which is not portable
 // arithmetic. The weights were rounded to steps when they were made (docs/numerics.md, rule 7); the
 // device finds the steps again. Layouts: kernels/reservoir_quantize.cu.
-import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import { disposeAll, Held } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "@spillway/gpu";
 import type { FloatArray, Matrix } from "@spillway/numerics";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
@@ -83,15 +83,13 @@ export class QuantizedWeights implements StreamedWeights {
       ...(["const u8*", "const f32*", "const f32*", "f32*", "const u64*", "const f32*", "const f32*", "i32", "i32"] as const),
       ...(["i32", "f32", "u32", "u32", "i32"] as const),
     ]);
-    const made: DeviceBuffer[] = [];
+    const made = new Held();
     try {
-      this.#weights = context.alloc("u8", size * rowBytes, { label: "W" });
-      made.push(this.#weights);
-      this.#scales = context.alloc("f32", size, { label: "scales of W" });
-      made.push(this.#scales);
+      this.#weights = made.own(context.alloc("u8", size * rowBytes, { label: "W" }));
+      this.#scales = made.own(context.alloc("f32", size, { label: "scales of W" }));
       this.#fill(context, stream, layout, weights, drawn);
     } catch (error) {
-      disposeQuietly(made);
+      made.disposeQuietly();
       throw error;
     }
   }

@@ -165,7 +165,7 @@ export function openBlasTrainer(context: Context, shape: RowShape, gram: DeviceG
       for (let first = 0; first < given.rows; first += chunkRows) {
         const rows = Math.min(chunkRows, given.rows - first);
         const values = rowArguments(shape, part(given, first, rows));
-        stream.launch(kernel, { grid: rows, block: 256 }, ...[...values, rows, written]);
+        stream.launch(kernel, { grid: rows, block: 256 }, ...values, rows, written);
         gram.blas.add(stream, written, rows, columns, gram.sums);
       }
       taken += given.rows;

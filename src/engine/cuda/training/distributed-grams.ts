@@ -3,7 +3,7 @@
 // of one device. Tiles, not blocks of rows, since what moves is then the states of a block, N
 // values a row, and not sums of all blocks, F^2 / 2 values of twice the size; and no device holds
 // them all.
-import { type Disposes, disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import { disposeAll, Held } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
 import type { GramBlocks } from "@spillway/numerics";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
@@ -72,10 +72,9 @@ class OtherTiles {
     if (this.#copies && this.#copies.rows >= rows) return this.#copies;
     this.#release();
     const { size, inputSize, outputs, precision } = this.#shape;
-    const made: DeviceBuffer<RealType>[] = [];
+    const made = new Held();
     const room = <T extends RealType>(type: T, columns: number, label: string) => {
-      const buffer = allocAny(this.context, type, rows * columns, label);
-      made.push(buffer);
+      const buffer = made.own(allocAny(this.context, type, rows * columns, label));
       return buffer;
     };
     try {
@@ -88,7 +87,7 @@ class OtherTiles {
       };
       return this.#copies;
     } catch (error) {
-      disposeQuietly(made);
+      made.disposeQuietly();
       throw error;
     }
   }
@@ -116,23 +115,21 @@ export class DistributedGrams {
     const tiles = gramTiles(shape);
     const devices = Math.min(tiles, peers.length + 1);
     const range = (d: number): TileRange => ({ from: Math.floor((tiles * d) / devices), to: Math.floor((tiles * (d + 1)) / devices) });
-    const made: Disposes[] = [];
+    const made = new Held();
     let where = context;
     try {
-      this.#own = new DeviceGrams(context, shape, 1, range(0));
-      made.push(this.#own);
-      this.#ready = context.event({ timing: false });
-      made.push(this.#ready);
+      this.#own = made.own(new DeviceGrams(context, shape, 1, range(0)));
+      this.#ready = made.own(context.event({ timing: false }));
       const others: OtherTiles[] = [];
       for (const [k, peer] of peers.slice(0, devices - 1).entries()) {
         where = peer;
         const tiles = new OtherTiles(peer, shape, range(k + 1));
         others.push(tiles);
-        made.push(tiles);
+        made.own(tiles);
       }
       this.#others = others;
     } catch (error) {
-      disposeQuietly(made);
+      made.disposeQuietly();
       throw namedFailure(error, deviceName(where));
     }
   }

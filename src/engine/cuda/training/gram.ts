@@ -133,7 +133,7 @@ export class DeviceGrams {
   add(stream: Stream, given: MemberRows): void {
     const config = { grid: [this.tiles, this.members] as const, block: threads };
     const range = [0, given.rows, this.#inBlock, this.#firstTile];
-    stream.launch(this.#kernel, config, ...[...rowArguments(this.#shape, given), ...range, this.sums, this.totals]);
+    stream.launch(this.#kernel, config, ...rowArguments(this.#shape, given), ...range, this.sums, this.totals);
     this.#rows += given.rows;
     this.#inBlock = (this.#inBlock + given.rows) % blockRows;
   }
