@@ -1,15 +1,21 @@
-// An engine of one's own with nothing but name, probe, plan and open, registered as a user's
+// An engine of one's own with nothing but the five members that each must have, registered as a user's
 // package would: everything runs on it, and gives the bits of the other engines.
 import { beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { Matrix } from "../../packages/numerics/src/index.js";
 import { Classifier, Forecaster, sweepReadouts } from "../../src/model/index.js";
 import { ridge } from "../../src/readout/index.js";
-import { ReservoirComputer, ReservoirEnsemble, registerEngine } from "../../src/reservoir/index.js";
+import {
+  ReservoirComputer,
+  ReservoirEnsemble,
+  type ReservoirOptions,
+  registerActivation,
+  registerEngine,
+} from "../../src/reservoir/index.js";
 import { bits, engineContract } from "./contract.js";
 import { minimalEngine } from "./minimal.js";
 
-engineContract("an engine of four members", minimalEngine, {}, 5);
+engineContract("an engine of five members", minimalEngine, {}, 5);
 
 const series = Float64Array.from({ length: 300 }, (_, t) => Math.sin(t / 5) + 0.3 * Math.sin(t / 2.3));
 const reservoir = { size: 30, seed: 3 };
@@ -20,7 +26,17 @@ async function both<T>(work: (engine: string) => Promise<T>): Promise<[T, T]> {
 }
 
 describe("an engine without costs or a device", () => {
-  beforeAll(() => registerEngine("minimal", async () => minimalEngine, { automatic: false }));
+  beforeAll(() => {
+    registerEngine("minimal", async () => minimalEngine, { automatic: false });
+    const name = "cubeForEngines";
+    registerActivation({
+      name,
+      description: "z^3 of a bounded z.",
+      options: {},
+      bounded: true,
+      f: (z) => Math.min(1, Math.max(-1, z * z * z)),
+    });
+  });
 
   it("has five members", () => {
     expect(Object.keys(minimalEngine).toSorted()).toEqual(["name", "open", "plan", "probe", "supports"]);
@@ -77,6 +93,20 @@ describe("an engine without costs or a device", () => {
       return await classifier.predict(sequences);
     });
     expect(mine).toEqual(theirs);
+  });
+
+  it.each([
+    ["activation", { activation: "cubeForEngines" }, /activation is "cubeForEngines"; it takes one of .* on the engine "minimal"/],
+    ["cell", { cell: { type: "euler", step: 0.1, damping: 0.1 } }, /cell is "euler"; it takes nothing on the engine "minimal"/],
+    ["arithmetic", { arithmetic: "integer" }, /arithmetic is "integer"; it takes .* on the engine "minimal"/],
+    ["kind", { kind: "oscillator" }, /kind is "oscillator"; it takes nothing on the engine "minimal"/],
+  ])("refuses what it does not support: %s", async (field, options, message) => {
+    const described = { size: 8, ...options } as ReservoirOptions;
+    const refused = ReservoirComputer.create(described, { engine: "minimal" });
+    await expect(refused).rejects.toMatchObject({ name: "ArgumentError", field });
+    await expect(refused).rejects.toThrow(message);
+    await using computer = await ReservoirComputer.create(described, { engine: "reference" });
+    expect(computer.engine.name).toBe("reference");
   });
 
   it("refuses plans, of which it has one", async () => {
