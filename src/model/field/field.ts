@@ -20,6 +20,7 @@ import { type Forecaster, type ForecasterConstructors, forecastersOf } from "../
 import { checkChoose } from "../forecaster/lambda-choice.js";
 import type { FitRows, ForecastModel, Trained } from "../forecaster/model.js";
 import { chooseDefaults, plannedRidge, seedsOf } from "../forecaster/plan.js";
+import { fitPreprocessing, inScores } from "../forecaster/preprocessing.js";
 import { half } from "../forecaster/reservoir-model.js";
 import type { RowKind } from "../forecaster/rows.js";
 import { type LoadOptions, loadTable } from "../model-file.js";
@@ -28,7 +29,6 @@ import { decodeField, encodeField } from "./file.js";
 import { FieldGeometry, ownColumns } from "./geometry.js";
 import { FieldGroups } from "./groups.js";
 import { type FieldOptions, type FieldSettings, fieldOptionsTable } from "./options.js";
-import { fitFieldPreprocessing } from "./preprocessing.js";
 
 /** What reservoirs are made of. */
 interface FieldReservoirs extends EngineSelection {
@@ -219,8 +219,11 @@ function trainOn(
   trainers: readonly RidgeTrainer[],
   work: WorkOptions,
 ) {
-  const { hold, washout } = settings;
-  const preprocessing = fitFieldPreprocessing(data, settings, geometry.known);
+  const { hold, washout, standardise, bounds, shared, channels, transforms = [] } = settings;
+  const { given: first, masks: count } = geometry.known;
+  const asked = { transforms, standardise, hold: true, bounds, maskColumns: { first, count }, alike: shared ? channels : undefined };
+  const fitted = fitPreprocessing(data, asked, false);
+  const preprocessing = { ...fitted, held: inScores(fitted.held!, fitted.targetScale) };
   return FieldGroups.fit(computers, data, { geometry, preprocessing, hold, washout, trainers }, work);
 }
 

@@ -15,11 +15,13 @@ import { type CheckedSeries, checkColumns, seriesInputs } from "../forecaster/da
 import { SeriesHistory } from "../forecaster/history.js";
 import { checkKnown } from "../forecaster/known.js";
 import type { ForecastMember, PredictedRows } from "../forecaster/model.js";
-import { preprocessed, withTransforms } from "../forecaster/preprocessing.js";
+import { type Preprocessing, preprocessed, type Range, withTransforms } from "../forecaster/preprocessing.js";
 import { roundedInputs } from "../forecaster/training.js";
 import { columnsOf, restored, standardised } from "../standardisation.js";
 import type { FieldGeometry } from "./geometry.js";
-import type { FieldPreprocessing } from "./preprocessing.js";
+
+/** Preprocessing whose range is in z-scores. */
+type FieldPreprocessing = Preprocessing & { readonly held: Range };
 
 /** What training gives. */
 export interface FieldFit {

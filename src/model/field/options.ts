@@ -8,7 +8,6 @@ import {
   given,
   type Kind,
   list,
-  object,
   option,
   optional,
   record,
@@ -20,19 +19,15 @@ import type { Seed } from "@spillway/numerics";
 import type { RidgeOptions } from "../../readout/index.js";
 import type { EngineSelection, ReservoirOptions } from "../../reservoir/index.js";
 import { selectionTable } from "../../reservoir/options.js";
-import { type CalendarFeature, calendarKind } from "../../series/calendar.js";
 import { anyTransformKind, type Transform } from "../../series/transform-kinds.js";
-import { type Bounds, boundsOption } from "../forecaster/bounds.js";
-import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
-import { type MissingInSeries, missingKind } from "../forecaster/missing.js";
+import { type LambdaSettings, lambdaSettingsTable } from "../forecaster/lambda-choice.js";
 import { membersKind } from "../forecaster/options.js";
-import { type TableNames, tableNamesOption } from "../table-names.js";
 
 /** What lies beyond the last site of a direction: the first one again, or nothing. */
 export type FieldEdges = "periodic" | "open";
 
 /** What a field forecaster keeps beside its reservoirs. */
-export interface FieldSettings {
+export interface FieldSettings extends LambdaSettings {
   /**
    * How many reservoirs lie side by side along a line, or down and along a grid, [down, along]; the
    * sites of a direction are shared out evenly.
@@ -69,26 +64,6 @@ export interface FieldSettings {
   /** Rows at the start of every training series that train nothing. Default 100. */
   readonly washout: number;
   /**
-   * Steps that are forecast: lambda is then chosen by closed-loop forecasts of that many steps from
-   * starts inside the training series, as in `Forecaster`, and forecasts have bands (`intervals`).
-   */
-  readonly horizon?: number | undefined;
-  /**
-   * How it is chosen: `lambdas` (default those of `Forecaster`, or the readout's own), `starts`,
-   * `validation`, `loss`.
-   */
-  readonly choose?: ChooseLambdaOptions | undefined;
-  /**
-   * What becomes of missing values (NaN), as in `Forecaster`. Default "error". With "mask" a
-   * reservoir is told of the columns that it sees. `missingCounts` says how many there were.
-   */
-  readonly missing?: MissingInSeries | undefined;
-  /**
-   * What of the calendar is an input that is known beforehand, by the time stamps of the rows:
-   * cycles ("hour", "weekday", "yearday") and holidays. Default none.
-   */
-  readonly calendar?: readonly CalendarFeature[] | undefined;
-  /**
    * What is done to the field before anything else, in order, and undone on forecasts
    * (`Transform`); if weights are shared, with the same parameters at every site. Default none.
    */
@@ -102,12 +77,8 @@ export interface FieldSettings {
    * Hold forecasts to the range of the training data, widened by half a deviation. Default true.
    */
   readonly hold: boolean;
-  /** The least and the largest value that a column can have, as in `Forecaster`. */
-  readonly bounds?: Bounds | undefined;
   /** Ridge and its options. Default lambda 1e-3, or with a horizon that which is chosen. */
   readonly readout: RidgeOptions;
-  /** Names of the table that the rows come from, which the file keeps for `spillway forecast`. */
-  readonly table?: TableNames | undefined;
 }
 
 /** A description of a field forecaster. */
@@ -136,16 +107,11 @@ export const fieldTable = {
   shared: option(flag, true, "One reservoir and one readout for all groups."),
   members: optional(membersKind, "Forecasters of other seeds, whose median is the forecast; left out, 1."),
   washout: option(whole(), 100, "Rows at the start of every series that train nothing."),
-  horizon: optional(whole({ atLeast: 1 }), "Steps that are forecast: lambda is chosen by closed loops that long."),
-  choose: optional(object(chooseLambdaTable) as Kind<ChooseLambdaOptions>, "How lambda is chosen."),
-  missing: optional(missingKind, "What becomes of missing values; left out, error."),
-  calendar: optional(calendarKind, "What of the calendar is an input, by the time stamps of the rows."),
   transforms: optional(list(anyTransformKind, "a list of transforms"), "What is done to the field first, and undone on forecasts."),
   standardise: option(flag, true, "Turn the field into z-scores."),
   hold: option(flag, true, "Hold forecasts to the widened range of the training data."),
-  bounds: boundsOption,
   readout: option(record(anything, "an object of ridge options") as Kind<object>, {}, "Options of ridge."),
-  table: tableNamesOption,
+  ...lambdaSettingsTable,
 } satisfies TableOf<FieldSettings>;
 
 /** The options of `FieldForecaster.create`. */

@@ -277,15 +277,15 @@ export function withoutCalendar<Data extends CheckedData>(data: readonly Data[],
   if (columns === 0) return data;
   return data.map((one) => {
     const { known } = one as Partial<CheckedSeries>;
-    return { ...one, known: known && known.cols > columns ? columnsUpTo(known, known.cols - columns) : undefined };
+    return { ...one, known: known && known.cols > columns ? columnsBetween(known, 0, known.cols - columns) : undefined };
   });
 }
 
-/** The first columns of a matrix. */
-export function columnsUpTo(matrix: Matrix, count: number): Matrix {
-  if (matrix.cols === count) return matrix;
-  const out = Matrix.zeros(matrix.rows, count);
-  for (let t = 0; t < matrix.rows; t++) out.data.set(matrix.row(t).subarray(0, count), t * count);
+/** Columns `from` to `to` (exclusive) of a matrix. */
+export function columnsBetween(matrix: Matrix, from: number, to: number): Matrix {
+  if (from === 0 && to === matrix.cols) return matrix;
+  const out = Matrix.zeros(matrix.rows, to - from);
+  for (let t = 0; t < matrix.rows; t++) out.data.set(matrix.row(t).subarray(from, to), t * out.cols);
   return out;
 }
 

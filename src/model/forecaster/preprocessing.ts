@@ -1,12 +1,12 @@
 // Preprocessing of a series: what is fitted on its training rows, and the numbers that drive the
 // reservoir and train its readout.
 import { ArgumentError } from "@spillway/core/errors.js";
-import type { Matrix } from "@spillway/numerics";
-import type { Transform } from "../../series/transform-kinds.js";
+import { Matrix } from "@spillway/numerics";
+import type { FittedTransform, Transform } from "../../series/transform-kinds.js";
 import { type FittedTransforms, fitTransforms, rowsLost, transformed } from "../../series/transforms.js";
 import { columnsOf, fitStandardisation, noStandardisation, type Standardisation, standardised } from "../standardisation.js";
 import { type Bound, type Bounds, boundsOf, endsWithin } from "./bounds.js";
-import { type CheckedData, type CutRows, cutRows } from "./data.js";
+import { type CheckedData, type CutRows, columnsBetween, cutRows } from "./data.js";
 import { drives, type Hybrid, isSeen, modelledRows, withModel } from "./hybrid.js";
 import type { TrainingSeries } from "./training.js";
 
@@ -50,6 +50,8 @@ export interface PreprocessingSettings {
   readonly hold: boolean;
   readonly bounds?: Bounds | undefined;
   readonly hybrid?: Hybrid | undefined;
+  /** Columns of a site, if all sites of a field have the same parameters. */
+  readonly alike?: number | undefined;
 }
 
 /** Deviations that a held output may leave the range of the training rows. */
@@ -58,43 +60,71 @@ const margin = 0.5;
 /** Fits the preprocessing on training rows. */
 export function fitPreprocessing(
   given: readonly CheckedData[],
-  { transforms: asked, standardise, hold, bounds: limits, hybrid, maskColumns }: PreprocessingSettings,
+  { transforms: asked, standardise, hold, bounds: limits, hybrid, maskColumns, alike }: PreprocessingSettings,
   feedback: boolean,
 ): Preprocessing {
-  const transforms = fitTransforms(asked.length > 0 ? given.map((one, s) => transformable(one, s, asked, given.length)) : [], asked);
+  const transforms = fitAlike(asked.length > 0 ? given.map((one, s) => transformable(one, s, asked, given.length)) : [], asked, alike);
   const data = given.map((one) => withTransforms(transforms, one));
-  const cuts = data.map((one) => cutRows(one, feedback));
   const known = data[0]!.series ? (data[0]!.known?.cols ?? 0) : 0;
+  const whole = data.map((one) => one.series ?? one.targets);
+  const { cols } = whole[0]!;
+  const sites = (series: readonly Matrix[]) => (alike ? series.map((one) => new Matrix(one.data.length / alike, alike, one.data)) : series);
+  const spread = (values: Float64Array): Float64Array => Float64Array.from({ length: cols }, (_, c) => values[c % values.length]!);
+  const own = (): Standardisation => {
+    const { mean, deviation } = fitStandardisation(sites(whole));
+    return { mean: spread(mean), deviation: spread(deviation) };
+  };
   const inputs = (): Standardisation => {
-    if (feedback || !data[0]!.series) return fitStandardisation(cuts.map((cut) => cut.inputs));
-    const own = fitStandardisation(data.map(({ series }) => series!));
-    if (known === 0) return own;
+    if (feedback || !data[0]!.series) return fitStandardisation(data.map((one) => cutRows(one, feedback).inputs));
+    if (known === 0) return own();
     return joined(
-      own,
+      own(),
       fitKnown(
         data.map((one) => (one as { known: Matrix }).known),
         maskColumns,
       ),
     );
   };
-  const whole = data.map((one) => one.series ?? one.targets);
   const isForecast = feedback || data[0]!.series !== undefined;
-  const bounds = isForecast
-    ? boundsOf(
-        limits,
-        given.map((one) => one.series ?? one.targets),
-      )
-    : undefined;
-  const range = () => (bounds && asked.length === 0 ? endsWithin(rangeOf(whole), bounds) : rangeOf(whole));
-  const inputScale = standardise === true || standardise === "inputs" ? inputs() : noStandardisation(cuts[0]!.inputs.cols);
+  const measured = given.map((one) => one.series ?? one.targets);
+  const found = isForecast ? boundsOf(limits, limits ? measured : sites(measured)) : undefined;
+  const bounds = found && Array.from({ length: cols }, (_, c) => found[c % found.length]!);
+  const range = (): Range => {
+    const { lower, upper } = rangeOf(sites(whole));
+    const ends = { lower: spread(lower), upper: spread(upper) };
+    return bounds && asked.length === 0 ? endsWithin(ends, bounds) : ends;
+  };
+  const isScaled = standardise === true || standardise === "inputs";
+  const inputScale = isScaled ? inputs() : noStandardisation(cutRows(data[0]!, feedback).inputs.cols);
   return {
     transforms,
     known,
-    inputScale: drives(hybrid?.use) ? joined(inputScale, columnsOf(inputScale, 0, whole[0]!.cols)) : inputScale,
-    targetScale: standardise === true || standardise === "targets" ? fitStandardisation(whole) : noStandardisation(whole[0]!.cols),
+    inputScale: drives(hybrid?.use) ? joined(inputScale, columnsOf(inputScale, 0, cols)) : inputScale,
+    targetScale: standardise === true || standardise === "targets" ? own() : noStandardisation(cols),
     held: hold ? range() : undefined,
     bounds,
   };
+}
+
+/** Transforms whose parameters are fitted column by column, or for all sites of `alike` columns together. */
+function fitAlike(series: readonly Matrix[], asked: readonly Transform[], alike: number | undefined): FittedTransforms {
+  if (!alike || series.length === 0) return fitTransforms(series, asked);
+  const sites = series[0]!.cols / alike;
+  const fitted = fitTransforms(
+    series.flatMap((one) => Array.from({ length: sites }, (_, site) => columnsBetween(one, site * alike, (site + 1) * alike))),
+    asked,
+  );
+  return { ...fitted, steps: fitted.steps.map((step) => atEverySite(step, sites)) };
+}
+
+/** The parameters of one site at all of them. */
+function atEverySite(step: FittedTransform, sites: number): FittedTransform {
+  if (typeof step !== "object") return step;
+  const all = (values: readonly number[]) => Array.from({ length: sites }, () => values).flat();
+  if ("boxCox" in step) return { boxCox: all(step.boxCox), most: all(step.most) };
+  if (!("standardise" in step)) return step;
+  const { mean, deviation } = step.standardise;
+  return { standardise: { mean: all(mean), deviation: all(deviation) } };
 }
 
 /**

@@ -2,7 +2,7 @@
 // series, what is known, and what a model of the user's says.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { allocate, type FloatArray, Matrix, type Precision } from "@spillway/numerics";
-import { beside } from "./data.js";
+import { beside, columnsBetween } from "./data.js";
 import { drives, type HybridUse, isSeen } from "./hybrid.js";
 
 /** What it sees: [y(t), ..., y(t - lags + 1), known, M(y(t))]. */
@@ -43,16 +43,8 @@ export function readoutFeatureRows(
   modelled: Matrix | undefined,
   before?: Matrix,
 ): Matrix {
-  const lagged = laggedInputs(firstColumns(inputs, given), outputs, lags, before);
+  const lagged = laggedInputs(columnsBetween(inputs, 0, given), outputs, lags, before);
   return modelled ? beside(lagged, modelled) : lagged;
-}
-
-/** The first columns of a matrix. */
-export function firstColumns(matrix: Matrix, count: number): Matrix {
-  if (matrix.cols === count) return matrix;
-  const out = Matrix.zeros(matrix.rows, count);
-  for (let t = 0; t < matrix.rows; t++) out.data.set(matrix.row(t).subarray(0, count), t * count);
-  return out;
 }
 
 /** Row t is [y(t), y(t - 1), ..., y(t - lags + 1), the other inputs at t]. */

@@ -13,7 +13,8 @@ import {
 import { type AnyReservoirComputer, checkFinite, type LinearReadout, type TrainingSink, type WorkOptions } from "../../reservoir/index.js";
 import { checkReadout } from "../../reservoir/inputs.js";
 import { SaturationCount, shareOfSums, warnWhereSaturated } from "../classifier/saturation.js";
-import { firstColumns, type ReadoutFeatures, readoutFeatureCount, readoutFeatureRows } from "./readout-features.js";
+import { columnsBetween } from "./data.js";
+import { type ReadoutFeatures, readoutFeatureCount, readoutFeatureRows } from "./readout-features.js";
 
 /** One series in the reservoir's own units: inputs T x I, targets T x O. */
 export interface TrainingSeries {
@@ -121,7 +122,7 @@ async function trainSeen(
   for (let from = 0; from < inputs.rows; from += chunk) {
     const rows = rounded.subarray(from, from + chunk);
     const states = await computer.run(inputs.subarray(from, from + chunk), { signal });
-    const before = firstColumns(rounded.subarray(Math.max(0, from - readoutFeatures.lags), from), targets.cols);
+    const before = columnsBetween(rounded.subarray(Math.max(0, from - readoutFeatures.lags), from), 0, targets.cols);
     const seen = readoutFeatureRows(readoutFeatures, rows, said?.subarray(from, from + chunk), before);
     const skipped = Math.min(states.rows, Math.max(0, washout - from));
     if (skipped < states.rows)

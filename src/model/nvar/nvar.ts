@@ -5,7 +5,6 @@ import { resolve } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
 import { chooseEngine, type WorkOptions } from "../../reservoir/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import { endsWithin } from "../forecaster/bounds.js";
 import { type CheckedSeries, checkColumns, lastRows } from "../forecaster/data.js";
 import { evaluate } from "../forecaster/evaluate.js";
 import { type Forecaster, type ForecasterConstructors, forecastersOf } from "../forecaster/forecaster.js";
@@ -13,14 +12,16 @@ import { checkKnown } from "../forecaster/known.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
 import type { FitRows, ForecastMember, ForecastModel, PredictedRows, Trained } from "../forecaster/model.js";
 import { chooseDefaults } from "../forecaster/plan.js";
+import { fitPreprocessing, inScores } from "../forecaster/preprocessing.js";
 import { half } from "../forecaster/reservoir-model.js";
 import type { RowKind } from "../forecaster/rows.js";
 import { type LoadOptions, loadTable } from "../model-file.js";
 import type { MutableContent } from "../mutable-content.js";
+import { columnsOf } from "../standardisation.js";
 import { type Numbers, NvarFeatures, numbers, rowsBetween } from "./features.js";
 import { decodeNvar, encodeNvar } from "./file.js";
 import { type NvarOptions, type NvarSettings, nvarOptionsTable } from "./options.js";
-import { copyRows, heldRange, hold, knownScale, NvarStep, nvarBounds, nvarScale, restoredNumbers, scaledNumbers } from "./step.js";
+import { copyRows, hold, NvarStep, restoredNumbers, scaledNumbers } from "./step.js";
 import { type LeastSquares, leastSquaresHere, type NvarFit, type NvarSeries, trainNvar } from "./training.js";
 
 /** The last rows of an NVAR model's series, in z-scores; none after a reset. */
@@ -262,9 +263,12 @@ async function fitMembers(
       left: settings.missing === "mask" ? masks[s]?.subarray(0, rows.rows) : undefined,
     }),
   );
-  const scale = nvarScale(series, settings);
-  const known = knownScale(series, settings);
-  const features = new NvarFeatures(settings, series[0]!.cols, known?.mean.length);
+  const { standardise, neighbours, bounds: limits } = settings;
+  const asked = { transforms: [], standardise, hold: true, bounds: limits, alike: neighbours === null ? undefined : 1 };
+  const { targetScale: scale, inputScale, held, bounds, known: count } = fitPreprocessing(given, asked, false);
+  const { cols } = series[0]!;
+  const known = count > 0 ? columnsOf(inputScale, cols, cols + count) : undefined;
+  const features = new NvarFeatures(settings, cols, count);
   const scaled = series.map((one) => ({
     ...one,
     values: scaledNumbers(scale, one.values),
@@ -272,9 +276,7 @@ async function fitMembers(
   }));
   const found = await trainNvar(settings, features, scaled, lambdas, solve, work);
   const last = scaled.at(-1)!;
-  const bounds = nvarBounds(series, settings);
-  const { lower, upper } = endsWithin(heldRange(series, settings), bounds);
-  const range = { lower: scaledNumbers(scale, { high: lower }).high, upper: scaledNumbers(scale, { high: upper }).high };
+  const range = inScores(held!, scale);
   const history = copyRows(last.values, features, last.rows);
   return found.map((weights) => new NvarMember(settings, { ...weights, features, scale, knownScale: known, range, bounds, history }));
 }

@@ -1,28 +1,10 @@
 // An NvarForecaster's options and their checks. It computes nothing.
-import {
-  choice,
-  either,
-  flag,
-  type Kind,
-  list,
-  nothing,
-  number,
-  object,
-  option,
-  optional,
-  type TableOf,
-  text,
-  whole,
-} from "@spillway/core/options.js";
-import { type CalendarFeature, calendarKind } from "../../series/calendar.js";
-import { type Bounds, boundsOption } from "../forecaster/bounds.js";
-import { type ChooseLambdaOptions, chooseLambdaTable } from "../forecaster/lambda-choice.js";
-import { type MissingInSeries, missingKind } from "../forecaster/missing.js";
+import { choice, either, flag, list, nothing, number, option, optional, type TableOf, text, whole } from "@spillway/core/options.js";
+import { type LambdaSettings, lambdaSettingsTable } from "../forecaster/lambda-choice.js";
 import { targetsOption } from "../forecaster/options.js";
-import { type TableNames, tableNamesOption } from "../table-names.js";
 
 /** What an NVAR forecaster is. */
-export interface NvarSettings {
+export interface NvarSettings extends LambdaSettings {
   /** k, values of each column that are seen: rows t, t - s, ..., t - (k - 1) s. Default 2. */
   readonly delays: number;
   /** s, rows between two of them. Default 1. */
@@ -38,19 +20,8 @@ export interface NvarSettings {
    * with a horizon that which is chosen.
    */
   readonly lambda: number;
-  /**
-   * Steps that are forecast: lambda is then chosen by closed-loop forecasts of that many steps from
-   * starts inside the training series, as in `Forecaster`, and forecasts have bands (`intervals`).
-   */
-  readonly horizon?: number | undefined;
   /** The columns of the series that are forecast, as in `Forecaster`. Default all. */
   readonly targets?: readonly number[] | undefined;
-  /**
-   * How it is chosen: `lambdas` (default those of `Forecaster`, or `lambda` if it is said),
-   * `starts`,
-   * `validation`, `loss`.
-   */
-  readonly choose?: ChooseLambdaOptions | undefined;
   /**
    * For a field on a ring: each column is predicted from itself and this many columns on each
    * side, by one polynomial with the same weights for all. Default null: every column sees all.
@@ -64,25 +35,11 @@ export interface NvarSettings {
    * true.
    */
   readonly hold: boolean;
-  /** The least and the largest value that a column can have, as in `Forecaster`. */
-  readonly bounds?: Bounds | undefined;
   /**
    * "float64" (default), or "doubleDouble" for data, weights and closed loop in about 106 bits:
    * some 50 times as slow, and of use only for data without noise.
    */
   readonly arithmetic: "float64" | "doubleDouble";
-  /**
-   * What becomes of missing values (NaN), as in `Forecaster`. Default "error". With "mask" they are
-   * held, and rows of features that contain or predict such a value train nothing. `missingCounts` says how many there were.
-   */
-  readonly missing?: MissingInSeries | undefined;
-  /**
-   * What of the calendar is an input that is known beforehand, by the time stamps of the rows:
-   * cycles ("hour", "weekday", "yearday") and holidays. Default none.
-   */
-  readonly calendar?: readonly CalendarFeature[] | undefined;
-  /** Names of the table that the rows come from, which the file keeps for `spillway forecast`. */
-  readonly table?: TableNames | undefined;
 }
 
 /** The options of an NVAR forecaster; each has a default. */
@@ -104,9 +61,7 @@ export const nvarTable = {
   constant: option(flag, true, "Whether there is a constant, which is not penalised."),
   target: option(choice("increment", "value"), "increment", "What is learnt: y(t + 1) - y(t), or y(t + 1)."),
   lambda: option(number({ atLeast: 0 }), 1e-6, "The penalty on squared weights."),
-  horizon: optional(whole({ atLeast: 1 }), "Steps that are forecast: lambda is chosen by closed loops that long."),
   targets: targetsOption,
-  choose: optional(object(chooseLambdaTable) as Kind<ChooseLambdaOptions>, "How lambda is chosen."),
   neighbours: option(
     either("null or a whole number of at least 0", nothing, whole()),
     null,
@@ -114,11 +69,8 @@ export const nvarTable = {
   ),
   standardise: option(flag, true, "Turn the series into z-scores by the training data."),
   hold: option(flag, true, "Hold outputs of a closed loop to the widened range of the training data."),
-  bounds: boundsOption,
   arithmetic: option(choice("float64", "doubleDouble"), "float64", "Of data, weights and closed loop."),
-  missing: optional(missingKind, "What becomes of missing values; left out, error."),
-  calendar: optional(calendarKind, "What of the calendar is an input, by the time stamps of the rows."),
-  table: tableNamesOption,
+  ...lambdaSettingsTable,
 } satisfies TableOf<NvarSettings>;
 
 /** The options of `NvarForecaster.create`. */

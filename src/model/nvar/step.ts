@@ -1,15 +1,14 @@
-// One step of NVAR in either arithmetic, and the scores and the range of its outputs.
+// One step of NVAR in either arithmetic, and z-scores of its numbers.
 
-import { type DoubleDouble, ddAdd, ddDivide, ddMultiply, ddSubtract, Matrix } from "@spillway/numerics";
+import { type DoubleDouble, ddAdd, ddDivide, ddMultiply, ddSubtract } from "@spillway/numerics";
 import { type DoubleDoubles, ddAt, ddDotOf, ddSet } from "@spillway/numerics/double-double-rows.js";
 import { evaluateReadout } from "../../reservoir/features.js";
-import { type Bound, boundsOf } from "../forecaster/bounds.js";
-import { type Range, rangeOf } from "../forecaster/preprocessing.js";
-import { fitStandardisation, noStandardisation, type Standardisation } from "../standardisation.js";
+import type { Range } from "../forecaster/preprocessing.js";
+import type { Standardisation } from "../standardisation.js";
 import type { Numbers, NvarFeatures } from "./features.js";
 import { numbers } from "./features.js";
 import type { NvarSettings } from "./options.js";
-import type { NvarSeries, NvarWeights } from "./training.js";
+import type { NvarWeights } from "./training.js";
 
 const exact = (high: number): DoubleDouble => ({ high, low: 0 });
 
@@ -101,47 +100,4 @@ export function hold({ lower, upper }: Range, { high, low }: Numbers): void {
     high[c] = value < lower[c]! ? lower[c]! : upper[c]!;
     if (low) low[c] = 0;
   }
-}
-
-/** Series as matrices; a ring as one column, since all its columns are treated alike. */
-function alike(series: readonly NvarSeries[], { neighbours }: NvarSettings): readonly Matrix[] {
-  return series.map(({ rows, cols, values }) =>
-    neighbours === null ? new Matrix(rows, cols, values.high) : new Matrix(rows * cols, 1, values.high),
-  );
-}
-
-/** D values from those of each column, or from the one of a ring. */
-const spread = (values: Float64Array, cols: number): Float64Array =>
-  Float64Array.from({ length: cols }, (_, c) => values[c % values.length]!);
-
-/** Mean and deviation of each column over all series. */
-export function nvarScale(series: readonly NvarSeries[], settings: NvarSettings): Standardisation {
-  const { cols } = series[0]!;
-  if (!settings.standardise) return noStandardisation(cols);
-  const { mean, deviation } = fitStandardisation(alike(series, settings));
-  return { mean: spread(mean, cols), deviation: spread(deviation, cols) };
-}
-
-/** Mean and deviation of each known column over all series; undefined if there are none. */
-export function knownScale(series: readonly NvarSeries[], { standardise }: NvarSettings): Standardisation | undefined {
-  const known = series.flatMap(({ known: own, rows }) => (own ? [new Matrix(rows, own.high.length / rows, own.high)] : []));
-  if (known.length === 0) return undefined;
-  return standardise ? fitStandardisation(known) : noStandardisation(known[0]!.cols);
-}
-
-/** The bounds of each column, of a ring the same for all. */
-export function nvarBounds(series: readonly NvarSeries[], settings: NvarSettings): readonly Bound[] {
-  const { cols } = series[0]!;
-  const found = boundsOf(
-    settings.bounds,
-    settings.bounds ? series.map(({ rows, values }) => new Matrix(rows, cols, values.high)) : alike(series, settings),
-  );
-  return Array.from({ length: cols }, (_, c) => found[c % found.length]!);
-}
-
-/** The range of each column over all series, as a Forecaster's. */
-export function heldRange(series: readonly NvarSeries[], settings: NvarSettings): Range {
-  const { lower, upper } = rangeOf(alike(series, settings));
-  const { cols } = series[0]!;
-  return { lower: spread(lower, cols), upper: spread(upper, cols) };
 }
