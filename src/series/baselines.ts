@@ -35,7 +35,7 @@ export interface AutoregressionBaseline {
 /** A baseline that has seen the training part. */
 export interface FittedBaseline {
   readonly baseline: SeriesBaseline;
-  /** As it stands in tables. */
+  /** As tables call it. */
   readonly name: string;
   /** The fewest rows of history that a forecast takes. */
   readonly rows: number;

@@ -1,5 +1,5 @@
 // What the calendar says of a time stamp, as numbers that are known before the series is: where a
-// row stands in the day, the week and the year, and whether it is a holiday.
+// row is in the day, the week and the year, and whether it is a holiday.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, choice, either, given, type Kind, list, object, optional, whole } from "@spillway/core/options.js";
 import { Matrix, portableCos, portableSin } from "@spillway/numerics";
@@ -8,7 +8,7 @@ import { parseStamp } from "./time-form.js";
 import { describeStep, type TimeStep } from "./time-grid.js";
 
 /**
- * A cycle of the calendar. `hour`: the hour of the day, P = 24. `weekday`: the place in the week,
+ * A cycle of the calendar. `hour`: the hour of the day, P = 24. `weekday`: the position in the week,
  * in hours since Monday 00:00, P = 168. `yearday`: the days since 1 January, P = the days of that
  * year. All have fractions.
  */
@@ -32,8 +32,8 @@ interface Cycle {
   /** The step that it takes at most, in words, and whether a step is short enough. */
   readonly below: string;
   takes(step: TimeStep): boolean;
-  /** Where a wall time stands in the cycle, 0 up to `period`. */
-  place(wall: number): { readonly at: number; readonly period: number };
+  /** The position of a wall time in the cycle, 0 up to `period`. */
+  position(wall: number): { readonly at: number; readonly period: number };
 }
 
 const stepMs = ({ count, unit }: TimeStep): number => (unit === "ms" ? count : unit === "days" ? count * dayMs : Number.POSITIVE_INFINITY);
@@ -44,14 +44,14 @@ const cycles: Readonly<Record<CalendarCycle, Cycle>> = {
     harmonics: 2,
     below: "a day",
     takes: (step) => stepMs(step) < dayMs,
-    place: (wall) => ({ at: wall - Math.floor(wall / dayMs) * dayMs, period: dayMs }),
+    position: (wall) => ({ at: wall - Math.floor(wall / dayMs) * dayMs, period: dayMs }),
   },
   weekday: {
     days: 7,
     harmonics: 3,
     below: "a week",
     takes: (step) => stepMs(step) < 7 * dayMs,
-    place: (wall) => {
+    position: (wall) => {
       const days = Math.floor(wall / dayMs);
       return { at: weekdayOf(days) * 24 + (wall - days * dayMs) / hourMs, period: 168 };
     },
@@ -61,7 +61,7 @@ const cycles: Readonly<Record<CalendarCycle, Cycle>> = {
     harmonics: 2,
     below: "a year",
     takes: ({ count, unit }) => unit !== "months" || count % 12 !== 0,
-    place: (wall) => {
+    position: (wall) => {
       const { year } = dateOf(Math.floor(wall / dayMs));
       const first = daysOf({ year, month: 1, day: 1 });
       return { at: wall / dayMs - first, period: daysOf({ year: year + 1, month: 1, day: 1 }) - first };
@@ -101,7 +101,7 @@ function isDay(text: string): boolean {
 
 /**
  * The cycles that rows of this step can show: those that it is short enough for, and of which two
- * stand in the rows.
+ * are in the rows.
  */
 export function shownCycles(step: TimeStep, rows: number): readonly CalendarCycle[] {
   const days = step.unit === "months" ? (rows * step.count * 365.25) / 12 : (rows * stepMs(step)) / dayMs;
@@ -154,11 +154,11 @@ function holidayFill(days: readonly string[]): Fill {
 }
 
 function cycleFill(feature: Parameters<typeof cycleOf>[0]): Fill {
-  const { harmonics, place } = cycleOf(feature);
+  const { harmonics, position } = cycleOf(feature);
   return (wall, out, first) => {
-    const { at, period } = place(wall);
+    const { at, period } = position(wall);
     for (let j = 1; j <= harmonics; j++) {
-      // The remainder keeps the angle small, and the same for the same place in the cycle.
+      // The remainder keeps the angle small, and the same for the same position in the cycle.
       const angle = (2 * Math.PI * ((j * at) % period)) / period;
       out[first + 2 * j - 2] = portableSin(angle);
       out[first + 2 * j - 1] = portableCos(angle);

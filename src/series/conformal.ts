@@ -73,8 +73,8 @@ export function conformalOffsets(errors: MatrixLike, horizon: number, options: C
 }
 
 /** The errors of one step and column, one a start; without those that are not known (NaN). */
-function errorsAt({ data }: Matrix, place: number, each: number): Float64Array {
-  return Float64Array.from({ length: data.length / each }, (_, k) => data[k * each + place]!).filter((error) => !Number.isNaN(error));
+function errorsAt({ data }: Matrix, position: number, each: number): Float64Array {
+  return Float64Array.from({ length: data.length / each }, (_, k) => data[k * each + position]!).filter((error) => !Number.isNaN(error));
 }
 
 function sizeEnds(errors: Float64Array, share: number): [number, number] {
@@ -261,9 +261,9 @@ export function ensembleBand(members: readonly MatrixLike[], share = 0.9): Band 
 }
 
 function quantileOf(sorted: Float64Array, share: number): number {
-  const place = share * (sorted.length - 1);
-  const [low, high] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];
-  return low === high ? low : low + (place % 1) * (high - low);
+  const position = share * (sorted.length - 1);
+  const [low, high] = [sorted[Math.floor(position)]!, sorted[Math.ceil(position)]!];
+  return low === high ? low : low + (position % 1) * (high - low);
 }
 
 /**

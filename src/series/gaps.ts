@@ -2,7 +2,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
-import { axisRows, describeStep, gridAt, type PlaceOfRow, stampAt, stampText, type TimeAxis } from "./time-grid.js";
+import { axisRows, describeStep, gridAt, type RowName, stampAt, stampText, type TimeAxis } from "./time-grid.js";
 
 /**
  * `"error"` refuses a gap; `"interpolate"` fills it by a straight line between its ends; `"hold"`
@@ -24,7 +24,7 @@ export interface TimedSeries {
  * @throws ArgumentError under "error", with the first row after a gap, its stamp and how many gaps
  * there are; and if there are more rows to fill in than the series has
  */
-export function closeGaps({ series, times }: TimedSeries, policy: GapPolicy, place: PlaceOfRow = (row) => `times[${row}]`): TimedSeries[] {
+export function closeGaps({ series, times }: TimedSeries, policy: GapPolicy, nameOf: RowName = (row) => `times[${row}]`): TimedSeries[] {
   const { gaps, grid } = times;
   gapKind.read(policy, "gaps");
   if (times.wall.length !== series.rows)
@@ -36,7 +36,7 @@ export function closeGaps({ series, times }: TimedSeries, policy: GapPolicy, pla
   if (policy === "error") {
     const all = gaps.length === 1 ? "it is the only gap" : `there are ${gaps.length} gaps, of ${rows(missing)} in all`;
     throw ArgumentError.because(
-      `${place(first.row)} (${stampText(times, first.row)}): ${rows(first.missing)} before it ${first.missing === 1 ? "is" : "are"} missing, ` +
+      `${nameOf(first.row)} (${stampText(times, first.row)}): ${rows(first.missing)} before it ${first.missing === 1 ? "is" : "are"} missing, ` +
         `at a step of ${describeStep(grid.step)}; ${all}. Set gaps to "interpolate", "hold" or "split"`,
       { field: "gaps", value: policy },
     );

@@ -1,5 +1,5 @@
 /**
- * Series without a reservoir: time stamps, the grid they stand on and its gaps, seasons, what a
+ * Series without a reservoir: time stamps, their grid and its gaps, seasons, what a
  * series forecasts of itself, and bands around forecasts.
  */
 export { type Autoregression, type AutoregressionOptions, fitAutoregression } from "./autoregression.js";
@@ -32,7 +32,7 @@ export { calendarSeasons, findSeason, seasonsOf } from "./seasons.js";
 export type { TimeForm, TimeUnit } from "./time-form.js";
 export {
   describeAxis,
-  type PlaceOfRow,
+  type RowName,
   type TimeAxis,
   type TimeColumn,
   type TimeGap,

@@ -1,7 +1,7 @@
 // Columns of stamps that a local clock shows, through its changes to daylight saving time and back.
 import { minuteMs } from "./civil.js";
 import { saysInstant } from "./time-form.js";
-import { mostFrequentDifference, type PlaceOfRow, stampError, stampText, type TimeColumn } from "./time-grid.js";
+import { mostFrequentDifference, type RowName, stampError, stampText, type TimeColumn } from "./time-grid.js";
 import { offsetAt, offsetsShowing } from "./time-zone.js";
 
 /**
@@ -10,7 +10,7 @@ import { offsetAt, offsetsShowing } from "./time-zone.js";
  * brought to the zone.
  * @throws ArgumentError for a stamp in an hour that the clock left out
  */
-export function inZone(column: TimeColumn, zone: string, place: PlaceOfRow): TimeColumn {
+export function inZone(column: TimeColumn, zone: string, nameOf: RowName): TimeColumn {
   const { form } = column;
   const rows = column.wall.length;
   const wall = column.wall.slice();
@@ -27,7 +27,7 @@ export function inZone(column: TimeColumn, zone: string, place: PlaceOfRow): Tim
     const found = offsetsShowing(zone, wall[row]!);
     if (found.length === 0)
       throw stampError(
-        place(row),
+        nameOf(row),
         stampText(column, row),
         `is no time of ${zone}: its clock left that hour out. Give the zone whose clock the column shows; UTC needs no timeZone`,
       );

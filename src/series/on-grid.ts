@@ -10,7 +10,7 @@ import {
   describeStep,
   gridAfter,
   gridText,
-  type PlaceOfRow,
+  type RowName,
   stampText,
   stepsAfter,
   type TimeAxis,
@@ -25,10 +25,10 @@ import { readTimeColumn, type TimeLike, type TimeOptions } from "./time-stamps.j
  * Stamps on a grid: what is missing between them at its step. One stamp is enough.
  * @throws ArgumentError as `timeAxis` does, and for a stamp that is not on the grid
  */
-export function axisOnGrid(given: TimeColumn, trained: TimeGrid, place: PlaceOfRow = (row) => `times[${row}]`): TimeAxis {
-  const column = onClockOf(trained, given, place);
+export function axisOnGrid(given: TimeColumn, trained: TimeGrid, nameOf: RowName = (row) => `times[${row}]`): TimeAxis {
+  const column = onClockOf(trained, given, nameOf);
   const { form, wall, offsets } = column;
-  const shown = (row: number) => `${place(row)} (${stampText(column, row)})`;
+  const shown = (row: number) => `${nameOf(row)} (${stampText(column, row)})`;
   const positions = Array.from(wall, (each, row) => stepsAfter(trained, each, offsets?.[row] ?? 0));
   const off = positions.indexOf(undefined);
   if (off >= 0)
@@ -47,8 +47,8 @@ export function axisOnGrid(given: TimeColumn, trained: TimeGrid, place: PlaceOfR
 }
 
 /** A column on the clock of a grid's zone, if the grid has one and the column none. */
-export function onClockOf({ zone }: TimeGrid, column: TimeColumn, place: PlaceOfRow): TimeColumn {
-  return zone === undefined || column.zone === zone ? column : inZone(column, zone, place);
+export function onClockOf({ zone }: TimeGrid, column: TimeColumn, nameOf: RowName): TimeColumn {
+  return zone === undefined || column.zone === zone ? column : inZone(column, zone, nameOf);
 }
 
 /** How stamps are read that go on from a grid. */
@@ -74,7 +74,7 @@ export interface WrittenStamps {
 export function stampsOnGrid({ times, start }: WrittenStamps, grid: TimeGrid, rows: number, name: string): TimeAxis | undefined {
   if (times !== undefined && start !== undefined)
     throw ArgumentError.because(`${name}.start was given beside ${name}.times; give one of the two`, { field: `${name}.start` });
-  const read = (stamps: readonly TimeLike[], place: PlaceOfRow) => axisOnGrid(readTimeColumn(stamps, readingOf(grid), place), grid, place);
+  const read = (stamps: readonly TimeLike[], nameOf: RowName) => axisOnGrid(readTimeColumn(stamps, readingOf(grid), nameOf), grid, nameOf);
   if (times !== undefined) {
     if (times.length !== rows)
       throw ArgumentError.shape(

@@ -6,7 +6,7 @@ import { type FittedTransforms, restoredForecast, transformed } from "./transfor
 
 /** A scale that is no straight line of the units of the data, such as that of a logarithm. */
 export interface ValueScale {
-  /** Of each value, T x D; NaN for one that the scale has no place for. */
+  /** Of each value, T x D; NaN for one outside the domain of the scale. */
   forward(values: Matrix): Matrix<Float64Array>;
   back(values: Matrix): Matrix<Float64Array>;
 }

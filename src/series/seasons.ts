@@ -67,7 +67,7 @@ export function findSeason(series: MatrixLike): number | undefined {
 
 /**
  * The seasons of a series: those given, else those of its step, else the one that its rows show.
- * Only seasons of which two stand in the rows count.
+ * Only seasons that the rows contain twice count.
  * @throws ArgumentError for a season that is no whole number above 1
  */
 export function seasonsOf(

@@ -1,5 +1,5 @@
 // How a time stamp is written, and stamps from text and back. One stamp at a time; columns of them
-// stand in time-stamps.ts.
+// are in time-stamps.ts.
 import { quoted } from "@spillway/core/text.js";
 import { dateOf, dayMs, daysInMonth, daysOf, hourMs, minuteMs } from "./civil.js";
 
@@ -115,12 +115,12 @@ export function isTimeForm(text: unknown): text is TimeForm {
   return typeof text === "string" && text.length <= 100 && (text === "s" || text === "ms" || typeof compileForm(text) !== "string");
 }
 
-/** Whether stamps of this form are read without being told the form. */
+/** Whether the form of such stamps is found without an option. */
 export function isIsoForm(form: TimeForm): boolean {
   return isoForm.test(form);
 }
 
-/** Whether stamps of this form say an instant, wherever the clock stands. */
+/** Whether stamps of this form say an instant, whatever the clock. */
 export function saysInstant(form: TimeForm): boolean {
   return form === "s" || form === "ms" || form.endsWith("Z") || form.includes("+");
 }

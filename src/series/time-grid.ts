@@ -1,4 +1,4 @@
-// The grid that time stamps stand on: its step, its gaps, and how it goes on.
+// The grid of time stamps: its step, its gaps, and how it goes on.
 
 import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
@@ -35,7 +35,7 @@ export interface TimeGap {
 }
 
 /**
- * Where a grid stands, as plain data: what a model file keeps of the time stamps it was trained on.
+ * The position of a grid, as plain data: what a model file keeps of the time stamps it was trained on.
  */
 export interface TimeGrid {
   readonly form: TimeForm;
@@ -49,14 +49,14 @@ export interface TimeGrid {
   readonly zone?: string | undefined;
 }
 
-/** Stamps that stand on a grid in increasing order. */
+/** Stamps on a grid in increasing order. */
 export interface TimeAxis extends TimeColumn {
   readonly grid: TimeGrid;
   readonly gaps: readonly TimeGap[];
 }
 
 /** Says where a row is, for an error sentence: `row 7, column "date"`. */
-export type PlaceOfRow = (row: number) => string;
+export type RowName = (row: number) => string;
 
 const severalSeries = "or are these several series? Then name the column that tells them apart (group)";
 
@@ -68,11 +68,11 @@ const severalSeries = "or are these several series? Then name the column that te
  * @throws ArgumentError with the first row, its stamp and how many rows are like it, for a stamp
  * that is earlier than the one before it, or the same, or is no multiple of the step after it
  */
-export function timeAxis(column: TimeColumn, place: PlaceOfRow = (row) => `times[${row}]`): TimeAxis {
+export function timeAxis(column: TimeColumn, nameOf: RowName = (row) => `times[${row}]`): TimeAxis {
   const { form, wall, offsets, zone } = column;
   const rows = wall.length;
   if (rows < 2) throw timesError(`the time stamps of ${rows} row${rows === 1 ? "" : "s"} have no step; it takes at least two rows`);
-  const shown = (row: number) => `${place(row)} (${stampText(column, row)})`;
+  const shown = (row: number) => `${nameOf(row)} (${stampText(column, row)})`;
   checkOrder(column, shown);
   const { unit, positions, day } = unitOf(column);
   const count = mostFrequentDifference(positions);
@@ -100,7 +100,7 @@ export function timeAxis(column: TimeColumn, place: PlaceOfRow = (row) => `times
 }
 
 /** @throws ArgumentError for a stamp that is earlier than the one before it, or the same */
-export function checkOrder({ wall, offsets }: TimeColumn, shown: PlaceOfRow): void {
+export function checkOrder({ wall, offsets }: TimeColumn, shown: RowName): void {
   const rows = wall.length;
   const instant = (row: number) => wall[row]! - (offsets?.[row] ?? 0) * minuteMs;
   let first: number | undefined;
@@ -124,7 +124,7 @@ function countOf(rows: number): string {
   return rows === 1 ? "it is the only such row" : `there are ${rows} such rows`;
 }
 
-/** The calendar unit that all stamps agree on, and where each stands in it. */
+/** The calendar unit that all stamps agree on, and the position of each in it. */
 function unitOf(column: TimeColumn): { unit: TimeStep["unit"]; positions: Float64Array; day?: number } {
   const { wall, offsets } = column;
   const days = wall.map((time) => Math.floor(time / dayMs));
@@ -316,6 +316,6 @@ export function timesError(sentence: string): ArgumentError {
 }
 
 /** An error of one stamp. */
-export function stampError(place: string, text: string, reason: string): ArgumentError {
-  return timesError(`${place}: ${quoted(text)} ${reason}`);
+export function stampError(nameOf: string, text: string, reason: string): ArgumentError {
+  return timesError(`${nameOf}: ${quoted(text)} ${reason}`);
 }

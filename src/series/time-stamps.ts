@@ -1,11 +1,11 @@
-// A column of time stamps from text: one form a column. What grid they stand on is found in
+// A column of time stamps from text: one form a column. Their grid is found in
 // time-grid.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, choice, type InputOf, optional, resolve } from "@spillway/core/options.js";
 import { describe } from "@spillway/core/text.js";
 import { inZone } from "./local-times.js";
 import { formTakes, isTimeForm, parseStamp, type TimeForm } from "./time-form.js";
-import { type PlaceOfRow, stampError, type TimeAxis, type TimeColumn, timeAxis, timesError } from "./time-grid.js";
+import { type RowName, stampError, type TimeAxis, type TimeColumn, timeAxis, timesError } from "./time-grid.js";
 import { zoneKind } from "./time-zone.js";
 
 /** A time stamp: text, a date (which counts as UTC), or a number with a unit. */
@@ -31,7 +31,7 @@ export const timeTable = {
 export interface TimeOptions extends InputOf<typeof timeTable> {}
 
 /**
- * The time stamps of T rows, and the grid they stand on: its step, and what is missing. All take
+ * The time stamps of T rows, and their grid: its step, and what is missing. All take
  * the form of the first one: `YYYY`, `YYYY-MM`, `YYYY-MM-DD`, a date with a time, with or without a
  * zone (ISO 8601, a blank in place of T is taken), numbers of a `unit`, or what `format` says. A
  * stamp without a zone counts as UTC if no `zone` is given.
@@ -44,13 +44,13 @@ export function readTimes(stamps: readonly TimeLike[], options: TimeOptions = {}
 
 /**
  * The stamps alone.
- * @param place says where a row is, for errors
+ * @param nameOf says where a row is, for errors
  * @throws ArgumentError naming the first row that is no stamp or of another form
  */
 export function readTimeColumn(
   stamps: readonly TimeLike[],
   options: TimeOptions = {},
-  place: PlaceOfRow = (row) => `times[${row}]`,
+  nameOf: RowName = (row) => `times[${row}]`,
 ): TimeColumn {
   const { unit, format, zone } = resolve(timeTable, options);
   if (unit !== undefined && format !== undefined)
@@ -62,18 +62,18 @@ export function readTimeColumn(
   for (let row = 0; row < stamps.length; row++) {
     const text = textOf(stamps[row]!);
     if (text === undefined)
-      throw timesError(`${place(row)} is ${describe(stamps[row])}; it takes text, a date, or a number if unit is given`);
+      throw timesError(`${nameOf(row)} is ${describe(stamps[row])}; it takes text, a date, or a number if unit is given`);
     const stamp = parseStamp(text, unit, stamps[row] instanceof Date ? undefined : format);
-    if (typeof stamp === "string") throw stampError(place(row), text, stamp);
+    if (typeof stamp === "string") throw stampError(nameOf(row), text, stamp);
     form ??= stamp.form;
     if (stamp.form !== form)
-      throw stampError(place(row), text, `has the form ${stamp.form} and the rows before it ${form}; a column takes one form`);
+      throw stampError(nameOf(row), text, `has the form ${stamp.form} and the rows before it ${form}; a column takes one form`);
     wall[row] = stamp.wall;
     offsets[row] = stamp.offset;
   }
   if (form === undefined) throw timesError("there are no time stamps; it takes at least two rows");
   const column = { form, wall, offsets: form.includes("+") ? offsets : undefined };
-  return zone === undefined ? column : inZone(column, zone, place);
+  return zone === undefined ? column : inZone(column, zone, nameOf);
 }
 
 function textOf(stamp: TimeLike): string | undefined {

@@ -18,14 +18,14 @@ export interface ValidationStarts {
 
 /**
  * The last quarter of T training rows validates, from at most S = 25 starts evenly over it, of
- * which the last forecasts the last H rows; fewer if there are not as many places.
+ * which the last forecasts the last H rows; fewer if not as many fit.
  * @param least the rows that fitting takes.
  * @throws ArgumentError if too few rows are left to fit, or none to validate.
  */
 export function validationStarts(rows: number, horizon: number, least: number): ValidationStarts {
   const fitted = Math.floor((1 - validationShare) * rows);
-  const places = rows - horizon - fitted + 1;
-  if (places < 1 || fitted < least)
+  const fitting = rows - horizon - fitted + 1;
+  if (fitting < 1 || fitted < least)
     throw ArgumentError.shape(
       `a horizon of ${horizon} steps takes more training rows than ${rows}: the last quarter of them validates forecasts of it, and the rest, ${fitted} rows, is fitted, which takes ${least}; give more rows or a shorter horizon`,
       { field: "horizon", value: horizon },

@@ -9,7 +9,7 @@ export interface StartErrors {
   readonly counts?: readonly number[] | undefined;
 }
 
-/** How a model stands against the best of its baselines. */
+/** How a model compares with the best of its baselines. */
 export interface Verdict {
   /** The best baseline. */
   readonly against: string;
@@ -32,7 +32,7 @@ export interface Verdict {
 const draws = 2000;
 const level = 0.95;
 /**
- * With fewer starts not even a model that wins on each is told from chance: 2 / 2^5 is above 5 %.
+ * With fewer starts even a model that wins on each may have won by chance: 2 / 2^5 is above 5 %.
  */
 const fewestStarts = 6;
 

@@ -46,7 +46,7 @@ describe("a file that asks for a forecast", () => {
       "with a season longer than half of the rows",
       {},
       { season: 365 },
-      "task.season is 365; it takes seasons of which two stand in the 240 rows of the training part",
+      "task.season is 365; it takes seasons two of which fit into the 240 rows of the training part",
     ],
     [
       "with a logarithm of what is below 0",

@@ -324,7 +324,7 @@ export interface StartPlace {
  * rows before them in their series and `horizon` from them on in its test part.
  * @throws ExperimentError if there are too few such rows
  */
-export function startPlaces(task: ForecastTask, prepared: readonly PreparedSeries[], split: SplitDescription = {}): StartPlace[] {
+export function forecastStarts(task: ForecastTask, prepared: readonly PreparedSeries[], split: SplitDescription = {}): StartPlace[] {
   const [only] = prepared;
   if (prepared.length === 1) return startRows(task, only!, split).map((at) => ({ series: only!, at }));
   if (split.train === 1) return [];

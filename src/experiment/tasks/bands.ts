@@ -43,14 +43,14 @@ export async function calibrate(
   { horizon, least }: { readonly horizon: number; readonly least: number },
   train: (fitted: number) => Promise<Calibrator>,
 ): Promise<MeasuredErrors | undefined> {
-  const places = startsIn(trainRows, horizon, least);
-  if (!places) return undefined;
+  const found = startsIn(trainRows, horizon, least);
+  if (!found) return undefined;
   const { cols } = whole.original;
-  const targets = Matrix.zeros(places.starts.length * horizon, cols);
-  const errors = Matrix.zeros(places.starts.length * horizon, cols);
-  const calibrator = await train(places.fitted);
+  const targets = Matrix.zeros(found.starts.length * horizon, cols);
+  const errors = Matrix.zeros(found.starts.length * horizon, cols);
+  const calibrator = await train(found.fitted);
   try {
-    for (const [k, at] of places.starts.entries()) {
+    for (const [k, at] of found.starts.entries()) {
       const said = await calibrator.forecast(at);
       const target = whole.original.subarray(at, at + horizon);
       const came = measuredRows(whole, facts, at, horizon);

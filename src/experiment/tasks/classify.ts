@@ -127,7 +127,7 @@ export function stratifiedSplit({ split }: Pick<Experiment, "split">, cases: Cas
   return { train: part(training), test: part(testing) };
 }
 
-/** The first cases, as many as a figure of states has room for. */
+/** The first cases, as many as fit into a figure of states. */
 export function firstCases(sequences: readonly Matrix[]): Matrix[] {
   const shown: Matrix[] = [];
   let rows = 0;

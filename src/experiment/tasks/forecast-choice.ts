@@ -14,7 +14,7 @@ import type { PreparedSeries } from "../data/prepare.js";
 import type { Experiment, ForecastTask } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 
-/** A forecast's settings: what it chooses by and among, or what stands in its place. */
+/** A forecast's settings: what it chooses by and among, or the fixed ones. */
 export interface ForecastPlan {
   readonly options: Pick<ForecasterOptions, "horizon" | "season" | "lags" | "members" | "choose">;
   readonly isChosen: boolean;
@@ -138,7 +138,7 @@ function checkRows({ lags, season }: ForecastTask, { trainRows }: PreparedSeries
     throw new ArgumentError("task.lags", lags, `fewer than the ${trainRows} rows of the training part`);
   const long = [season ?? []].flat().find((each) => 2 * each > trainRows);
   if (long !== undefined)
-    throw new ArgumentError("task.season", season, `seasons of which two stand in the ${trainRows} rows of the training part`);
+    throw new ArgumentError("task.season", season, `seasons two of which fit into the ${trainRows} rows of the training part`);
 }
 
 /** What a forecaster chose; undefined if it chose nothing. */

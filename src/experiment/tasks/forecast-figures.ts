@@ -36,7 +36,7 @@ export function rowsBefore(
   return { rows: series.subarray(from, at), times: times?.slice(from, at) };
 }
 
-/** The titles of the figures whose place in time is not in them. */
+/** The titles of the figures that do not show their time. */
 const titles = {
   from: "Forecast from ",
   beyond: "Forecast beyond the end",
@@ -106,7 +106,7 @@ function drawn(forecast: WrittenForecast, { names, level }: DrawnForecasts, titl
   });
 }
 
-/** What baselines say, those that stand beside every forecast. */
+/** What baselines say, those beside every forecast. */
 function besideAll(scored: readonly Scored[]): BaselinePredictions[] {
   return (scored[0]?.baselines ?? []).flatMap(({ name }) => {
     const predictions = scored.flatMap(({ baselines = [] }) => baselines.find((each) => each.name === name)?.prediction ?? []);

@@ -3,7 +3,7 @@
 import type { Matrix } from "@spillway/numerics";
 import { transformSeries } from "../../series/index.js";
 import { generateIndependent } from "../data/data.js";
-import { measuredRows, mostStarts, type PreparedSeries, startPlaces } from "../data/prepare.js";
+import { forecastStarts, measuredRows, mostStarts, type PreparedSeries } from "../data/prepare.js";
 import { stackRows } from "../data/rows.js";
 import type { Experiment, ForecastTask, GeneratedData } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
@@ -47,7 +47,7 @@ export function startPoints(
   };
   const parts = new Map([...new Set(prepared.map(({ group }) => group))].map((group) => [group, trainsWith(group)]));
   if (!task.independent)
-    return startPlaces(task, prepared, experiment.split).map(({ series, at }) => ({
+    return forecastStarts(task, prepared, experiment.split).map(({ series, at }) => ({
       whole: series.test.whole,
       facts: series.test.facts,
       at,

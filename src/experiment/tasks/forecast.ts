@@ -84,8 +84,8 @@ export async function runForecast(
   checkTraining(task, trained);
   const plan = planModel(experiment, options, trained, data.axis?.grid.step);
   const { warmup } = plan;
-  const places = startPoints({ ...experiment, task: { ...task, warmup } }, prepared, options);
-  const starts = measuredStarts(places, horizon);
+  const points = startPoints({ ...experiment, task: { ...task, warmup } }, prepared, options);
+  const starts = measuredStarts(points, horizon);
   const whole = options.refits ? allRows(experiment, data, trained) : undefined;
   const refitRows = whole?.reduce((sum, each) => sum + each.trainRows, 0) ?? 0;
   const progress = new StagedProgress(options.onProgress, trainRows + refitRows + starts.length * (warmup + horizon));
@@ -147,12 +147,12 @@ export async function runForecast(
         isTested && scale && data.names.length <= mostColumns ? columnErrors(data.names.length, outcomes, baselines) : undefined,
       timing: watch.seconds,
       summary: `closed-loop forecast of ${horizon} steps ${isTested ? `from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows` : "without a test part"}; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}${leftOut(
-        places,
+        points,
         outcomes,
       )
         .map((each) => `; ${each}`)
         .join("")}`,
-      leftOut: [...leftOut(places, outcomes), ...notRefitted],
+      leftOut: [...leftOut(points, outcomes), ...notRefitted],
       figures: options.withFigures
         ? [...(forecasts ? forecastFigures(forecasts) : []), ...(isTested ? await model.stateFigures(starts[0]!, horizon) : [])]
         : [],
@@ -174,7 +174,7 @@ export async function runForecast(
 type TrainingRows = Pick<PreparedSeries, "whole" | "facts" | "trainRows">;
 
 /** A row of a series, from which on it is forecast. */
-interface RowPlace extends Pick<PreparedSeries, "whole" | "facts"> {
+interface RowPoint extends Pick<PreparedSeries, "whole" | "facts"> {
   readonly at: number;
 }
 
@@ -277,7 +277,7 @@ function modelPlan<Model extends ForecastModel>(
       );
       const stateAtEnd = forecaster.state;
       const computer: AnyReservoirComputer | undefined = forecaster.computers[0];
-      const rowsOf = ({ whole: { measured, lost }, facts }: Omit<RowPlace, "at">, first: number, last: number) =>
+      const rowsOf = ({ whole: { measured, lost }, facts }: Omit<RowPoint, "at">, first: number, last: number) =>
         describedRows(measured, facts, first, lost + last);
       // A field has several reservoirs, none of which shows its states.
       const shown = forecaster.kind === "forecaster" ? computer : undefined;
@@ -295,15 +295,15 @@ function modelPlan<Model extends ForecastModel>(
           };
         },
         measured: forecaster.choice,
-        forecast: (steps, place) =>
+        forecast: (steps, point) =>
           forecaster.forecast(steps, {
-            warmup: rowsOf(place, place.at - warmup, place.at),
-            known: place.facts.known?.subarray(place.whole.lost + place.at, place.whole.lost + place.at + steps),
+            warmup: rowsOf(point, point.at - warmup, point.at),
+            known: point.facts.known?.subarray(point.whole.lost + point.at, point.whole.lost + point.at + steps),
             signal,
           }),
-        async stateFigures(place, steps) {
+        async stateFigures(point, steps) {
           if (!shown) return [];
-          const drive = await forecaster.drive(rowsOf(place, place.at - warmup, place.at + steps));
+          const drive = await forecaster.drive(rowsOf(point, point.at - warmup, point.at + steps));
           return stateFigures(shown, drive, -warmup, signal!);
         },
         async saveStates(one, folder, every, stop) {
@@ -327,9 +327,9 @@ interface RunModel {
   /** Errors of the forecasts that its settings were chosen by; undefined if none were. */
   readonly measured: MeasuredErrors | undefined;
   /** The rows from a row on, driven by the warm-up before it. */
-  forecast(steps: number, place: RowPlace): Promise<Matrix>;
+  forecast(steps: number, point: RowPoint): Promise<Matrix>;
   /** Its states up to `steps` rows after a row; none if it has no states to show. */
-  stateFigures(place: RowPlace, steps: number): Promise<readonly Figure[]>;
+  stateFigures(point: RowPoint, steps: number): Promise<readonly Figure[]>;
   /** Writes states over a whole series; a model without any is refused when the file is read. */
   saveStates(series: TrainingRows, folder: string, every: number, stop: AbortSignal): Promise<readonly RunFile[]>;
   /** Writes the model as it was after training. */
@@ -454,12 +454,12 @@ async function writtenForecasts(
 }
 
 /** A forecast whose states leave for infinity is all NaN: it scores as worst. */
-async function closedLoop(model: RunModel, steps: number, place: RowPlace): Promise<Matrix> {
+async function closedLoop(model: RunModel, steps: number, point: RowPoint): Promise<Matrix> {
   try {
-    return await model.forecast(steps, asKnownAt(place));
+    return await model.forecast(steps, asKnownAt(point));
   } catch (error) {
     if (!(error instanceof NonFiniteStateError)) throw error;
-    const out = Matrix.zeros(steps, place.whole.original.cols);
+    const out = Matrix.zeros(steps, point.whole.original.cols);
     out.data.fill(Number.NaN);
     return out;
   }
@@ -472,10 +472,10 @@ function tooShort(prepared: readonly PreparedSeries[], trained: readonly Prepare
 }
 
 /** Says what counts for nothing, since it was not measured. */
-function leftOut(places: readonly StartPoint[], outcomes: readonly Outcome[]): readonly string[] {
+function leftOut(points: readonly StartPoint[], outcomes: readonly Outcome[]): readonly string[] {
   const count = outcomes.reduce((sum, { target }) => sum + target.data.filter(Number.isNaN).length, 0);
   const values = outcomes.reduce((sum, { target }) => sum + target.data.length, 0);
-  const starts = places.length - outcomes.length;
+  const starts = points.length - outcomes.length;
   return [
     ...(starts > 0
       ? [`${starts} start${starts === 1 ? " is" : "s are"} left out, since no value after ${starts === 1 ? "it" : "them"} was measured`]

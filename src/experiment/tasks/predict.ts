@@ -253,7 +253,7 @@ function wholeDrive({ train: training, test, isSeparate }: PredictionRows, hasFe
 }
 
 /**
- * Steps of the test part that are drawn: the first ones, if single steps can still be told apart.
+ * Steps of the test part that are drawn: the first ones, if single steps are still visible.
  */
 const drawnSteps = 300;
 

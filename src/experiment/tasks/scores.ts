@@ -81,7 +81,7 @@ export function seriesScorer(
       const whole = { target, prediction: stacked(predictions.map(rows)) };
       const outcome = isMeasured || metric.takesMissing ? whole : measuredAlone(whole);
       if (outcome.target.rows === 0 || outcome.target.data.every(Number.isNaN)) return Number.NaN;
-      // What stands for the score of a prediction that left for infinity.
+      // The score of a prediction that left for infinity.
       if (firstNonFinite(outcome.prediction.data) >= 0)
         return metric.better === "lower" ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
       return score(outcome);
@@ -176,9 +176,9 @@ function namedMetrics(names: readonly string[], { options }: ScoringDescription)
  */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  const place = share * (sorted.length - 1);
-  const [low, high] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];
-  return low === high ? low : low + (place % 1) * (high - low);
+  const position = share * (sorted.length - 1);
+  const [low, high] = [sorted[Math.floor(position)]!, sorted[Math.ceil(position)]!];
+  return low === high ? low : low + (position % 1) * (high - low);
 }
 
 /** The middle value; the mean of the two in the middle of an even number. */

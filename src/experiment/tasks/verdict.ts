@@ -1,4 +1,4 @@
-// How forecasts stand against the best baseline, in a sentence.
+// How forecasts compare with the best baseline, in a sentence.
 import { formatNumber } from "../../plot/format.js";
 import { compareStarts, type Verdict } from "../../series/index.js";
 import { meanAndDeviation, median } from "./scores.js";

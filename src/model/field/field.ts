@@ -177,8 +177,8 @@ async function trainField(source: FieldSource, work: WorkOptions): Promise<Train
         const trainers = lambdas.map((lambda) => ridge({ ...options, lambda }));
         const tries = await trainOn(source, computers, training, trainers, { signal });
         const state = tries.find((one) => one instanceof FieldGroups)?.state;
-        const again = async (place: number) => {
-          const member = tries[place] as FieldGroups;
+        const again = async (index: number) => {
+          const member = tries[index] as FieldGroups;
           member.state = state!;
           return member;
         };

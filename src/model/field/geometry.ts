@@ -108,9 +108,9 @@ export class FieldGeometry {
 
   #columnsOf(g: number, which: "own" | "seen"): Int32Array {
     const [down, along] = this.#directions;
-    const sites = (direction: Direction, place: number): number[] => {
+    const sites = (direction: Direction, group: number): number[] => {
       const halo = which === "own" ? 0 : direction.halo;
-      return sitesFrom(direction, place * direction.own - halo, direction.own + 2 * halo);
+      return sitesFrom(direction, group * direction.own - halo, direction.own + 2 * halo);
     };
     const across = sites(along, g % along.groups);
     const channels = this.#channels;

@@ -1,5 +1,5 @@
 // The reservoirs of a field at work: training, one-step predictions, the closed loop in which they
-// see each other's forecasts, and where they stand. Data comes checked.
+// see each other's forecasts, and their position. Data comes checked.
 import { allocate, type FloatArray, firstNonFinite, Matrix } from "@spillway/numerics";
 import { IllConditionedError, type RidgeTrainer, type TrainedReadout } from "../../readout/index.js";
 import {

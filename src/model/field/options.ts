@@ -34,11 +34,11 @@ export interface FieldSettings extends LambdaSettings {
    */
   readonly groups: number | readonly [down: number, along: number];
   /**
-   * [rows, columns] of a grid, whose sites stand row by row in a row of the series. Left out, a
+   * [rows, columns] of a grid, whose sites are row by row in a row of the series. Left out, a
    * line.
    */
   readonly shape?: readonly [rows: number, columns: number] | undefined;
-  /** Values of one site, which stand beside one another in a row of the series. Default 1. */
+  /** Values of one site, which are beside one another in a row of the series. Default 1. */
   readonly channels: number;
   /**
    * l, sites on each side that a reservoir sees beside its own, of a grid in both directions or

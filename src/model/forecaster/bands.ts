@@ -131,7 +131,7 @@ function commonScale(transforms: readonly FittedTransforms[]): ValueScale | unde
 }
 
 /**
- * What came less what was forecast, on a scale; what has no place there is as far off as can be.
+ * What came less what was forecast, on a scale; a value outside its domain is as far off as can be.
  */
 function errorsOn(scale: ValueScale, { targets, errors }: MeasuredErrors): Matrix<Float64Array> {
   const forecasts = new Matrix(

@@ -139,9 +139,9 @@ export async function choosePairs(
       `no candidate and lambda gave a forecast: ${scores[0]!.failure}. Take larger lambdas, more rows or another reservoir`,
       { field: "choose" },
     );
-  const combined = medianOf(kept.map((place) => forecasts[place]!));
+  const combined = medianOf(kept.map((pair) => forecasts[pair]!));
   const errors = apartFrom(targets, combined, filled);
-  const found = kept.map((place) => scores[place]!);
+  const found = kept.map((pair) => scores[pair]!);
   const more = await errorsFromMore(data, parts, { kept: found, candidates }, options, work.signal);
   const seconds = (performance.now() - begun) / 1000;
   return {
@@ -246,12 +246,12 @@ function apartFrom(targets: Matrix<Float64Array>, { data }: Matrix, filled: Floa
  * How many forecasts of the validation parts do not overlap, at most as many as there are starts.
  */
 function apart(data: readonly CheckedSeries[], { training, starts }: ValidationParts, horizon: number): number {
-  const room = data.reduce((sum, { series }, s) => sum + Math.floor((series.rows - training[s]!.series.rows) / horizon), 0);
-  return Math.max(1, Math.min(starts.length, room));
+  const fitting = data.reduce((sum, { series }, s) => sum + Math.floor((series.rows - training[s]!.series.rows) / horizon), 0);
+  return Math.max(1, Math.min(starts.length, fitting));
 }
 
 /**
- * The places of the best pairs, at most two of one candidate. Of pairs that are as good as the
+ * The indices of the best pairs, at most two of one candidate. Of pairs that are as good as the
  * best, or no worse than few starts can show, it takes the one with the largest lambda, and of
  * those the earliest candidate. All take the calendar, or none does.
  */
@@ -262,18 +262,18 @@ function best(
   keep: number,
   candidates: readonly Pick<TriedSetting, "calendar">[],
 ): number[] {
-  const left = scores.flatMap(({ score }, place) => (score === undefined || Number.isNaN(score) ? [] : [place]));
+  const left = scores.flatMap(({ score }, pair) => (score === undefined || Number.isNaN(score) ? [] : [pair]));
   const kept: number[] = [];
   while (kept.length < keep && left.length > 0) {
     const first = left.reduce((a, b) => (scores[b]!.score! < scores[a]!.score! ? b : a));
     const least = scores[first]!.score!;
-    const isTied = (place: number) =>
-      scores[place]!.score! - least <= tie * Math.abs(least) || isNoWorse(costs[place]!, costs[first]!, starts);
+    const isTied = (pair: number) =>
+      scores[pair]!.score! - least <= tie * Math.abs(least) || isNoWorse(costs[pair]!, costs[first]!, starts);
     const chosen = left.filter(isTied).reduce((a, b) => (scores[b]!.lambda > scores[a]!.lambda ? b : a));
     kept.push(chosen);
     const { candidate } = scores[chosen]!;
-    const isOther = (place: number) => candidates[scores[place]!.candidate]!.calendar !== candidates[candidate]!.calendar;
-    const isFull = kept.filter((place) => scores[place]!.candidate === candidate).length >= 2;
+    const isOther = (pair: number) => candidates[scores[pair]!.candidate]!.calendar !== candidates[candidate]!.calendar;
+    const isFull = kept.filter((pair) => scores[pair]!.candidate === candidate).length >= 2;
     for (let i = left.length - 1; i >= 0; i--) {
       if (left[i] === chosen || isOther(left[i]!) || (isFull && scores[left[i]!]!.candidate === candidate)) left.splice(i, 1);
     }

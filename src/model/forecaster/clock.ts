@@ -1,5 +1,5 @@
-// The time stamps of a Forecaster's rows: on which grid they stand, where its state stands on it,
-// and what the calendar says of rows to come.
+// The time stamps of a Forecaster's rows: their grid, the position of its state on it, and the
+// calendar of rows to come.
 
 import { count } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
@@ -228,12 +228,12 @@ export class Clock {
   #onGrid(column: TimeColumn, name: string): TimeGrid {
     const trained = this.#trained;
     if (!trained) throw ArgumentError.because(`${name} was given; this forecaster was trained without time stamps`, { field: "times" });
-    const place = (row: number) => `${name}[${row}]`;
-    const { gaps, grid } = axisOnGrid(column, trained, place);
+    const nameOf = (row: number) => `${name}[${row}]`;
+    const { gaps, grid } = axisOnGrid(column, trained, nameOf);
     const [gap] = gaps;
     if (gap)
       throw ArgumentError.because(
-        `${place(gap.row)} (${stampText(column, gap.row)}) is ${gap.missing + 1} steps after the row before it; rows follow one another by ` +
+        `${nameOf(gap.row)} (${stampText(column, gap.row)}) is ${gap.missing + 1} steps after the row before it; rows follow one another by ` +
           `the step of ${describeStep(trained.step)}`,
         { field: "times" },
       );

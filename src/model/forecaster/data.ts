@@ -23,7 +23,7 @@ export interface DescribedSeries<Values = SeriesValues> {
   readonly known?: MatrixLike | undefined;
   /**
    * T x D: 1 where a value of the series was filled before and not measured, else 0. What was
-   * filled counts for nothing in choices and bands; with `missing: "mask"` the reservoir is told.
+   * filled counts for nothing in choices and bands; with `missing: "mask"` it is an input.
    */
   readonly filled?: MatrixLike | undefined;
   /** T time stamps: texts or dates, or what `readTimes` of `spillway/series` gave. */

@@ -18,7 +18,7 @@ export interface TriedMember {
   /** One for each lambda, all with the same state; or why there is none. */
   readonly tries: readonly (ForecastMember | Error)[];
   /** One of them later on, in the state that training left it in. */
-  again(place: number): Promise<ForecastMember>;
+  again(index: number): Promise<ForecastMember>;
   /** Gives the reservoirs of `tries`, or of the last `again`, back. */
   close(): Promise<void>;
 }
@@ -104,16 +104,16 @@ async function tryAgain(
   data: readonly CheckedSeries[],
   parts: ValidationParts,
   members: readonly TriedMember[],
-  place: number,
+  index: number,
   { horizon, warmup }: EvaluateOptions,
   signal: AbortSignal | undefined,
 ): Promise<Matrix<Float64Array> | Error> {
   const made: (Matrix<Float64Array> | Error)[] = [];
   for (const tried of members) {
-    const found = tried.tries[place]!;
+    const found = tried.tries[index]!;
     if (found instanceof Error) return found;
     try {
-      const member = await tried.again(place);
+      const member = await tried.again(index);
       made.push(...(await forecastAll(data, parts, [member], { horizon, warmup, runaway: "infinite" }, signal)));
     } catch (error) {
       if (error instanceof NonFiniteStateError) return error;

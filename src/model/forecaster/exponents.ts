@@ -32,7 +32,7 @@ export interface Followed extends WorkOptions {
 }
 
 /**
- * Exponents of the loop from where the computer stands; moves it on. The Jacobian is that of state
+ * Exponents of the loop from the state of the computer; moves it on. The Jacobian is that of state
  * -> readout -> state, and of the input too if the readout sees it; an output that is held does not
  * change.
  * @throws ArgumentError for a reservoir without a known derivative, and for more exponents than

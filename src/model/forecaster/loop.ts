@@ -32,7 +32,7 @@ export interface ClosedLoop {
 }
 
 /**
- * Outputs, steps x O in the model's precision, from the state that the computer stands at and moves
+ * Outputs, steps x O in the model's precision, from the state that the computer has and moves
  * on from. The order of events is that of `ReservoirComputer.generate`; with known inputs a step
  * comes first, x = step([y, known]), and then y = readout(x).
  * @throws NonFiniteStateError, WorkInterruptedError

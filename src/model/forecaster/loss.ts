@@ -45,7 +45,7 @@ export const losses: Readonly<Record<ForecastLoss, Loss>> = {
 const enough = 5;
 
 /**
- * Whether the costs of a pair cannot be told from those of the best, if there are fewer than five
+ * Whether the costs of a pair do not differ clearly from those of the best, if there are fewer than five
  * forecasts that do not overlap, `apart`: the mean over starts of the logarithm of their ratio is
  * at most its standard error. A series that short is soon fitted too closely. Costs below 0 are not
  * compared.

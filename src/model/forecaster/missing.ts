@@ -57,7 +57,7 @@ interface Filling {
 }
 
 /**
- * Fills the missing values of training data. With "mask" the mask stands beside what is known.
+ * Fills the missing values of training data. With "mask" the mask is added to what is known.
  * @throws ArgumentError naming row and column if a fill has no value to start from, and for a
  * column that has no value at all
  */
@@ -73,7 +73,7 @@ export function fillTraining<Data extends ForecasterData<MatrixLike>>(
 /**
  * Fills the missing values of rows that follow others by those before them alone, so that cutting
  * them into parts changes nothing. @param before nothing for rows that start anew
- * @param how whether targets are fed back, and what stands before the names of fields
+ * @param how whether targets are fed back, and the text before the names of fields
  */
 export function fillFollowing<Data extends ForecasterData<MatrixLike> | ForecasterPrefix<MatrixLike>>(
   data: Data,
@@ -127,7 +127,7 @@ function fillData<Data extends ForecasterData<MatrixLike> | ForecasterPrefix<Mat
   return { ...made, data: { ...described, series, known: masked } as Data };
 }
 
-/** The same for rows of which some were filled before. @throws ArgumentError for another shape */
+/** The same for rows some of which were filled before. @throws ArgumentError for another shape */
 function fillRest<Data>(data: DescribedSeries<MatrixLike>, flagged: MatrixLike, filling: Filling, name: string): FilledData<Data> {
   const { filled: _, ...rest } = data;
   const series = filledSeries(data.series, `${name}series`);
@@ -143,7 +143,7 @@ function fillRest<Data>(data: DescribedSeries<MatrixLike>, flagged: MatrixLike, 
     if (flag === 1) mask.data[i] = 1;
   });
   if (filling.policy !== "mask" || filling.maskInput === false) return { ...own, data: own.data as Data, mask };
-  // The mask stands at the end of what is known.
+  // The mask is at the end of what is known.
   const known = Matrix.from(own.data.known as Matrix, "float64");
   const first = known.cols - mask.cols;
   for (let t = 0; t < known.rows; t++) known.row(t).set(mask.row(t), first);

@@ -106,7 +106,7 @@ export interface ForecasterSettings {
   /**
    * What of the calendar is an input that is known beforehand, by the time stamps of the rows:
    * cycles ("hour", "weekday", "yearday") and holidays. "choose" tries none, and the cycles that
-   * the step is short enough for and of which two stand in the rows. Default "choose" with a
+   * the step is short enough for and two of which are in the rows. Default "choose" with a
    * horizon and time stamps, else none.
    */
   readonly calendar?: CalendarSetting | undefined;
@@ -167,7 +167,7 @@ export interface CandidateOptions {
   readonly transforms?: readonly Transform[] | undefined;
 }
 
-/** What stands for a trainer that is not one of this package's, in settings and model files. */
+/** Replaces a trainer that is not one of this package's, in settings and model files. */
 export interface OwnReadout {
   readonly type: "own";
 }
@@ -254,7 +254,7 @@ export interface ForecastOptions extends StartOptions {
   readonly inputs?: MatrixLike | undefined;
   /**
    * What is known of the steps to come, one row a step, if the model takes that; or rows with time
-   * stamps, of which each step takes its own. The calendar need not be given.
+   * stamps, one for each step. The calendar need not be given.
    */
   readonly known?: MatrixLike | TimedRows | undefined;
   /**

@@ -83,7 +83,7 @@ function inputsOf(lags: readonly number[], calendar: ForecasterSettings["calenda
   ];
 }
 
-/** The lags that a setting stands for: 0, and each season with a seventh of it. */
+/** The lags of a setting: 0, and each season with a seventh of it. */
 function lagsOf(lags: number | "season", { season }: ForecasterSettings): readonly number[] {
   if (lags !== "season") return [lags];
   if (season === undefined)

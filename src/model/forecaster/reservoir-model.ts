@@ -241,9 +241,9 @@ async function tryMember(
     const { state } = member;
     return {
       tries: path.readouts.map((found) => (found instanceof Error ? found : member.with(found))),
-      async again(place) {
+      async again(index) {
         computer = await opened();
-        const again = member.with(path.readouts[place] as TrainedReadout, computer);
+        const again = member.with(path.readouts[index] as TrainedReadout, computer);
         again.state = state;
         return again;
       },
@@ -350,7 +350,7 @@ function checkSeason({ lags, season, choose }: ForecasterSettings, candidates: r
   const training = Math.floor((1 - (choose?.validation ?? chooseDefaults.validation)) * rows) - 1;
   if (lags !== "season" || longest <= training) return;
   throw ArgumentError.because(
-    `season is ${[season].flat().join(", ")}, of which a readout would see ${longest} rows (a season and a seventh), and ${training} are left to train on; take shorter seasons, lags: 0, or more rows`,
+    `season is ${[season].flat().join(", ")}; a readout would get ${longest} rows of it (a season and a seventh), and ${training} are left to train on; take shorter seasons, lags: 0, or more rows`,
     { field: "season", value: season },
   );
 }

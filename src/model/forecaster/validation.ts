@@ -123,12 +123,12 @@ export function validationParts(
     throw ArgumentError.because("the series never changes in its training part, so there is nothing to choose by; leave horizon out", {
       field: "horizon",
     });
-  // The last sequence first: the member that was just trained stands at its end.
-  const places = usable.toReversed().flatMap((sequence) => {
+  // The last sequence first: the member that was just trained is at its end.
+  const found = usable.toReversed().flatMap((sequence) => {
     const rows = startsBetween(ends[sequence]!, data[sequence]!.series.rows - horizon, each);
     return rows.map((row) => ({ sequence, row }));
   });
-  return { training, starts: places };
+  return { training, starts: found };
 }
 
 /** The first rows of a series. If they end within a gap, its values are held: no line ends later. */

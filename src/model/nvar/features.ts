@@ -19,7 +19,7 @@ export interface NvarShape {
 }
 
 /** Of which row and group features are, and what is known of the row after it. */
-export interface FeaturePlace {
+export interface FeatureRow {
   readonly t: number;
   readonly group: number;
   readonly ahead?: Numbers | undefined;
@@ -133,7 +133,7 @@ export class NvarFeatures {
    * The F features of a group at row t of a series (rows x D), written to `out`; rows t - (k - 1) s
    * to t are read. `ahead` is what is known of the row that is predicted.
    */
-  write(series: Numbers, { t, group, ahead }: FeaturePlace, scratch: Numbers, out: Numbers): void {
+  write(series: Numbers, { t, group, ahead }: FeatureRow, scratch: Numbers, out: Numbers): void {
     let v = 0;
     this.#visit(t, group, (at) => {
       scratch.high[v] = series.high[at]!;

@@ -216,7 +216,7 @@ export class NvarModel implements ForecastModel<NvarSettings, NvarMember> {
     const lambdas = choose?.lambdas ?? chooseDefaults.lambdas;
     const tried = async (training: readonly CheckedSeries[], signal: AbortSignal | undefined) => {
       const tries = await fitMembers(settings, training, masks, lambdas, solve, { signal });
-      return { tries, again: async (place: number) => tries[place]!, close: async () => {} };
+      return { tries, again: async (index: number) => tries[index]!, close: async () => {} };
     };
     const options = { horizon, lambdas, targets, masks, washout: history, warmup: history, keep: 1, calendarColumns: 0 };
     const choice = await evaluate(

@@ -74,7 +74,7 @@ export async function trainNvar(
   work: WorkOptions,
 ): Promise<readonly NvarWeights[]> {
   let rows = 0;
-  for (const _ of trainingPlaces(features, series)) rows++;
+  for (const _ of trainingRows(features, series)) rows++;
   if (rows === 0)
     throw ArgumentError.because(
       "every row that could train sees or predicts a missing value; fill them: missing hold or interpolate, or take fewer delays",
@@ -116,9 +116,9 @@ async function streamedWeights(
   };
   const scratch = features.scratch(false);
   try {
-    for (const { values, cols, ...place } of trainingPlaces(features, series)) {
-      const { t, group } = place;
-      features.write(values, place, scratch, { high: x.row(filled) });
+    for (const { values, cols, ...where } of trainingRows(features, series)) {
+      const { t, group } = where;
+      features.write(values, where, scratch, { high: x.row(filled) });
       const at = t * cols + group;
       for (let o = 0; o < outputs; o++)
         y.data[filled * outputs + o] = values.high[at + cols + o]! - (target === "increment" ? values.high[at + o]! : 0);
@@ -151,9 +151,9 @@ async function exactWeights(
   const scratch = features.scratch(true);
   const row = numbers(count, true) as DoubleDoubles;
   let r = 0;
-  for (const { values, cols, ...place } of trainingPlaces(features, series)) {
-    const { t, group } = place;
-    features.write(values, place, scratch, row);
+  for (const { values, cols, ...where } of trainingRows(features, series)) {
+    const { t, group } = where;
+    features.write(values, where, scratch, row);
     for (let f = 0; f < count; f++) ddSet(x[f]!, r, ddAt(row, f));
     if (constant) x[count]!.high[r] = 1;
     for (let o = 0; o < outputs; o++) {
@@ -183,7 +183,7 @@ async function exactWeights(
 }
 
 /** Every row (and group) that trains: row t, whose target is row t + 1. */
-function* trainingPlaces(features: NvarFeatures, series: readonly NvarSeries[]) {
+function* trainingRows(features: NvarFeatures, series: readonly NvarSeries[]) {
   for (const { rows, cols, values, known, left } of series)
     for (let t = features.history - 1; t < rows - 1; t++) {
       const ahead = known && rowsBetween(known, features.known, t + 1, t + 2);
