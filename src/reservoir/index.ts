@@ -60,6 +60,7 @@ export {
   type SpikingKind,
 } from "./kinds.js";
 export type * from "./model.js";
+export type { OwnMatrices, ReservoirMatrices } from "./options.js";
 export type * from "./profile.js";
 export { addMeasurements, addProfiles, loopTime } from "./profile.js";
 export type { KindArgument, KindKernel } from "./registered/kernel.js";
@@ -79,7 +80,7 @@ export type { KindMemory, KindWasm, KindWasmArgument } from "./registered/wasm.j
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
 export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";
-export type * from "./state-affine/description.js";
+export type { InputFunction, QuantumOptions, StateAffineReservoirOptions } from "./state-affine/options.js";
 export { type QuantumReservoir, type QuantumReservoirOptions, quantumReservoir } from "./state-affine/quantum/reservoir.js";
 export { reservoirStep } from "./step.js";
 export { registerTopology } from "./topologies/index.js";
@@ -88,5 +89,4 @@ export { sparseFromRows } from "./topologies/random-rows.js";
 export type { Topology, TopologyConfig, TopologyContext, TopologyMatrix, TopologySize } from "./topologies/topology.js";
 export type { DrawnMatrix, DrawnRounding, RowSums, WeightDraws } from "./weight-draws.js";
 export type { WeightPrecision } from "./weight-rounding.js";
-export type { OwnMatrices, ReservoirMatrices } from "./weights.js";
 export { WorkInterruptedError, WorkPacer } from "./work.js";

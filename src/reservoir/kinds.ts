@@ -9,13 +9,13 @@ import type { ReservoirConfig, ReservoirOptions } from "./config.js";
 import type { Engine, EngineOptions, EnginePlan, EngineSession } from "./engine.js";
 import { checkArithmetic } from "./integer/weights.js";
 import type { ReservoirModel } from "./model.js";
+import type { OwnMatrices, ReservoirMatrices } from "./options.js";
 import { checkRegistered, isRegistered, registeredModel, resolveRegistered } from "./registered/model.js";
 import type { RegisteredReservoirOptions } from "./registered/options.js";
 import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { SpikingModel } from "./spiking-model.js";
 import { isDrawnInPlace } from "./weight-draws.js";
-import type { OwnMatrices, ReservoirMatrices } from "./weights.js";
 
 /** A description of one reservoir. Without a `kind` it is a rate reservoir. */
 export type PlainReservoirOptions = ReservoirOptions | SpikingReservoirOptions;

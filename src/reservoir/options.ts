@@ -6,12 +6,12 @@ import {
   choice,
   either,
   flag,
+  type InputOf,
   type Kind,
   list,
   object,
   option,
   optional,
-  type TableOf,
   text,
   whole,
 } from "@spillway/core/options.js";
@@ -19,7 +19,6 @@ import type { Context } from "@spillway/gpu";
 import type { MatrixLike, SparseMatrix } from "@spillway/numerics";
 import { Matrix } from "@spillway/numerics/matrix.js";
 import type { TrainingSink } from "./engine/training.js";
-import type { OwnMatrices, ReservoirMatrices } from "./weights.js";
 
 /** A series, checked against the reservoir that takes it. `shape`: "T x I". */
 export const seriesOf = (shape: string): Kind<MatrixLike> => checkedLater(`a series, ${shape}`);
@@ -100,20 +99,39 @@ export const selectionTable = { ...engineTable, ...contextTable, plan: planTable
 const matrix = (what: string) => optional(checkedLater<MatrixLike | SparseMatrix>("a matrix, dense or CSR"), what);
 const values = (what: string) => optional(checkedLater<MatrixLike>("a list of numbers"), what);
 
-/** A user's own matrices. */
 export const ownMatricesTable = {
+  /** W, N x N, dense or CSR. It is used as it is unless `rescale` is set. */
   weights: matrix("W, N x N; used as it is unless rescale is set."),
+  /** W_in, N x I, dense or CSR. */
   inputWeights: matrix("W_in, N x I."),
+  /** b, N values. */
   bias: values("b, N values."),
+  /** W_fb, N x O, dense or CSR. */
   feedbackWeights: matrix("W_fb, N x O."),
+  /** O, N x N, of a cell that has one. It is used as it is. */
   orthogonal: matrix("O, N x N, of a cell that has one; used as it is."),
+  /** x before the first step, N values. */
   initialState: values("x before the first step, N values."),
+  /**
+   * Scale W to the description's spectral radius; refused if W has radius 0. Default false: own
+   * weights keep their radius, `spectralRadius` changes nothing, and the model's `measuredRadius`
+   * is 0. A `spectralRadius` beside own weights is warned of if this is left out.
+   */
   rescale: option(
     flag,
     false,
     "Scale W to the description's spectral radius; if not, `spectralRadius` changes nothing, and measuredRadius is 0.",
   ),
-} satisfies TableOf<ReservoirMatrices>;
+};
+
+/** A user's own matrices, taken as they are; what is left out is drawn from the description. */
+export interface ReservoirMatrices extends InputOf<typeof ownMatricesTable> {}
+
+/**
+ * A reservoir's own matrices; of a composed one a list with those of each part, {} if they are
+ * drawn.
+ */
+export type OwnMatrices = ReservoirMatrices | readonly ReservoirMatrices[];
 
 export const matricesTable = {
   /**

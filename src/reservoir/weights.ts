@@ -33,38 +33,11 @@ import type { Engine } from "./engine.js";
 import { inIntegers } from "./integer/weights.js";
 import { type DrawnConfig, knownRadius } from "./known-radii.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
+import type { ReservoirMatrices } from "./options.js";
 import { expectedShape, storageFor } from "./shape.js";
 import { buildTopology, drawDense, expectedNonzeros } from "./topologies/index.js";
 import { isDrawnInPlace, isDrawnLater, isWorthwhile, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
 import { isQuantized, quantizedTakes, roundedBytes, roundWeights } from "./weight-rounding.js";
-
-/** A user's own matrices, taken as they are; what is left out is drawn from the description. */
-export interface ReservoirMatrices {
-  /** W, N x N, dense or CSR. It is used as it is unless `rescale` is set. */
-  readonly weights?: MatrixLike | SparseMatrix | undefined;
-  /** W_in, N x I, dense or CSR. */
-  readonly inputWeights?: MatrixLike | SparseMatrix | undefined;
-  /** b, N values. */
-  readonly bias?: MatrixLike | undefined;
-  /** W_fb, N x O, dense or CSR. */
-  readonly feedbackWeights?: MatrixLike | SparseMatrix | undefined;
-  /** O, N x N, of a cell that has one. It is used as it is. */
-  readonly orthogonal?: MatrixLike | SparseMatrix | undefined;
-  /** x before the first step, N values. */
-  readonly initialState?: MatrixLike | undefined;
-  /**
-   * Scale W to the description's spectral radius; refused if W has radius 0. Default false: own
-   * weights keep their radius, `spectralRadius` changes nothing, and the model's `measuredRadius`
-   * is 0. A `spectralRadius` beside own weights is warned of if this is left out.
-   */
-  readonly rescale?: boolean | undefined;
-}
-
-/**
- * A reservoir's own matrices; of a composed one a list with those of each part, {} if they are
- * drawn.
- */
-export type OwnMatrices = ReservoirMatrices | readonly ReservoirMatrices[];
 
 /** Stream numbers of the matrices. */
 const streams = { weights: 0, inputWeights: 1, bias: 2, feedbackWeights: 3, initialState: 4, leakRate: 5 } as const;

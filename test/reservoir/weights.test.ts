@@ -11,7 +11,8 @@ import {
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
-import { buildModel, type ReservoirMatrices } from "../../src/reservoir/weights.js";
+import type { ReservoirMatrices } from "../../src/reservoir/options.js";
+import { buildModel } from "../../src/reservoir/weights.js";
 
 const build = (options: ReservoirOptions, own?: ReservoirMatrices): ReservoirModel => buildModel(resolveConfig(options), own);
 const dense = (of: ReservoirModel) => Matrix.from(isSparse(of.weights) ? toDense(of.weights) : of.weights);

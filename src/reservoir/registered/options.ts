@@ -1,7 +1,7 @@
 // The options of registered kinds of reservoir, by name. A user's own package adds its kind to the
 // interface.
 import type { Precision, Seed } from "@spillway/numerics";
-import type { StateAffineReservoirOptions } from "../state-affine/description.js";
+import type { StateAffineReservoirOptions } from "../state-affine/options.js";
 
 /**
  * The options of each registered kind, by its name. To have the type of your own kind checked, add

@@ -1,7 +1,7 @@
 // quantumReservoir: qubits as the description of a reservoir.
 import { choice, optional, resolve, seed as seedKind, type TableOf } from "@spillway/core/options.js";
 import type { CommonKindOptions } from "../../registered/options.js";
-import type { QuantumOptions, StateAffineReservoirOptions } from "../description.js";
+import type { QuantumOptions, StateAffineReservoirOptions } from "../options.js";
 import { quantumTable, stateAffineTable } from "../options.js";
 
 /** Qubits, and what a reservoir's description has beside them. */
