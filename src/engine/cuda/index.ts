@@ -130,7 +130,7 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
     },
 
     plan: (model, options) => planOn(parts, model, options),
-    open: (model, options) => openOn(parts, model, { ...options, spinLimit: spinLimitOf(options?.spinLimit) }),
+    open: async (model, options) => openOn(parts, model, { ...options, spinLimit: spinLimitOf(options?.spinLimit) }),
     openNetwork: async (plan) => (await import("./network/index.js")).openNetwork(device.context(), plan, { engine: name }),
     context: () => device.context(),
     close: () => device.close(),
