@@ -1,5 +1,5 @@
 /**
- * PTX as text: the builder, kernels made with it, and the interpreter that runs them without a GPU.
+ * PTX as text: the builder, generated kernels, and the interpreter that runs them without a GPU.
  * @module spillway/ptx
  */
 export {

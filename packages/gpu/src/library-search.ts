@@ -101,56 +101,44 @@ function toolkitFolders(place: SearchPlace): readonly string[] {
   return [...folders, "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"];
 }
 
-/** A library of CUDA's toolkit in the toolkits' folders and, on Linux, by its bare names. */
-function toolkitCandidates(place: SearchPlace, windows: RegExp, linux: RegExp, bare: readonly string[]): readonly string[] {
-  const pattern = place.platform === "win32" ? windows : linux;
-  const inFolders = toolkitFolders(place).flatMap((folder) =>
-    newestFirst(place.list(folder).filter((name) => pattern.test(name))).map((name) => join(folder, name)),
-  );
-  return place.platform === "linux" ? [...new Set([...inFolders, ...bare])] : inFolders;
+/**
+ * Gives the paths at which a library may be: the one that is chosen or that `variable` names alone,
+ * else those in the toolkits' folders and, on Linux, its bare names.
+ */
+function candidatesOf(variable: string, windows: RegExp, linux: RegExp, bare: readonly string[]) {
+  return (place: SearchPlace, chosen?: string): readonly string[] => {
+    const named = chosen ?? place.environment[variable];
+    if (named) return [named];
+    const pattern = place.platform === "win32" ? windows : linux;
+    const inFolders = toolkitFolders(place).flatMap((folder) =>
+      newestFirst(place.list(folder).filter((name) => pattern.test(name))).map((name) => join(folder, name)),
+    );
+    return place.platform === "linux" ? [...new Set([...inFolders, ...bare])] : inFolders;
+  };
 }
 
-/**
- * The paths at which NVRTC may be. A chosen path (the option's, or SPILLWAY_NVRTC_LIBRARY) is the
- * only one.
- */
-export function nvrtcCandidates(place: SearchPlace, chosen?: string): readonly string[] {
-  const named = chosen ?? place.environment["SPILLWAY_NVRTC_LIBRARY"];
-  if (named) return [named];
-  const bare = ["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"];
-  return toolkitCandidates(place, /^nvrtc64_(?!.*alt).*\.dll$/i, /^libnvrtc\.so(\.\d+)?$/, bare);
-}
-
-/**
- * The paths at which cuBLAS may be. The path that SPILLWAY_CUBLAS_LIBRARY names is the only one.
- */
-export function cublasCandidates(place: SearchPlace): readonly string[] {
-  const named = place.environment["SPILLWAY_CUBLAS_LIBRARY"];
-  if (named) return [named];
-  const bare = ["libcublas.so", "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"];
-  return toolkitCandidates(place, /^cublas64_\d+\.dll$/i, /^libcublas\.so(\.\d+)?$/, bare);
-}
-
-/**
- * The paths at which cuSOLVER may be. The path that SPILLWAY_CUSOLVER_LIBRARY names is the only
- * one.
- */
-export function cusolverCandidates(place: SearchPlace): readonly string[] {
-  const named = place.environment["SPILLWAY_CUSOLVER_LIBRARY"];
-  if (named) return [named];
-  const bare = ["libcusolver.so", "libcusolver.so.12", "libcusolver.so.11"];
-  return toolkitCandidates(place, /^cusolver64_\d+\.dll$/i, /^libcusolver\.so(\.\d+)?$/, bare);
-}
-
-/**
- * The paths at which NCCL may be, for Linux only. The path that SPILLWAY_NCCL_LIBRARY names is the
- * only one.
- */
-export function ncclCandidates(place: SearchPlace): readonly string[] {
-  const named = place.environment["SPILLWAY_NCCL_LIBRARY"];
-  if (named) return [named];
-  return toolkitCandidates(place, /^nccl.*\.dll$/i, /^libnccl\.so(\.\d+)?$/, ["libnccl.so.2", "libnccl.so"]);
-}
+export const nvrtcCandidates = candidatesOf("SPILLWAY_NVRTC_LIBRARY", /^nvrtc64_(?!.*alt).*\.dll$/i, /^libnvrtc\.so(\.\d+)?$/, [
+  "libnvrtc.so",
+  "libnvrtc.so.13",
+  "libnvrtc.so.12",
+  "libnvrtc.so.11.2",
+]);
+export const cublasCandidates = candidatesOf("SPILLWAY_CUBLAS_LIBRARY", /^cublas64_\d+\.dll$/i, /^libcublas\.so(\.\d+)?$/, [
+  "libcublas.so",
+  "libcublas.so.13",
+  "libcublas.so.12",
+  "libcublas.so.11",
+]);
+export const cusolverCandidates = candidatesOf("SPILLWAY_CUSOLVER_LIBRARY", /^cusolver64_\d+\.dll$/i, /^libcusolver\.so(\.\d+)?$/, [
+  "libcusolver.so",
+  "libcusolver.so.12",
+  "libcusolver.so.11",
+]);
+/** NCCL is for Linux only. */
+export const ncclCandidates = candidatesOf("SPILLWAY_NCCL_LIBRARY", /^nccl.*\.dll$/i, /^libnccl\.so(\.\d+)?$/, [
+  "libnccl.so.2",
+  "libnccl.so",
+]);
 
 /**
  * The builtins library beside an NVRTC library. libnvrtc has no search path of its own and cannot

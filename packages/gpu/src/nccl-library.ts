@@ -1,8 +1,8 @@
 // NCCL as a C library: the functions that are called, each under its prototype (nccl.h of 2.27). It
 // is used by choice only: nothing needs it.
 import { type CallSignature, signature } from "./driver-calls.js";
-import { loadFirst, ncclCandidates, thisPlace } from "./library-search.js";
-import { LibraryCallError, StatusLibrary } from "./status-library.js";
+import { ncclCandidates } from "./library-search.js";
+import { LibraryCallError, lazyLibrary, type StatusLibrary } from "./status-library.js";
 
 const calls = {
   // ncclResult_t ncclGetVersion(int *version)
@@ -68,23 +68,21 @@ export class NcclError extends LibraryCallError {
 /** NCCL, loaded. */
 export type NcclLibrary = StatusLibrary<typeof calls>;
 
+const load = lazyLibrary(
+  "NCCL",
+  ncclCandidates,
+  calls,
+  (code, call) => new NcclError(code, call),
+  "ncclAllReduce",
+  "Install it (libnccl2), name its library by the variable SPILLWAY_NCCL_LIBRARY, or do without.",
+);
 let loaded: NcclLibrary | undefined;
 
-/**
- * Loads NCCL: the library that SPILLWAY_NCCL_LIBRARY names, or else the first that loads of the
- * usual places.
- *
- * @throws LibraryError naming every path that was tried.
- */
+/** Loads NCCL. @throws LibraryError naming every path that was tried */
 export function loadNccl(): NcclLibrary {
   // NVLink multicast can put the GPUs of a shared host out of service: it is off unless asked for.
   process.env["NCCL_NVLS_ENABLE"] ??= "0";
-  loaded ??= loadFirst(
-    "NCCL",
-    ncclCandidates(thisPlace()),
-    (path) => new StatusLibrary(path, calls, (code, call) => new NcclError(code, call), "ncclAllReduce"),
-    "Install it (libnccl2), name its library by the variable SPILLWAY_NCCL_LIBRARY, or do without.",
-  );
+  loaded = load();
   return loaded;
 }
 

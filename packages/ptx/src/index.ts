@@ -1,5 +1,5 @@
 /**
- * PTX without a toolkit: a builder that makes it, kernels made with it, and an interpreter that
+ * PTX without a toolkit: a builder that makes it, generated kernels, and an interpreter that
  * reads and runs it. No driver, nothing native.
  */
 export * from "./builder/index.js";

@@ -1,8 +1,8 @@
 // cuBLAS as a C library: the functions that are called, each under its prototype (cublas_api.h of
 // CUDA 13.0). It is used by choice only: nothing needs it.
 import { type CallSignature, signature } from "../driver-calls.js";
-import { cublasCandidates, loadFirst, thisPlace } from "../library-search.js";
-import { LibraryCallError, StatusLibrary } from "../status-library.js";
+import { cublasCandidates } from "../library-search.js";
+import { LibraryCallError, lazyLibrary, type StatusLibrary } from "../status-library.js";
 
 const calls = {
   // cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
@@ -55,20 +55,11 @@ export class CublasError extends LibraryCallError {
 /** cuBLAS, loaded. */
 export type CublasLibrary = StatusLibrary<typeof calls>;
 
-let loaded: CublasLibrary | undefined;
-
-/**
- * Loads cuBLAS: the library that SPILLWAY_CUBLAS_LIBRARY names, or else the first that loads of the
- * usual places.
- *
- * @throws LibraryError naming every path that was tried.
- */
-export function loadCublas(): CublasLibrary {
-  loaded ??= loadFirst(
-    "cuBLAS",
-    cublasCandidates(thisPlace()),
-    (path) => new StatusLibrary(path, calls, (code, call) => new CublasError(code, call), "cublasSgemm"),
-    'Install it with CUDA\'s toolkit, name its library by the variable SPILLWAY_CUBLAS_LIBRARY, or do without (blas: "none").',
-  );
-  return loaded;
-}
+export const loadCublas = lazyLibrary(
+  "cuBLAS",
+  cublasCandidates,
+  calls,
+  (code, call) => new CublasError(code, call),
+  "cublasSgemm",
+  'Install it with CUDA\'s toolkit, name its library by the variable SPILLWAY_CUBLAS_LIBRARY, or do without (blas: "none").',
+);

@@ -1,8 +1,8 @@
 // cuSOLVER as a C library: the functions that are called, each under its prototype (cusolverDn.h of
 // CUDA 13.0). It is used by choice only: nothing needs it.
 import { type CallSignature, signature } from "../driver-calls.js";
-import { cusolverCandidates, loadFirst, thisPlace } from "../library-search.js";
-import { LibraryCallError, StatusLibrary } from "../status-library.js";
+import { cusolverCandidates } from "../library-search.js";
+import { LibraryCallError, lazyLibrary, type StatusLibrary } from "../status-library.js";
 
 const calls = {
   // cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *handle)
@@ -48,20 +48,11 @@ export class CusolverError extends LibraryCallError {
 /** cuSOLVER, loaded. */
 export type CusolverLibrary = StatusLibrary<typeof calls>;
 
-let loaded: CusolverLibrary | undefined;
-
-/**
- * Loads cuSOLVER: the library that SPILLWAY_CUSOLVER_LIBRARY names, or else the first that loads of
- * the usual places.
- *
- * @throws LibraryError naming every path that was tried.
- */
-export function loadCusolver(): CusolverLibrary {
-  loaded ??= loadFirst(
-    "cuSOLVER",
-    cusolverCandidates(thisPlace()),
-    (path) => new StatusLibrary(path, calls, (code, call) => new CusolverError(code, call), "cusolverDnDpotrf"),
-    "Install it with CUDA's toolkit, name its library by the variable SPILLWAY_CUSOLVER_LIBRARY, or do without.",
-  );
-  return loaded;
-}
+export const loadCusolver = lazyLibrary(
+  "cuSOLVER",
+  cusolverCandidates,
+  calls,
+  (code, call) => new CusolverError(code, call),
+  "cusolverDnDpotrf",
+  "Install it with CUDA's toolkit, name its library by the variable SPILLWAY_CUSOLVER_LIBRARY, or do without.",
+);

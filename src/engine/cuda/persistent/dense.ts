@@ -5,9 +5,9 @@ import type { Matrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import type { TimeLoopPlan } from "../time-loop.js";
+import { compiledEntry } from "./compiled-shapes.js";
 import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
 import { type PersistentKernel, type PersistentMemory, stepParameters } from "./loop.js";
-import { madeEntry } from "./made-shapes.js";
 import { packDense } from "./pack.js";
 import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
 import { type DenseFit, denseEntry, foursAtOnce, groupSize, shippedIn, tileGroups } from "./shapes.js";
@@ -18,7 +18,7 @@ const layouts = {
 } as const;
 
 /** The name that a kernel will have. */
-export const denseKernel = ({ variant }: DenseFit, { arithmetic }: Made): string => madeEntry(denseEntry(variant), arithmetic);
+export const denseKernel = ({ variant }: DenseFit, { arithmetic }: Made): string => compiledEntry(denseEntry(variant), arithmetic);
 
 export function describeDense(fit: DenseFit): TimeLoopPlan["details"] {
   const { variant, blocks, groups, shared, streamed, sharedBytes } = fit;
@@ -75,7 +75,7 @@ export function compiledDense(fit: DenseFit, model: ReservoirModel, arithmetic: 
   const stored = { MIXED: mixed, WEIGHT: weights === "bfloat16" ? "packing::bfloat16" : real, BATCH: foursAtOnce(fit) };
   const shape = { ROWS: rows, HELD: held, WARPS: warps, ...(plan === "grid" ? stored : {}) };
   const form = {
-    ...{ file: `reservoir_${plan}`, prefix: plan.toUpperCase(), entry: madeEntry(denseEntry(fit.variant), arithmetic), precision },
+    ...{ file: `reservoir_${plan}`, prefix: plan.toUpperCase(), entry: compiledEntry(denseEntry(fit.variant), arithmetic), precision },
     ...{ fast: arithmetic === "fast", shape, given: given(model, denseLayout(fit)) },
   };
   return parts(fit, compiledCode(form));

@@ -6,10 +6,10 @@ import type { SparseMatrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { ModelShape } from "../shape.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
+import { compiledDenseFits, compiledSparseFits } from "./compiled-shapes.js";
 import { compiledDense, denseKernel, describeDense, shippedDense } from "./dense.js";
 import { noteFailure } from "./kernel-code.js";
 import { PersistentLoop } from "./loop.js";
-import { madeDenseFits, madeSparseFits } from "./made-shapes.js";
 import { longestRow } from "./pack.js";
 import type { LoopParts, Made } from "./parts.js";
 import {
@@ -76,7 +76,7 @@ async function openSparse(context: Context, model: ReservoirModel, planned: Spar
   const longest = longestRow(weights);
   const units = planned.held + planned.shared + planned.streamed;
   const shape = { size: model.size, precision: model.precision, arithmetic };
-  const fits = source === "shipped" ? shippedSparseFits(shape, longest, context.info) : madeSparseFits(shape, longest, context.info);
+  const fits = source === "shipped" ? shippedSparseFits(shape, longest, context.info) : compiledSparseFits(shape, longest, context.info);
   const fit = Math.ceil(longest / unitEntries) === units ? planned : (fits.find(({ variant }) => variant === planned.variant) ?? fits[0]);
   if (!fit || longest * model.size > mostPadding * weights.values.length + 64 * model.size) return undefined;
   return open(context, model, made, options, () => {
@@ -167,8 +167,8 @@ function compiledPlans(shape: ModelShape, device: DeviceInfo): TimeLoopPlan[] {
   const made = { source: "nvrtc", arithmetic: shape.arithmetic } as const;
   const found =
     shape.storage === "sparse"
-      ? madeSparseFits(shape, likelyLongest(shape), device).map((fit) => sparsePlan(fit, made))
-      : madeDenseFits(shape, device).map((fit) => densePlan(fit, made));
+      ? compiledSparseFits(shape, likelyLongest(shape), device).map((fit) => sparsePlan(fit, made))
+      : compiledDenseFits(shape, device).map((fit) => densePlan(fit, made));
   return persistentLoops.names.flatMap((name) => found.filter((plan) => plan.name === name).slice(0, offered));
 }
 

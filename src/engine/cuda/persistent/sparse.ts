@@ -4,16 +4,16 @@ import type { Context } from "@spillway/gpu";
 import type { SparseMatrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { TimeLoopPlan } from "../time-loop.js";
+import { compiledEntry } from "./compiled-shapes.js";
 import { given } from "./dense.js";
 import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
 import { stepParameters } from "./loop.js";
-import { madeEntry } from "./made-shapes.js";
 import { packSparse } from "./pack.js";
 import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
 import { type SparseFit, sparseEntry } from "./shapes.js";
 
 /** The name that a kernel will have. */
-export const sparseKernel = ({ variant }: SparseFit, { arithmetic }: Made): string => madeEntry(sparseEntry(variant), arithmetic);
+export const sparseKernel = ({ variant }: SparseFit, { arithmetic }: Made): string => compiledEntry(sparseEntry(variant), arithmetic);
 
 export function describeSparse(fit: SparseFit): TimeLoopPlan["details"] {
   const { variant, blocks, held, shared, streamed, sharedBytes } = fit;
@@ -54,7 +54,7 @@ export function shippedSparse(fit: SparseFit): LoopParts {
 export function compiledSparse(fit: SparseFit, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {
   const { precision, rounds, held, warps, mixed } = fit.variant;
   const form = {
-    ...{ file: "reservoir_sparse", prefix: "SPARSE", entry: madeEntry(sparseEntry(fit.variant), arithmetic), precision },
+    ...{ file: "reservoir_sparse", prefix: "SPARSE", entry: compiledEntry(sparseEntry(fit.variant), arithmetic), precision },
     ...{
       fast: arithmetic === "fast",
       shape: { ROUNDS: rounds, HELD: held, WARPS: warps, MIXED: mixed },

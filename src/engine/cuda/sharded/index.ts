@@ -5,8 +5,8 @@ import type { Context, DeviceInfo } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { deviceName } from "../device.js";
 import { callMicroseconds } from "../host-calls.js";
+import { compiledDenseFits, compiledSparseFits } from "../persistent/compiled-shapes.js";
 import { likelyLongest } from "../persistent/index.js";
-import { madeDenseFits, madeSparseFits } from "../persistent/made-shapes.js";
 import { unitEntries } from "../persistent/shapes.js";
 import { elementBytes, type ModelShape } from "../shape.js";
 import { launchMicroseconds, place, streamingRate } from "../streamed/index.js";
@@ -60,7 +60,7 @@ function fits(shape: ModelShape, longest: number, contexts: readonly Context[]):
   const devices = contexts.length;
   const seats = Math.max(...contexts.map((context) => contexts.filter((each) => each === context).length));
   const info = share(contexts[0]!.info, seats);
-  return shape.storage === "sparse" ? madeSparseFits(shape, longest, info, devices) : madeDenseFits(shape, info, devices);
+  return shape.storage === "sparse" ? compiledSparseFits(shape, longest, info, devices) : compiledDenseFits(shape, info, devices);
 }
 
 function plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions): readonly TimeLoopPlan[] {

@@ -3,10 +3,10 @@
 import type { Context, LaunchConfig, Stream } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { AnyBuffer } from "../kernels.js";
+import { compiledEntry } from "../persistent/compiled-shapes.js";
 import { denseLayout, describeDense, given } from "../persistent/dense.js";
 import { compiledCode, type KernelCode, type NamedParameters } from "../persistent/kernel-code.js";
 import { stepParameters } from "../persistent/loop.js";
-import { madeEntry } from "../persistent/made-shapes.js";
 import type { Arithmetic } from "../persistent/parts.js";
 import { type DenseFit, denseEntry, foursAtOnce, type SparseFit, sparseEntry } from "../persistent/shapes.js";
 import { describeSparse, sparseLayout } from "../persistent/sparse.js";
@@ -42,7 +42,7 @@ export const isDense = (fit: AnyFit): fit is DenseFit => "groups" in fit;
 
 /** The name of a fit's kernel. */
 export const shardedEntry = (fit: AnyFit, arithmetic: Arithmetic): string =>
-  madeEntry(`${isDense(fit) ? denseEntry(fit.variant) : sparseEntry(fit.variant)}_x${fit.devices}`, arithmetic);
+  compiledEntry(`${isDense(fit) ? denseEntry(fit.variant) : sparseEntry(fit.variant)}_x${fit.devices}`, arithmetic);
 
 export function shardedDetails(fit: AnyFit): ShardedKernel["details"] {
   return { devices: fit.devices, ...(isDense(fit) ? describeDense(fit) : describeSparse(fit)) };

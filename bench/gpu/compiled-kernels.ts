@@ -1,15 +1,15 @@
 // Persistent kernels compiled for a model's shape beside the shipped ones, and fast arithmetic beside
 // portable: the same weights and drive, all states kept on the device, times by events, every bit
-// compared. Usage: npx tsx bench/gpu/made-kernels.ts [--shapes] [CASE...], a case such as 1500 or
+// compared. Usage: npx tsx bench/gpu/compiled-kernels.ts [--shapes] [CASE...], a case such as 1500 or
 // 1000:0.1 (neurons, and the share of connections if W is sparse); with --shapes every shape
 // that NVRTC might compile, beside what it is modelled at. SPILLWAY_CACHE names an empty folder for
 // compilations that are not kept yet.
 import { parseArgs } from "node:util";
 import { Matrix, type SparseMatrix } from "../../packages/numerics/src/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
+import { compiledDenseFits, compiledSparseFits } from "../../src/engine/cuda/persistent/compiled-shapes.js";
 import { densePlan, sparsePlan } from "../../src/engine/cuda/persistent/index.js";
 import { whyNoCompiler } from "../../src/engine/cuda/persistent/kernel-code.js";
-import { madeDenseFits, madeSparseFits } from "../../src/engine/cuda/persistent/made-shapes.js";
 import { longestRow } from "../../src/engine/cuda/persistent/pack.js";
 import { choices } from "../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
@@ -90,8 +90,8 @@ function shapesOf(model: ReservoirModel): TimeLoopPlan[] {
   const { weights } = model;
   const plans =
     "rowOffsets" in weights
-      ? madeSparseFits(sizes, longestRow(weights), context.info).map((fit) => sparsePlan(fit, made))
-      : madeDenseFits(sizes, context.info).map((fit) => densePlan(fit, made));
+      ? compiledSparseFits(sizes, longestRow(weights), context.info).map((fit) => sparsePlan(fit, made))
+      : compiledDenseFits(sizes, context.info).map((fit) => densePlan(fit, made));
   return plans.filter(({ microsecondsPerStep }) => microsecondsPerStep <= 2 * plans[0]!.microsecondsPerStep);
 }
 

@@ -114,7 +114,11 @@ export type SizeOfModel = Pick<ModelShape, "size" | "precision" | "weightPrecisi
  * Dense fits of every shape that NVRTC can compile for N neurons, the fastest first. Of several
  * equal devices, those of the grid.
  */
-export function madeDenseFits({ size, precision, weightPrecision, arithmetic }: SizeOfModel, device: DeviceInfo, devices = 1): DenseFit[] {
+export function compiledDenseFits(
+  { size, precision, weightPrecision, arithmetic }: SizeOfModel,
+  device: DeviceInfo,
+  devices = 1,
+): DenseFit[] {
   const wide = precision === "float64" ? 2 : 1;
   const groups = Math.ceil(size / groupSize);
   const weights: DenseVariant["weights"] = weightPrecision === "bfloat16" && precision === "float32" ? "bfloat16" : "full";
@@ -153,7 +157,7 @@ export function madeDenseFits({ size, precision, weightPrecision, arithmetic }: 
 }
 
 /** Sparse fits likewise, for rows of at most `longest` entries. */
-export function madeSparseFits(
+export function compiledSparseFits(
   { size, precision, arithmetic }: Omit<SizeOfModel, "weightPrecision">,
   longest: number,
   device: DeviceInfo,
@@ -187,6 +191,6 @@ function byTime<F extends { readonly microsecondsPerStep: number }>(fits: F[]): 
  * What a variant is called where it is made: as a shipped one of its sizes, and fast if its
  * arithmetic is.
  */
-export function madeEntry(entry: string, arithmetic: "portable" | "fast"): string {
+export function compiledEntry(entry: string, arithmetic: "portable" | "fast"): string {
   return arithmetic === "fast" ? `${entry}_fast` : entry;
 }
