@@ -1,8 +1,8 @@
 // Matrix instructions of a warp. Fragment layouts: PTX ISA 9.0, sections 9.7.15.4 (wmma) and
 // 9.7.15.5 (mma, ldmatrix).
-import { BarrierObjects } from "./barrier-objects.js";
 import type { Needs } from "./targets.js";
 import type { Pointer, Value } from "./values.js";
+import { Warp } from "./warp.js";
 
 /** Element types of tensor-core products; sums are f32. */
 export type MatrixType = "f16" | "bf16" | "tf32";
@@ -25,7 +25,7 @@ const mmaShapes: Readonly<Record<string, MmaShape>> = {
   "tf32/8": { shape: "m16n8k8", a: 4, b: 2, needs: { sm: 80, version: [7, 0] } },
 };
 
-export class Matrix extends BarrierObjects {
+export class Matrix extends Warp {
   /**
    * Loads 1, 2 or 4 matrices of 8 x 8 halves; lane 8 i + r gives the address of row r of matrix i,
    * aligned to 16 bytes.

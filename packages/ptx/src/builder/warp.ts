@@ -1,11 +1,13 @@
-// What threads do together: barriers, shuffles, votes, and the shared memory of a cluster. Barrier
-// objects are in barrier-objects.ts.
+// What threads do together: barriers, shuffles, votes, barrier objects (mbarrier) in shared memory and
+// the copies that count their bytes at one.
 import { levels } from "./instruction.js";
 import { Memory } from "./memory.js";
-import { type Operand, Pointer, type Value } from "./values.js";
+import type { MemoryType } from "./types.js";
+import type { Operand, Pointer, Value } from "./values.js";
 
 const allLanes = 0xffffffff;
 const hopper = { needs: { sm: 90, version: [7, 8] } } as const;
+const objects = { needs: { sm: 90, version: [8, 0] } } as const;
 
 type Shuffled = "b32" | "u32" | "s32" | "f32" | "f16x2" | "bf16x2" | "tf32";
 
@@ -18,11 +20,6 @@ export class Warp extends Memory {
   /** Waits at barrier 1 to 15 for so many threads, which come in whole warps. */
   namedBarrier(id: Operand<"u32">, threads: number): void {
     this.emit("bar.sync", undefined, [this.item("u32", id, "the barrier"), String(threads)], { together: "warp" });
-  }
-
-  /** Waits for all threads of the block, and gives whether the predicate held in all, or in any. */
-  barrierVote(how: "and" | "or", predicate: Value<"pred">): Value<"pred"> {
-    return this.emitValue(`bar.red.${how}.pred`, "pred", ["0", predicate], { together: "block", level: levels.block });
   }
 
   /** Waits for the lanes of a mask. */
@@ -77,15 +74,70 @@ export class Warp extends Memory {
     return this.emitValue("mov.u32", "u32", ["%cluster_ctarank"], { level: levels.block, ...hopper });
   }
 
-  /** Waits for all threads of all blocks of the cluster. */
-  clusterBarrier(): void {
-    this.emit("barrier.cluster.arrive.aligned", undefined, [], { together: "block", ...hopper });
-    this.emit("barrier.cluster.wait.aligned", undefined, [], { together: "block", ...hopper });
+  /**
+   * Makes a barrier object for so many arrivals; a barrier of the block or a fence of the cluster
+   * makes it known.
+   */
+  initBarrierObject(object: Pointer<"shared", "b64">, arrivals: number): void {
+    this.emit("mbarrier.init.shared::cta.b64", undefined, [this.addressItem(object), String(arrivals)], objects);
   }
 
-  /** The same place in the shared memory of another block of the cluster. */
-  inCluster<T extends Pointer<"shared">["element"]>(pointer: Pointer<"shared", T>, rank: Operand<"u32">): Pointer<"shared", T> {
-    const operands = [pointer.base, this.item("u32", rank, "the rank of inCluster")];
-    return new Pointer("shared", pointer.element, this.emitValue("mapa.shared::cluster.u32", "u32", operands, hopper), pointer.bytes);
+  /** Makes barrier objects known to the cluster. */
+  fenceBarrierInit(): void {
+    this.emit("fence.mbarrier_init.release.cluster", undefined, [], objects);
+  }
+
+  /**
+   * Arrives at a barrier object of the block: one arrival, after all that this thread did before.
+   */
+  arriveAt(object: Pointer<"shared", "b64">): void {
+    this.emit("mbarrier.arrive.shared::cta.b64", undefined, ["_", this.addressItem(object)], objects);
+  }
+
+  /** Arrives at a barrier object that is then to receive so many bytes too. */
+  expectBytes(object: Pointer<"shared", "b64">, bytes: number): void {
+    this.emit("mbarrier.arrive.expect_tx.shared::cta.b64", undefined, ["_", this.addressItem(object), String(bytes)], objects);
+  }
+
+  /**
+   * Whether the phase of a parity is over; the hardware may sleep a while before it says no.
+   * `scope` is whose writes are then visible.
+   */
+  tryWait(object: Pointer<"shared", "b64">, parity: Operand<"u32">, scope: "cta" | "cluster" = "cluster"): Value<"pred"> {
+    const operands = [this.addressItem(object), this.item("u32", parity, "the parity of tryWait")];
+    const opcode = `mbarrier.try_wait.parity.acquire.${scope}.shared::cta.b64`;
+    return this.emitValue(opcode, "pred", operands, { ...objects, level: levels.lane });
+  }
+
+  /**
+   * Waits until the phase of a parity is over, for so many cycles at most, and says whether it is.
+   */
+  waitAt(object: Pointer<"shared", "b64">, parity: Operand<"u32">, patience: number): Value<"pred"> {
+    const over = this.variable("pred", this.tryWait(object, parity, "cta"));
+    this.if(this.not(over), () => {
+      const end = this.add(this.clock(), patience);
+      this.repeatWhile(() => {
+        this.assign(over, this.tryWait(object, parity, "cta"));
+        return this.and(this.not(over), this.compare("lt", this.clock(), end));
+      });
+    });
+    return over;
+  }
+
+  /**
+   * Starts a copy of a multiple of 16 bytes between places aligned to 16; when it is done its bytes
+   * count at a barrier object, which expects them. One thread does it for all.
+   */
+  copyBulk(
+    to: Pointer<"shared", MemoryType>,
+    from: Pointer<"global", MemoryType>,
+    bytes: Operand<"u32">,
+    object: Pointer<"shared", "b64">,
+  ): void {
+    if (typeof bytes === "number" && (bytes % 16 !== 0 || bytes < 16))
+      throw this.fail(`copyBulk got ${bytes} bytes; it takes a multiple of 16 from 16`);
+    const opcode = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes";
+    const count = this.item("u32", bytes, "the bytes of copyBulk");
+    this.emit(opcode, undefined, [this.addressItem(to), this.addressItem(from), count, this.addressItem(object)], objects);
   }
 }

@@ -112,53 +112,24 @@ export function lop3(a: number, b: number, c: number, table: number): number {
   return result;
 }
 
-const permuteModes: Readonly<Record<string, readonly (readonly number[])[]>> = {
-  f4e: [
-    [0, 1, 2, 3],
-    [1, 2, 3, 4],
-    [2, 3, 4, 5],
-    [3, 4, 5, 6],
-  ],
-  b4e: [
-    [0, 7, 6, 5],
-    [1, 0, 7, 6],
-    [2, 1, 0, 7],
-    [3, 2, 1, 0],
-  ],
-  rc8: [
-    [0, 0, 0, 0],
-    [1, 1, 1, 1],
-    [2, 2, 2, 2],
-    [3, 3, 3, 3],
-  ],
-  ecl: [
-    [0, 1, 2, 3],
-    [1, 1, 2, 3],
-    [2, 2, 2, 3],
-    [3, 3, 3, 3],
-  ],
-  ecr: [
-    [0, 0, 0, 0],
-    [0, 1, 1, 1],
-    [0, 1, 2, 2],
-    [0, 1, 2, 3],
-  ],
-  rc16: [
-    [0, 1, 0, 1],
-    [2, 3, 2, 3],
-    [0, 1, 0, 1],
-    [2, 3, 2, 3],
-  ],
+/** Selectors of the modes, by the two low bits of the selector that is given. */
+const permuteModes: Readonly<Record<string, readonly number[]>> = {
+  f4e: [0x3210, 0x4321, 0x5432, 0x6543],
+  b4e: [0x5670, 0x6701, 0x7012, 0x0123],
+  rc8: [0x0000, 0x1111, 0x2222, 0x3333],
+  ecl: [0x3210, 0x3211, 0x3222, 0x3333],
+  ecr: [0x0000, 0x1110, 0x2210, 0x3210],
+  rc16: [0x1010, 0x3232, 0x1010, 0x3232],
 };
 
 /**
  * prmt.b32: picks four of the eight bytes of b:a; bit 3 of a selector replicates the byte's sign.
  */
 export function permuteBytes(a: number, b: number, selector: number, mode: string): number {
-  const table = permuteModes[mode];
+  const picks = permuteModes[mode]?.[selector & 3] ?? selector;
   let result = 0;
   for (let k = 0; k < 4; k++) {
-    const pick = table === undefined ? (selector >>> (4 * k)) & 15 : table[selector & 3]![k]!;
+    const pick = (picks >>> (4 * k)) & 15;
     const byte = (((pick & 4) === 0 ? a : b) >>> (8 * (pick & 3))) & 255;
     result |= (pick & 8 ? (byte & 128 ? 255 : 0) : byte) << (8 * k);
   }
