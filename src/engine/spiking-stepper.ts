@@ -17,8 +17,10 @@ export class SpikingStepper implements Stepper {
   readonly #network: NetworkModel;
   readonly #session: NetworkSession;
   readonly #rows: LiquidRows;
+  /** The filtered spikes, as the session has them or is given them. */
+  readonly #values: FloatArray;
   /** Parts of the state that the session is given before its next step. */
-  #given: Partial<NetworkRunState> = {};
+  #given: Partial<NetworkRunState> | undefined;
 
   /** @param network the liquid as a network, which the session has loaded */
   constructor(model: SpikingModel, network: NetworkModel, session: NetworkSession) {
@@ -28,14 +30,16 @@ export class SpikingStepper implements Stepper {
     this.#rows = session.liquid!;
     ({ capacity: this.capacity, inputs: this.inputs, states: this.states } = this.#rows);
     this.outputs = this.inputs.subarray(0, 0);
+    this.#values = session.getValues("filtered") as FloatArray;
   }
 
   getValues(): FloatArray {
-    return this.#given.filtered ?? (this.#session.getValues("filtered") as FloatArray);
+    return this.#values;
   }
 
   setValues(values: FloatArray): void {
-    this.#given = { ...this.#given, filtered: values.slice() };
+    this.#values.set(values);
+    this.#given = { ...this.#given, filtered: this.#values };
   }
 
   getNetwork(): NetworkState {
@@ -51,16 +55,22 @@ export class SpikingStepper implements Stepper {
   }
 
   advance(steps: number, step: number, sequence: number): number {
-    if (Object.keys(this.#given).length > 0) this.#session.setState(this.#state());
-    this.#given = {};
+    if (this.#given) this.#session.setState(this.#state());
+    this.#given = undefined;
     this.#session.keep();
     try {
-      this.#rows.advance(steps, step, sequence);
-      return steps;
+      return this.#run(steps, step, sequence);
     } catch (error) {
       if (!(error instanceof NotFiniteError)) throw error;
       return this.#advanceUpTo(error.step - step, step, sequence);
     }
+  }
+
+  #run(steps: number, step: number, sequence: number): number {
+    const { size } = this.#model;
+    this.#rows.advance(steps, step, sequence);
+    this.#values.set(this.states.subarray((steps - 1) * size, steps * size));
+    return steps;
   }
 
   /** The state, with what it was given. */
@@ -72,12 +82,12 @@ export class SpikingStepper implements Stepper {
   #advanceUpTo(finite: number, step: number, sequence: number): number {
     const { size, inputSize } = this.#model;
     this.#session.restore();
-    if (finite > 0) this.#rows.advance(finite, step, sequence);
+    if (finite > 0) this.#run(finite, step, sequence);
     const reference = new ReferenceNetwork(this.#network);
     reference.setState(this.#session.getState() as NetworkRunState);
     reference.liquid!.inputs.set(this.inputs.subarray(finite * inputSize, (finite + 1) * inputSize));
     const row = this.states.subarray(finite * size, (finite + 1) * size);
-    row.set(this.getValues());
+    row.set(this.#values);
     try {
       reference.liquid!.advance(1, step + finite, sequence);
     } catch (error) {

@@ -302,7 +302,7 @@ export function writeTeam(
     ...[model.size, threads, common.barrier.address, parts.length, common.records.address, period, row, firstStep],
     ...[rows.steps, rows.before, model.liquid ? common.liquid.address : 0],
   ];
-  writeWords(new DataView(buffer), common.team.address, words);
+  writeWords({ buffer }, common.team.address, words);
 }
 
 /** Writes numbers of the precision from an address on, 64 bits apart. */
@@ -313,8 +313,7 @@ function writeNumbers(view: DataView, at: number, numbers: readonly number[], pr
   });
 }
 
-function writeWords(view: DataView, at: number, words: readonly number[]): void {
-  words.forEach((word, k) => {
-    view.setInt32(at + 4 * k, word | 0, true);
-  });
+function writeWords({ buffer }: { readonly buffer: ArrayBufferLike }, at: number, words: readonly number[]): void {
+  // Numbers of unsigned 32 bits become those of the same bits.
+  new Int32Array(buffer, at, words.length).set(words.map((word) => word | 0));
 }

@@ -47,7 +47,8 @@ interface Kept {
   readonly row: number;
   readonly step: number;
   readonly parts: readonly Uint8Array[];
-  readonly plasticity: ReturnType<NetworkPlasticity["getState"]>;
+  /** Undefined without plastic projections. */
+  readonly plasticity: ReturnType<NetworkPlasticity["getState"]> | undefined;
 }
 
 /** A network that runs in WebAssembly. */
@@ -142,7 +143,8 @@ export class WasmNetwork implements NetworkSession {
       into.set(state);
       return into;
     });
-    this.#kept = { row: this.#row, step: this.#step, parts, plasticity: this.#plasticity.getState(this.#kept?.plasticity) };
+    const plasticity = this.#plasticity.isEmpty ? undefined : this.#plasticity.getState(this.#kept?.plasticity);
+    this.#kept = { row: this.#row, step: this.#step, parts, plasticity };
   }
 
   restore(): void {
@@ -150,7 +152,7 @@ export class WasmNetwork implements NetworkSession {
     for (const [p, part] of this.#memory.parts.entries()) this.#bytesOf(part).set(parts[p]!);
     this.#row = row;
     this.#step = step;
-    this.#plasticity.setState({ ...plasticity, step });
+    if (plasticity) this.#plasticity.setState({ ...plasticity, step });
   }
 
   #bytesOf(part: PlacedPart): Uint8Array {
@@ -271,16 +273,23 @@ export class WasmNetwork implements NetworkSession {
       const ran = this.#run(most, { steps: rowSteps, before: done });
       const finished = ran < 0 ? -1 - ran : ran;
       if (ran < 0) throw new NotFiniteError(this.#step + finished, this.model);
-      const lists = this.#memory.parts.map(({ regions }) => {
-        const offsets = new Uint32Array(this.#buffer, regions.spikeOffsets.address, finished + 1);
-        return { offsets, neurons: new Uint32Array(this.#buffer, regions.spikes.address, offsets[finished]) };
-      });
-      if (!this.#plasticity.isEmpty) this.#plasticity.end(lists[0]!.neurons);
-      recorded?.add(done, lists);
+      if (recorded || !this.#plasticity.isEmpty) {
+        const lists = this.#spikesOf(finished);
+        if (!this.#plasticity.isEmpty) this.#plasticity.end(lists[0]!.neurons);
+        recorded?.add(done, lists);
+      }
       done += finished;
       this.#step += finished;
       this.#row = (this.#row + finished) % this.model.ringRows;
     }
+  }
+
+  /** The spikes of the last steps, by the parts of the network. */
+  #spikesOf(steps: number): StepSpikes[] {
+    return this.#memory.parts.map(({ regions }) => {
+      const offsets = new Uint32Array(this.#buffer, regions.spikeOffsets.address, steps + 1);
+      return { offsets, neurons: new Uint32Array(this.#buffer, regions.spikes.address, offsets[steps]) };
+    });
   }
 
   /** Runs the kernel in every thread. @throws WorkerEndedError */
