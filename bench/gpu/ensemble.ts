@@ -13,7 +13,7 @@ import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
 import { DeviceWeights } from "../../src/engine/cuda/ensemble/weights.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
-import { runEnsembleOnce } from "../../src/reservoir/engine/one-by-one.js";
+import { openEnsemble } from "../../src/reservoir/engine/one-by-one.js";
 import { buildModel } from "../../src/reservoir/weights.js";
 
 const { values: flags } = parseArgs({ options: { "no-peers": { type: "boolean" } } });
@@ -105,12 +105,15 @@ async function measure(members: readonly Member[]): Promise<Speeds> {
   await ensemble.dispose();
   const few = [0, members.length - 1].map((r): Member => ({ ...members[r]!, sequence: { inputs: sequence.inputs.subarray(0, 20) } }));
   const mine = await runMembers(context, few, planMembers(context, few)!, { keep: "all" });
-  const theirs = await runEnsembleOnce(
+  const onHost = await openEnsemble(
     cpuEngine,
     few.map((member) => member.model),
+  );
+  const theirs = await onHost.run(
     few.map((member) => member.sequence),
     { keep: "all" },
   );
+  await onHost.dispose();
   const same = mine.every((each, r) => Buffer.from(each.data.slice().buffer).equals(Buffer.from(theirs[r]!.data.slice().buffer)));
   let difference = 0;
   for (const [r, { data }] of mine.entries())

@@ -1,10 +1,9 @@
 // The activation functions f, by name. What engines make of the four of this package is theirs;
 // one of the user's own is this function itself.
-import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { SpillwayError } from "@spillway/core/errors.js";
 import { callback, flag } from "@spillway/core/options.js";
 import { type Part, Registry } from "@spillway/core/registry.js";
 import { type Precision, portableTanh, portableTanh32 } from "@spillway/numerics";
-import type { Engine } from "./engine.js";
 import type { Activation } from "./model.js";
 
 /** An activation function (docs/numerics.md, rule 4). It takes no options: `options` is {}. */
@@ -48,7 +47,8 @@ export const activations = new Registry<ActivationFunction>(
   builtIn,
 );
 
-const builtInNames: ReadonlySet<string> = new Set(activations.names());
+/** The names of functions that every engine runs. */
+export const builtInNames: ReadonlySet<string> = new Set(activations.names());
 
 /**
  * Makes an activation function known by its name. It runs on the engines "cpu" and "reference",
@@ -62,17 +62,6 @@ export function registerActivation(activation: ActivationFunction): void {
 /** Whether an activation function is one of the user's own. */
 export function isOwnActivation(name: Activation): boolean {
   return !builtInNames.has(name);
-}
-
-/** Refuses an activation function that an engine does not run. @throws ArgumentError */
-export function checkActivation(engine: Pick<Engine, "name" | "supports">, name: Activation): void {
-  if (engine.supports.has("ownActivations") || !isOwnActivation(name)) return;
-  const names = [...builtInNames].join(", ");
-  throw new ArgumentError(
-    "activation",
-    name,
-    `one of ${names} on the engine "${engine.name}"; a function of your own runs on "cpu" and "reference"`,
-  );
 }
 
 /** f in the model's precision. @throws ArgumentError for a name that is not registered */

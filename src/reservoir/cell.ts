@@ -4,7 +4,6 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { byType, given, number } from "@spillway/core/options.js";
 import { allocate, type FloatArray, isSparse, Matrix, RandomStream, type SparseMatrix, seedKeys, toDense } from "@spillway/numerics";
 import type { ReservoirConfig } from "./config.js";
-import type { Engine } from "./engine.js";
 import type { ReservoirModel } from "./model.js";
 import { orthogonal } from "./topologies/orthogonal.js";
 import { sparseFromRows } from "./topologies/random-rows.js";
@@ -103,15 +102,5 @@ export function antisymmetric(weights: Matrix | SparseMatrix, factor: number, da
     size,
     (r) => columns[r]!,
     (r, _, c) => rows[r]!.get(c)!,
-  );
-}
-
-/** Refuses a cell that an engine does not run. @throws ArgumentError */
-export function checkCell(engine: Pick<Engine, "name" | "supports">, { cell }: Pick<ReservoirConfig, "cell">): void {
-  if (engine.supports.has("cells") || !cell) return;
-  throw new ArgumentError(
-    "cell",
-    cell.type,
-    `nothing on the engine "${engine.name}", which has the leaky cell alone; "cpu" and "reference" run it`,
   );
 }

@@ -7,10 +7,11 @@ import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { isComposite } from "./composite/config.js";
 import type { EnsembleSession } from "./engine/device.js";
 import { openEnsemble } from "./engine/one-by-one.js";
+import { checkSupported } from "./engine/supports.js";
 import type { EnginePlan, SequenceInput } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { checkSequences, checkWashout, series } from "./inputs.js";
-import { checkSupported, modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
+import { modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
 import { engineTable, profileTable, seriesOf, sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
@@ -22,8 +23,8 @@ import { type WorkOptions, workTable } from "./work.js";
 
 export const ensembleTable = {
   /**
-   * "auto" (default), "cpu", "cuda", "cuda:1", "sim" or "reference"; "cuda:0-3" or "cuda:all" distribute
-   * the members over several devices.
+   * "auto" (default), "cpu", "cuda", "cuda:1", "sim" or "reference"; "cuda:0-3" or "cuda:all"
+   * distribute the members over several devices.
    */
   engine: engineTable.engine,
   /**

@@ -1,16 +1,14 @@
 // How descriptions become models, kind by kind. The domain knows rate reservoirs; spiking ones make
 // themselves known here, others by registered/kind.ts.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { checkActivation } from "./activations.js";
-import { checkCell } from "./cell.js";
 import { type CompositeOptions, isComposite } from "./composite/config.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
-import type { ReservoirConfig, ReservoirOptions } from "./config.js";
+import type { ReservoirOptions } from "./config.js";
+import { checkKind, checkRates, checkSupported } from "./engine/supports.js";
 import type { Engine, EngineOptions, EnginePlan, EngineSession } from "./engine.js";
-import { checkArithmetic } from "./integer/weights.js";
 import type { ReservoirModel } from "./model.js";
 import type { OwnMatrices, ReservoirMatrices } from "./options.js";
-import { checkRegistered, isRegistered, registeredModel, resolveRegistered } from "./registered/model.js";
+import { isRegistered, registeredModel, resolveRegistered } from "./registered/model.js";
 import type { RegisteredReservoirOptions } from "./registered/options.js";
 import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
@@ -51,19 +49,6 @@ export function isSpiking(options: object): options is SpikingReservoirOptions {
   return typeof options === "object" && options !== null && "kind" in options && options.kind === "spiking";
 }
 
-function refuseUnsupported(engine: Engine, config: ReservoirConfig): void {
-  checkActivation(engine, config.activation);
-  checkCell(engine, config);
-  checkArithmetic(engine, config);
-}
-
-/** Refuses a model that an engine does not run. @throws ArgumentError */
-export function checkSupported(engine: Engine, model: AnyModel): void {
-  if (model.kind === "composite") for (const part of model.parts) refuseUnsupported(engine, part.config);
-  if (model.kind === "registered") checkRegistered(engine, model.config);
-  if (model.kind === undefined) refuseUnsupported(engine, model.config);
-}
-
 /** A checked model of a description of any kind. @throws ArgumentError, EngineCapacityError */
 export function modelOf(options: PlainReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<ReservoirModel | SpikingModel>;
 export function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<AnyModel>;
@@ -84,7 +69,7 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
   if (isRegistered(options)) {
     if (matrices) throw new ArgumentError("matrices", matrices, "nothing for a reservoir of a registered kind, which has its own");
     const config = resolveRegistered(options);
-    checkRegistered(engine, config);
+    checkKind(engine, config);
     return registeredModel(config);
   }
   const [{ resolveConfig }, { buildDrawnModel, buildModel, drawWeightsBy, refuseOversized }] = await Promise.all([
@@ -92,7 +77,7 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
     import("./weights.js"),
   ]);
   const config = resolveConfig(options);
-  refuseUnsupported(engine, config);
+  checkRates(engine, config);
   if (!matrices?.weights) refuseOversized(config, engine);
   if (matrices) return buildModel(config, matrices);
   if (engine.device && isDrawnInPlace(config)) return buildDrawnModel(config, engine.device);

@@ -2,9 +2,10 @@
 // (engine/sweeps.ts): what is drawn, what a member says, and the engine that many suit. What
 // becomes of their states is not known here.
 
-import { checkActivation, isOwnActivation } from "./activations.js";
+import { isOwnActivation } from "./activations.js";
 import type { ReservoirConfig } from "./config.js";
 import { EngineUnavailableError } from "./engine/errors.js";
+import { checkRates } from "./engine/supports.js";
 import type { SweepBase, SweepMember } from "./engine/sweeps.js";
 import { chooseEngine, type EngineChoice } from "./engines.js";
 import { expectedShape } from "./shape.js";
@@ -57,7 +58,7 @@ const worthADevice = 2e8;
 export async function engineFor(name: string | undefined, template: ReservoirConfig, steps: number): Promise<EngineChoice> {
   const { size, activation } = template;
   const chosen = await chooseEngine(name, expectedShape(template));
-  checkActivation(chosen.engine, activation);
+  checkRates(chosen.engine, { activation });
   if ((name !== undefined && name !== "auto") || chosen.engine.device || isOwnActivation(activation) || steps * size < worthADevice)
     return chosen;
   try {

@@ -7,12 +7,28 @@ import { referenceEngine } from "../../src/engine/reference/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { NonFiniteStateError } from "../../src/reservoir/engine/errors.js";
-import { runEnsembleOnce } from "../../src/reservoir/engine/one-by-one.js";
+import { openEnsemble } from "../../src/reservoir/engine/one-by-one.js";
 import { accumulate } from "../../src/reservoir/engine/training.js";
-import type { Engine, EngineOptions, SequenceInput } from "../../src/reservoir/engine.js";
+import type { Engine, EngineOptions, EnsembleOptions, SequenceInput } from "../../src/reservoir/engine.js";
 import { featureCount, type LinearReadout, plainFeatures } from "../../src/reservoir/features.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
+import type { EngineModel } from "../../src/reservoir/spiking-model.js";
 import { buildModel } from "../../src/reservoir/weights.js";
+
+/** Runs an ensemble once. */
+export async function runEnsembleOnce(
+  engine: Engine,
+  models: readonly EngineModel[],
+  sequences: SequenceInput | readonly SequenceInput[],
+  options: EnsembleOptions,
+): Promise<Matrix[]> {
+  const session = await openEnsemble(engine, models);
+  try {
+    return await session.run(sequences, options);
+  } finally {
+    await session.dispose();
+  }
+}
 
 /** The bits of a typed array: -0 and 0 differ. */
 export function bits(values: FloatArray): Uint32Array {

@@ -7,9 +7,10 @@ import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
 import { ConceptorMemory, decodeReservoir, encodeReservoir, Forecaster, toOnnx } from "../../src/model/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
+import { checkRates } from "../../src/reservoir/engine/supports.js";
 import { ReservoirComputer } from "../../src/reservoir/index.js";
 import { integerTanh } from "../../src/reservoir/integer/tanh.js";
-import { checkArithmetic, rowOf } from "../../src/reservoir/integer/weights.js";
+import { rowOf } from "../../src/reservoir/integer/weights.js";
 import { mackeyGlass } from "../../src/tasks/index.js";
 import { bits, model, randomMatrix } from "../engine/contract.js";
 
@@ -105,7 +106,7 @@ describe("integer arithmetic", () => {
   });
 
   it("is refused by an engine without it, by threads, and by ONNX", async () => {
-    expect(() => checkArithmetic({ name: "mine", supports: new Set<never>() }, { arithmetic: "integer" })).toThrow(
+    expect(() => checkRates({ name: "mine", supports: new Set<never>() }, { arithmetic: "integer" })).toThrow(
       /arithmetic is "integer"; it takes "portable" or "fast" on the engine "mine"/,
     );
     await expect(ReservoirComputer.create(integer({ size: 20 }), { threads: 2, engine: "cpu" })).rejects.toThrow(/threads is 2/);

@@ -16,21 +16,6 @@ export async function openEnsemble(engine: Engine, models: readonly EngineModel[
   return (await engine.device?.openEnsemble(models, options)) ?? new OneByOne(engine, models, options);
 }
 
-/** Runs an ensemble once. */
-export async function runEnsembleOnce(
-  engine: Engine,
-  models: readonly EngineModel[],
-  sequences: SequenceInput | readonly SequenceInput[],
-  options: EnsembleOptions,
-): Promise<Matrix[]> {
-  const session = await openEnsemble(engine, models);
-  try {
-    return await session.run(sequences, options);
-  } finally {
-    await session.dispose();
-  }
-}
-
 /**
  * An ensemble that opens and disposes one session a member in each run: no more than one of them is
  * in memory at a time.

@@ -4,7 +4,6 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import { type FloatArray, isSparse, Matrix, type SparseMatrix } from "@spillway/numerics";
 import type { ReservoirConfig } from "../config.js";
-import type { Engine } from "../engine.js";
 import type { ReservoirModel } from "../model.js";
 import { unit } from "./step.js";
 
@@ -30,16 +29,6 @@ export function checkInteger(config: Omit<ReservoirConfig, "feedback">): void {
   if (noiseLevel > 0) refuse("noiseLevel", noiseLevel, "0");
   if (weightPrecision !== "full" && weightPrecision !== "int8")
     refuse("weightPrecision", weightPrecision, '"full", which is 16 bits, or "int8"');
-}
-
-/** Refuses integer arithmetic on an engine that has none. @throws ArgumentError */
-export function checkArithmetic(engine: Pick<Engine, "name" | "supports">, { arithmetic }: Pick<ReservoirConfig, "arithmetic">): void {
-  if (engine.supports.has("integers") || arithmetic !== "integer") return;
-  throw new ArgumentError(
-    "arithmetic",
-    arithmetic,
-    `"portable" or "fast" on the engine "${engine.name}"; "cpu", "cuda", "sim" and "reference" compute in integers`,
-  );
 }
 
 /** @throws ArgumentError for a state that integer arithmetic does not hold */

@@ -12,7 +12,6 @@ import {
   type Precision,
   seedKeys,
 } from "@spillway/numerics";
-import type { Engine } from "../engine.js";
 import { type KindDraw, type KindMatrix, kindTable, reservoirKinds } from "./kind.js";
 import type { RegisteredReservoirConfig, RegisteredReservoirOptions } from "./options.js";
 
@@ -108,14 +107,4 @@ function checkedMatrix(
   const bad = firstNonFinite(values);
   if (bad >= 0) throw new ArgumentError(name, values[bad], "finite numbers");
   return isSparse(matrix) ? { ...matrix, values } : new Matrix(rows, cols, values);
-}
-
-/** Refuses a model that an engine does not run. @throws ArgumentError */
-export function checkRegistered(engine: Pick<Engine, "name" | "supports">, { kind }: RegisteredReservoirConfig): void {
-  if (engine.supports.has("registeredKinds")) return;
-  throw new ArgumentError(
-    "kind",
-    kind,
-    `nothing on the engine "${engine.name}", which has no registered kinds; "cpu" and "reference" run it`,
-  );
 }

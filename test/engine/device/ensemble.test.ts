@@ -9,12 +9,11 @@ import type { Member } from "../../../src/engine/cuda/ensemble/members.js";
 import { type MemberOptions, planMembers, runMembers } from "../../../src/engine/cuda/ensemble/run.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { GramAccumulator } from "../../../src/readout/index.js";
-import { runEnsembleOnce } from "../../../src/reservoir/engine/one-by-one.js";
 import { NonFiniteStateError, plainFeatures, type ReservoirModel, type ReservoirOptions } from "../../../src/reservoir/index.js";
 import { hostInputs } from "../../../src/reservoir/inputs.js";
 import { casesOf } from "../../exhaustive.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
-import { bits, model, randomMatrix } from "../contract.js";
+import { bits, model, randomMatrix, runEnsembleOnce } from "../contract.js";
 import { device } from "./engines.js";
 
 const context = openTestDevice();
