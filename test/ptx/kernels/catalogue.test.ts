@@ -1,8 +1,10 @@
 // The list of generated kernels: names, presets, and that making one twice gives the same bytes.
 import { describe, expect, it } from "vitest";
+import type { OptionTable } from "../../../packages/core/src/options.js";
 import { type Target, targets } from "../../../packages/ptx/src/builder/index.js";
 import { parsePtx } from "../../../packages/ptx/src/interpreter/index.js";
 import { generateKernel, type KernelType, kernelKinds, kernelName, presets } from "../../../packages/ptx/src/kernels/catalogue.js";
+import { shapeTables } from "../../../packages/ptx/src/kernels/shapes.js";
 import { catalogueCases } from "./cases.js";
 
 const entry = (ptx: string): string => [...parsePtx(ptx).functions.keys()].join();
@@ -68,6 +70,28 @@ describe("presets", () => {
     [presets.rmsNorm(512), "rmsnorm"],
   ] as [KernelType, string][])("%j makes %s", (type, name) => {
     expect(generateKernel(type, { target: "sm_90" }).name).toBe(name);
+  });
+});
+
+describe("the table of a kind", () => {
+  const first = kernelKinds.map((kind) => [kind, catalogueCases.find(([type]) => type.kind === kind)!] as const);
+
+  it.each(first)("refuses a misspelt field of %s, naming what was meant", (_, [type, target]) => {
+    const [field, value] = Object.entries(type).find(([name]) => name !== "kind" && name.length > 3) ?? ["operation", 1];
+    const misspelt = `${field}s`;
+    const wrong = { ...type, [misspelt]: value } as KernelType;
+    expect(() => generateKernel(wrong, { target })).toThrow(expect.objectContaining({ code: "unknown-field", field: misspelt }));
+  });
+
+  it.each(first)("refuses %s without each field that it needs, and with a value of no such kind", (kind, [type, target]) => {
+    for (const [field, { required }] of Object.entries(shapeTables[kind] as OptionTable)) {
+      const { [field]: _, ...rest } = type as Record<string, unknown>;
+      const without = () => generateKernel(rest as KernelType, { target });
+      if (required) expect(without, field).toThrow(expect.objectContaining({ name: "ArgumentError", field }));
+      else expect(without, field).not.toThrow();
+      const wrong = { ...type, [field]: {} } as KernelType;
+      expect(() => generateKernel(wrong, { target }), field).toThrow(expect.objectContaining({ name: "ArgumentError", field }));
+    }
   });
 });
 
