@@ -46,7 +46,7 @@ registerActivation({
 registerReservoirKind({
   name: "pendulums",
   description: "Damped pendulums of different lengths that the first input pushes.",
-  options: { damping: option(number({ above: 0, below: 1 }), 0.1, "What friction takes in a step.") },
+  options: { damping: option(number({ above: 0, below: 1 }), 0.1, "The share of the speed that friction removes in a step.") },
   sizes: ({ size }) => ({ states: size, hidden: size, matrices: { lengths: [size, 1] } }),
   draw: ({ size }) => ({
     initial: new Float64Array(2 * size),
