@@ -292,7 +292,7 @@ describe("a kind of reservoir of one's own", () => {
   it("runs from an experiment's file, and stands in the schema", async () => {
     const { result } = await runExperiment({ ...experiment, reservoir: config });
     expect(result.config.reservoir).toMatchObject(config);
-    expect(JSON.stringify(experimentJsonSchema())).toContain("What friction takes in a step.");
+    expect(JSON.stringify(experimentJsonSchema())).toContain("The share of the speed that friction removes in a step.");
   });
 
   it("is refused under a name that is taken, and named if it is not registered", async () => {
