@@ -1,14 +1,15 @@
 // An experiment as its file describes it, with every default filled in. What the fields take is
 // checked in schema.ts.
 
+import type { InputOf } from "@spillway/core/options.js";
 import type { NrmseNorm } from "../../metrics/index.js";
 import type { ClassifierSettings } from "../../model/index.js";
 import type { ReadoutDescription } from "../../readout/index.js";
 import type { AnyReservoirOptions, Seed, SpikingReservoirOptions } from "../../reservoir/index.js";
-import type { CalendarFeature } from "../../series/calendar.js";
-import type { GapPolicy, SeriesBaseline, TimeForm, TimeUnit, Transform, TransformPair } from "../../series/index.js";
+import type { SeriesBaseline, Transform, TransformPair } from "../../series/index.js";
 import type { PatternType } from "../../spikes/index.js";
 import type { FieldDescription, ForecasterDescription, ModelDescription, NvarDescription } from "./model-options.js";
+import type { fileTable } from "./schema.js";
 
 /** A generated series: one of the benchmark tasks. */
 export interface GeneratedData {
@@ -22,45 +23,8 @@ export interface GeneratedData {
 }
 
 /** A series or a set of cases from a file. */
-export interface FileData {
-  readonly file: string;
-  readonly format?: "csv" | "npy" | "ts" | "wav" | undefined;
-  /** A second file of the same form: the test part. */
-  readonly test?: string | undefined;
-  /** The columns of the series, by name or by index from 0; default all. */
-  readonly columns?: readonly (string | number)[] | undefined;
-  /** For predict: the columns that drive the reservoir, and those to be predicted. */
-  readonly inputs?: readonly (string | number)[] | undefined;
-  readonly targets?: readonly (string | number)[] | undefined;
-  /** Rows to use, from and up to (not with) these numbers, from 0. */
-  readonly rows?: { readonly from?: number | undefined; readonly to?: number | undefined } | undefined;
-  readonly header?: boolean | undefined;
-  readonly delimiter?: string | undefined;
-  readonly decimal?: "." | "," | undefined;
-  readonly thousands?: "," | "." | " " | "'" | undefined;
-  readonly comment?: string | undefined;
-  readonly encoding?: string | undefined;
-  /** Columns kept as text; without `time`, the first of them labels the time axis. */
-  readonly text?: readonly (string | number)[] | undefined;
-  /** The column of time stamps. Their order and step are checked. */
-  readonly time?: string | number | undefined;
-  /** The unit of time stamps that are numbers. */
-  readonly timeUnit?: TimeUnit | undefined;
-  /** How time stamps are written, such as "DD.MM.YYYY hh:mm"; default a form of ISO 8601. */
-  readonly timeFormat?: TimeForm | undefined;
-  /** The time zone whose clock the time stamps show, such as "Europe/Berlin". */
-  readonly timeZone?: string | undefined;
-  /** What becomes of rows that are missing in time; default "error". */
-  readonly gaps?: GapPolicy | undefined;
-  /** Columns that are known beforehand, for the row that is forecast too. */
-  readonly known?: readonly (string | number)[] | undefined;
-  /** What of the calendar is known beforehand, by the column of time stamps. */
-  readonly calendar?: readonly CalendarFeature[] | undefined;
-  /** The column that tells several series apart, which stand in one table. */
-  readonly group?: string | number | undefined;
-  readonly missing: "error" | "interpolate" | "hold" | "mask" | "drop";
-  /** The cells that mean a missing value. */
-  readonly missingMarkers?: readonly string[] | undefined;
+export interface FileData extends InputOf<typeof fileTable> {
+  readonly missing: NonNullable<InputOf<typeof fileTable>["missing"]>;
 }
 
 /** Files of a folder whose names tell their classes. */
