@@ -16,10 +16,9 @@ export function themeOption(): Option {
   return new Option("--theme <theme>", "the paper of the images; a page follows the browser").choices(["light", "dark"]);
 }
 
-/** Adds the command. `print` gets what it says. */
-export function addPlotCommand(program: Command, print: (text: string) => void): void {
-  program
-    .command("plot")
+/** Adds the command's flags. `print` gets its message. */
+export function describePlot(command: Command, { print }: { readonly print: (text: string) => void }): void {
+  command
     .description("draw the figures of a run again, as images and as a page, from the files that it kept")
     .argument("<run>", "the folder or the name of a run or search, or a forecasts.csv")
     .addOption(flagOf(runFiguresTable, "start", { short: "s", value: "start" }))

@@ -32,7 +32,8 @@ import type { SearchFlags } from "./commands/search.js";
 import { exitCodes } from "./exit.js";
 import { flagOf, helpOf, longOf } from "./flag.js";
 import { addManuals, helpOn } from "./manual.js";
-import { addPlotCommand, formatOption, themeOption } from "./plot-command.js";
+import { describePlot, formatOption, themeOption } from "./plot-command.js";
+import type { Progress } from "./progress.js";
 import type { Announcement } from "./supervisor.js";
 
 interface RunFlags {
@@ -83,6 +84,321 @@ const ownTable = {
   sizes: optional(list(count(1, 10_000_000), "sizes, whole numbers of at least 1", 1), "Neurons of the reservoirs."),
 };
 
+/** What commands share. */
+interface CommandLine {
+  readonly program: Command;
+  readonly signal: AbortSignal;
+  readonly announce: (what: Announcement) => void;
+  readonly print: (text: string) => void;
+  /** Prints an outcome, and exits by it. @throws its failure */
+  readonly finish: (outcome: CommandOutcome) => void;
+  readonly exit: (code: number) => void;
+  readonly progressOf: (flags: { readonly quiet?: boolean }) => Promise<Progress>;
+}
+
+/** Adds arguments, flags and action to each command, in the order of the help. */
+const commands: Readonly<Record<string, (command: Command, line: CommandLine) => void>> = {
+  run: (command, { signal, announce, finish, progressOf }) =>
+    command
+      .description("run experiments and write scores, model and report into DIR/NAME/")
+      .argument("<file...>", "experiment files, YAML or JSON")
+      .addOption(outOption())
+      .addOption(engineOption())
+      .addOption(threadsOption())
+      .addOption(setOption())
+      .addOption(importOption())
+      .addOption(flagOf(experimentRunTable, "profile"))
+      .option("--scale <share>", "of a file with network: microcircuit or hpcBenchmark, the share of its neurons; 1 is full size")
+      .option("--json", "print the results as JSON, and nothing else, on standard output")
+      .option("--quiet", "no progress on standard error")
+      .action(async (files: readonly string[], flags: RunFlags) => {
+        const command = await import("./commands/run.js");
+        finish(await command.run(files, { ...flags, signal, announce, progress: await progressOf(flags) }));
+      }),
+  search: (command, { signal, announce, finish, progressOf }) =>
+    command
+      .description("search for the best settings of an experiment, and train and test the best one")
+      .argument("<file>", "an experiment file with a search block")
+      .addOption(outOption())
+      .addOption(flagOf(experimentSearchTable, "trials"))
+      .addOption(flagOf(experimentSearchTable, "time", { value: "duration" }))
+      .addOption(engineOption())
+      .addOption(threadsOption())
+      .addOption(flagOf(experimentSearchTable, "workers"))
+      .addOption(flagOf(experimentSearchTable, "storage", { value: "path" }))
+      .addOption(flagOf(experimentSearchTable, "study"))
+      .addOption(flagOf(experimentSearchTable, "patience", { value: "duration" }))
+      .addOption(flagOf(experimentSearchTable, "grace", { value: "duration" }))
+      .addOption(flagOf(experimentSearchTable, "shard", { value: "i/n" }))
+      .addOption(setOption())
+      .addOption(importOption())
+      .option("--no-refit", "do not train and test the best setting in the end")
+      .option("--dry-run", "print what would be searched, evaluate the first trial, and say what the search takes")
+      .option("--json", "print the result as JSON, and nothing else, on standard output")
+      .option("--quiet", "no progress on standard error")
+      .action(async (file: string, flags: SearchFlags) => {
+        const command = await import("./commands/search.js");
+        finish(await command.search(file, flags, { signal, announce, progress: await progressOf(flags) }));
+      }),
+  forecast: (command, { signal, print, progressOf }) =>
+    command
+      .description("forecast with a saved model, from the rows of a table or from where it was saved")
+      .argument("<model>", "a model file, or the folder of a run")
+      .addOption(flagOf(aheadTable, "data", { short: "d", value: "file" }))
+      .addOption(flagOf(aheadTable, "steps"))
+      .addOption(flagOf(aheadTable, "inputs", { value: "file" }))
+      .option("--intervals <shares>", helpOf(aheadTable.intervals), (text) =>
+        aheadTable.intervals.read(text.split(",").map(Number), "--intervals"),
+      )
+      .addOption(flagOf(aheadTable, "bandsFrom"))
+      .addOption(flagOf(aheadTable, "missing"))
+      .addOption(flagOf(aheadTable, "gaps"))
+      .addOption(flagOf(aheadTable, "time", { value: "column" }))
+      .addOption(flagOf(aheadTable, "decimal", { value: "mark" }))
+      .addOption(flagOf(aheadTable, "out", { short: "o", value: "file" }))
+      .addOption(flagOf(aheadTable, "engine", { short: "e" }))
+      .addOption(flagOf(aheadTable, "threads", { short: "t" }))
+      .addOption(importOption())
+      .option("--json", "print the forecasts as JSON, and nothing else, on standard output")
+      .option("--quiet", "no progress on standard error")
+      .action(async (model: string, { import: _, ...flags }: ForecastFlags) => {
+        const command = await import("./commands/forecast.js");
+        print(await command.forecast(model, { ...flags, signal, progress: await progressOf(flags) }));
+      }),
+  classify: (command, { signal, print }) =>
+    command
+      .description("name the classes of new cases with a saved classifier or pipeline")
+      .argument("<model>", "a model file, or the folder of a run")
+      .argument("<data>", "the cases: a UEA .ts file, a CSV or NPY file (one case), or a folder of CSV, NPY or WAV files")
+      .option("-o, --out <file>", "a CSV file that receives classes and probabilities")
+      .addOption(engineOption())
+      .addOption(threadsOption())
+      .addOption(importOption())
+      .option("--json", "print the classes as JSON, and nothing else, on standard output")
+      .action(async (model: string, data: string, { import: _, ...flags }: ClassifyFlags) => {
+        print(await (await import("./commands/classify.js")).classify(model, data, { ...flags, signal }));
+      }),
+  export: (command, { print }) =>
+    command
+      .description("write a saved model as C, which needs no library, as an ONNX graph, or as one WebAssembly module")
+      .argument("<model>", "a model file, or the folder of a run")
+      .addOption(new Option("--to <form>", "what it becomes").choices(["c", "onnx", "wasm"]).makeOptionMandatory())
+      .option("-o, --out <dir>", "the folder that gets the files", ".")
+      .addOption(flagOf(cTable, "name"))
+      .addOption(flagOf(onnxTable, "use"))
+      .addOption(flagOf(onnxTable, "stateful"))
+      .addOption(importOption())
+      .action(async (model: string, { import: _, ...flags }: ExportFlags & { readonly import?: unknown }) => {
+        print(await (await import("./commands/export.js")).exportModel(model, flags));
+      }),
+  plot: describePlot,
+  runs: (command, { print, exit }) =>
+    command
+      .description("runs and searches: a folder of them, the trials of one, two side by side; journals merged or repaired")
+      .argument("[names...]", "a folder of runs, or a storage of searches: a journal or an address; with the flags below one run or search")
+      .addOption(outOption())
+      .option("--trials", "the trials of a search")
+      .addOption(
+        new Option("--state <state>", "of them those in this state").choices(["running", "complete", "pruned", "failed", "waiting"]),
+      )
+      .option("--top <n>", "of them the best n", (text) => whole({ atLeast: 1 }).read(Number(text), "--top"))
+      .option("--study <name>", "the study, if a journal has several")
+      .option("--merge <journals...>", "bring the trials of these searches or journals into the named one")
+      .option("--repair", "take out of a journal what is no record")
+      .option("--plot", "draw the trials of a search, or runs side by side, as images and as a page")
+      .option("--figures <dir>", "where figures are written; left out, figures/ in the folder of the search, or here")
+      .addOption(formatOption())
+      .addOption(themeOption())
+      .option("--csv", "the trials as CSV, numbers in full")
+      .option("--json", "as JSON")
+      .action(async (names: readonly string[], flags: RunsFlags) => {
+        const outcome = await (await import("./commands/runs.js")).runs(names, flags);
+        print(outcome.text);
+        exit(outcome.exitCode);
+      }),
+  demo: (command, { signal, announce, finish, progressOf }) =>
+    command
+      .description("three experiments: Mackey-Glass, NARMA-10, and the measured CO2 of Mauna Loa")
+      .addOption(outOption())
+      .addOption(engineOption())
+      .option("--json", "print the results as JSON, and nothing else, on standard output")
+      .option("--quiet", "no progress on standard error")
+      .action(async (flags: Omit<RunFlags, "threads" | "set">) => {
+        const { demo } = await import("./commands/demo.js");
+        finish(await demo({ ...flags, signal, announce, progress: await progressOf(flags) }));
+      }),
+  compare: (command, { signal, print, exit, progressOf }) =>
+    command
+      .description("one reservoir on several engines, step for step: are the states the same bits, and how fast is each")
+      .argument("<file>", "an experiment file, for its reservoir and its data")
+      .addOption(
+        new Option("--engines <names>", "engines, the reference first").argParser(namesOf).default(["reference", "cpu"], "reference,cpu"),
+      )
+      .addOption(flagOf(ownTable, "steps"))
+      .addOption(flagOf(compareTable, "sequences"))
+      .addOption(setOption())
+      .addOption(importOption())
+      .option("-o, --out <dir>", "write compare.json and compare.html there")
+      .option("--json", "as JSON")
+      .option("--quiet", "no progress on standard error")
+      .action(async (file: string, flags: CompareFlags) => {
+        const { compareEngines } = await import("./commands/compare.js");
+        const outcome = await compareEngines(file, { ...flags, signal }, await progressOf(flags));
+        print(outcome.text);
+        exit(outcome.equal ? exitCodes.success : exitCodes.failure);
+      }),
+  analyse: (command, { signal, finish, progressOf }) =>
+    command
+      .description("measure an experiment's reservoir: exponent, echo state, memory, information capacity, ranks, storage and transfer")
+      .argument("<file>", "an experiment file, for its reservoir and its data")
+      .addOption(new Option("--measures <names>", `which measures, of ${measureNames.join(", ")}; left out, all`).argParser(namesOf))
+      .option("--data", "drive the exponent, the echo state index and the dynamics by the experiment's data in place of random input")
+      .addOption(flagOf(analyseTable, "amplitude"))
+      .addOption(flagOf(ownTable, "map"))
+      .addOption(new Option("--map-measures <names>", `which measures a map has, of ${mapMeasures.join(", ")}`).argParser(namesOf))
+      .addOption(engineOption())
+      .addOption(setOption())
+      .addOption(importOption())
+      .option("-o, --out <dir>", "write analysis.json, analysis.html and maps as SVG there")
+      .option("--json", "as JSON")
+      .option("--quiet", "no progress on standard error")
+      .action(async (file: string, flags: AnalyseFlags) => {
+        const { analyseExperiment } = await import("./commands/analyse.js");
+        finish(await analyseExperiment(file, { ...flags, signal }, await progressOf(flags)));
+      }),
+  info: (command, { print }) =>
+    command
+      .description("which engines can run here, and why (not); versions; the machine")
+      .option("--json", "as JSON")
+      .addOption(importOption())
+      .action(async (flags: { json?: boolean }) => print(await (await import("./commands/info.js")).info(flags))),
+  plan: (command, { print }) =>
+    command
+      .description("how an engine would run the reservoir of an experiment: kernel, threads, memory")
+      .argument("<file>", "an experiment file, for its reservoir and its data")
+      .addOption(engineOption())
+      .addOption(flagOf(planTable, "plan"))
+      .addOption(flagOf(planTable, "kernelSource"))
+      .addOption(setOption())
+      .addOption(importOption())
+      .option("--json", "as JSON")
+      .action(async (file: string, flags: PlanCommandOptions) =>
+        print(await (await import("./commands/plan.js")).describePlan(file, flags)),
+      ),
+  tasks: (command, { print }) =>
+    command
+      .description("the benchmark series an experiment can generate, or the options of one")
+      .argument("[name]", "a task")
+      .addOption(importOption())
+      .option("--json", "as JSON")
+      .action(async (name: string | undefined, flags: { json?: boolean }) =>
+        print((await import("./commands/tasks.js")).listTasks(name, flags)),
+      ),
+  bench: (command, { signal, print, progressOf }) =>
+    command
+      .description("steps a second of reservoirs on this machine; with --gpus, what several GPUs gain")
+      .addOption(engineOption())
+      .addOption(threadsOption())
+      .addOption(
+        new Option(
+          "--sizes <sizes>",
+          `${helpOf(ownTable.sizes)}, with commas between; default 100,300,1000, with --gpus 4096,8192,16384`,
+        ).argParser((text) =>
+          ownTable.sizes.read(
+            text.split(",").map((size) => (Number.isNaN(Number(size)) ? size : Number(size))),
+            "--sizes",
+          ),
+        ),
+      )
+      .option("--gpus", "compare one GPU with several: all there are, or those of --engine, such as cuda:0-3")
+      .option("-o, --out <dir>", "write bench.json and bench.html there")
+      .option("--json", "as JSON")
+      .option("--quiet", "no progress on standard error")
+      .action(async (flags: BenchFlags) => {
+        const [{ bench }, { benchGpus }] = [await import("./commands/bench.js"), await import("./commands/bench-gpus.js")];
+        print(await (flags.gpus ? benchGpus : bench)({ ...flags, signal }, await progressOf(flags)));
+      }),
+  lab: (command, { signal, print, exit }) =>
+    command
+      .description("a page in the browser on which a reservoir is turned by hand: sliders, states, spectrum, memory, forecast")
+      .addOption(flagOf(labTable, "port"))
+      .option("--no-open", "print the address and open no browser")
+      .addOption(flagOf(labTable, "engine", { short: "e" }))
+      .addOption(importOption())
+      .action(async (flags: { readonly port: number; readonly open: boolean; readonly engine?: string }) => {
+        await (await import("./commands/lab.js")).lab({ ...flags, signal, print });
+        exit(exitCodes.interrupted);
+      }),
+  serve: (command, { signal, print, exit }) =>
+    command
+      .description("answer requests with a saved model: HTTP, JSON in and out")
+      .argument("<model>", "a model file: a forecaster, classifier, pipeline or reservoir")
+      .addOption(flagOf(serveTable, "port", { short: "p" }))
+      .addOption(flagOf(serveTable, "host", { value: "address" }))
+      .option("--names <names>", helpOf(serveTable.names), namesOf, serveTable.names.default)
+      .addOption(flagOf(serveTable, "maxBody", { value: "bytes" }))
+      .addOption(flagOf(serveTable, "timeout", { value: "seconds" }))
+      .addOption(flagOf(serveTable, "maxSessions"))
+      .addOption(flagOf(serveTable, "idle", { value: "seconds" }))
+      .addOption(flagOf(serveTable, "engine", { short: "e" }))
+      .addOption(flagOf(serveTable, "threads", { short: "t" }))
+      .addOption(importOption())
+      .action(async (model: string, { import: _, ...flags }: ServeOptions & { readonly import?: unknown }) => {
+        await (await import("./commands/serve.js")).serve(model, { ...flags, signal, print });
+        exit(exitCodes.interrupted);
+      }),
+  schema: (command, { print }) =>
+    command
+      .description("the JSON Schema of experiment files, for editors")
+      .addOption(importOption())
+      .action(async () =>
+        print(JSON.stringify((await import("../experiment/description/json-schema.js")).experimentJsonSchema(), undefined, 2)),
+      ),
+  ptx: (command, { print }) => {
+    command
+      .description("the PTX of a kernel that Spillway makes itself, for given sizes; ptx run FILE launches PTX")
+      .argument(
+        "<kernel>",
+        "its kind: gemmTiled, gemmTensorCore, softmax, layerNorm, rmsNorm, attention, quantizedGemm, ...; or a preset: llamaAttention, ffnGemm, ...",
+      )
+      .addOption(flagOf({ target: targetOption }, "target", { value: "sm", fallback: "sm_80" }))
+      .option("--no-affine", "norms: no gamma and beta")
+      .option("--json", "as JSON, with grid, block, shared memory and parameters")
+      .action(async (name: string, flags: PtxFlags) => print((await import("./commands/ptx.js")).ptxOfKernel(name, flags)));
+    for (const [field, words] of Object.entries(kernelSwitches)) command.option(longOf(field), words);
+    for (const [field, words] of Object.entries({ ...kernelNumbers, ...kernelWords })) command.option(`${longOf(field)} <${field}>`, words);
+    command
+      .command("run")
+      .description("launch a kernel of a PTX file on the simulated device or a GPU, and print its buffers afterwards")
+      .argument("<file>", "PTX")
+      .option("--entry <name>", "the kernel; may be left out if the file has one")
+      .option(
+        "--args <argument...>",
+        'in order: numbers, buffers such as "f32[64]", "f32[64]=1.5", "f32[3]=1,2,3", "f32[64]=range", and structs such as "{f32=2; i32[3]=4,5,6; *f32[8]=range}"',
+      )
+      .option("--grid <blocks>", "as 4 or 4x2x1", "1")
+      .option("--block <threads>", "as 128 or 16x16", "32")
+      .addOption(flagOf(launchTable, "shared", { value: "bytes" }))
+      .addOption(flagOf(launchTable, "cooperative"))
+      .option("--device <name>", "sim, which finds faults; cuda; or cuda:1", "sim")
+      .addOption(flagOf(ownTable, "show"))
+      .option("--json", "as JSON, all elements")
+      .action(async (file: string, flags: PtxRunFlags) => print(await (await import("./commands/ptx-run.js")).runPtxFile(file, flags)));
+  },
+  complete: (command) =>
+    command
+      .description("tab completion: the script that a shell loads")
+      .addArgument(new Argument("<shell>", "bash, zsh, fish or powershell").choices(["bash", "zsh", "fish", "powershell"]))
+      .action(async (shell: "bash" | "zsh" | "fish" | "powershell") => {
+        (await import("./commands/complete.js")).printCompletionScript(shell);
+      }),
+  help: (command, { program }) =>
+    command
+      .description("the help of a command")
+      .argument("[command...]", "a command; left out, the list of them")
+      .action((words: readonly string[]) => helpOn(program, words)),
+};
+
 /** What the command line is, and how it is run. */
 interface Program {
   readonly program: Command;
@@ -96,8 +412,8 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
   const print = (text: string): void => {
     process.stdout.write(`${visibleLines(text)}\n`);
   };
-  const progressOf = async ({ quiet = false }: { readonly quiet?: boolean }) => (await import("./progress.js")).createProgress(quiet);
-  const finish = ({ text, interrupted, isWorkLeft, failure }: CommandOutcome): void => {
+  const progressOf: CommandLine["progressOf"] = async ({ quiet = false }) => (await import("./progress.js")).createProgress(quiet);
+  const finish: CommandLine["finish"] = ({ text, interrupted, isWorkLeft, failure }) => {
     print(text);
     if (failure !== undefined) throw failure;
     exitCode = isWorkLeft ? exitCodes.workLeft : interrupted ? exitCodes.interrupted : exitCodes.success;
@@ -110,324 +426,13 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "spillway: ")) });
 
-  program
-    .command("run")
-    .description("run experiments and write scores, model and report into DIR/NAME/")
-    .argument("<file...>", "experiment files, YAML or JSON")
-    .addOption(outOption())
-    .addOption(engineOption())
-    .addOption(threadsOption())
-    .addOption(setOption())
-    .addOption(importOption())
-    .addOption(flagOf(experimentRunTable, "profile"))
-    .option("--scale <share>", "of a file with network: microcircuit or hpcBenchmark, the share of its neurons; 1 is full size")
-    .option("--json", "print the results as JSON, and nothing else, on standard output")
-    .option("--quiet", "no progress on standard error")
-    .action(async (files: readonly string[], flags: RunFlags) => {
-      const command = await import("./commands/run.js");
-      finish(await command.run(files, { ...flags, signal, announce, progress: await progressOf(flags) }));
-    });
-
-  program
-    .command("search")
-    .description("search for the best settings of an experiment, and train and test the best one")
-    .argument("<file>", "an experiment file with a search block")
-    .addOption(outOption())
-    .addOption(flagOf(experimentSearchTable, "trials"))
-    .addOption(flagOf(experimentSearchTable, "time", { value: "duration" }))
-    .addOption(engineOption())
-    .addOption(threadsOption())
-    .addOption(flagOf(experimentSearchTable, "workers"))
-    .addOption(flagOf(experimentSearchTable, "storage", { value: "path" }))
-    .addOption(flagOf(experimentSearchTable, "study"))
-    .addOption(flagOf(experimentSearchTable, "patience", { value: "duration" }))
-    .addOption(flagOf(experimentSearchTable, "grace", { value: "duration" }))
-    .addOption(flagOf(experimentSearchTable, "shard", { value: "i/n" }))
-    .addOption(setOption())
-    .addOption(importOption())
-    .option("--no-refit", "do not train and test the best setting in the end")
-    .option("--dry-run", "print what would be searched, evaluate the first trial, and say what the search takes")
-    .option("--json", "print the result as JSON, and nothing else, on standard output")
-    .option("--quiet", "no progress on standard error")
-    .action(async (file: string, flags: SearchFlags) => {
-      const command = await import("./commands/search.js");
-      finish(await command.search(file, flags, { signal, announce, progress: await progressOf(flags) }));
-    });
-
-  program
-    .command("forecast")
-    .description("forecast with a saved model, from the rows of a table or from where it was saved")
-    .argument("<model>", "a model file, or the folder of a run")
-    .addOption(flagOf(aheadTable, "data", { short: "d", value: "file" }))
-    .addOption(flagOf(aheadTable, "steps"))
-    .addOption(flagOf(aheadTable, "inputs", { value: "file" }))
-    .option("--intervals <shares>", helpOf(aheadTable.intervals), (text) =>
-      aheadTable.intervals.read(text.split(",").map(Number), "--intervals"),
-    )
-    .addOption(flagOf(aheadTable, "bandsFrom"))
-    .addOption(flagOf(aheadTable, "missing"))
-    .addOption(flagOf(aheadTable, "gaps"))
-    .addOption(flagOf(aheadTable, "time", { value: "column" }))
-    .addOption(flagOf(aheadTable, "decimal", { value: "mark" }))
-    .addOption(flagOf(aheadTable, "out", { short: "o", value: "file" }))
-    .addOption(flagOf(aheadTable, "engine", { short: "e" }))
-    .addOption(flagOf(aheadTable, "threads", { short: "t" }))
-    .addOption(importOption())
-    .option("--json", "print the forecasts as JSON, and nothing else, on standard output")
-    .option("--quiet", "no progress on standard error")
-    .action(async (model: string, { import: _, ...flags }: ForecastFlags) => {
-      const command = await import("./commands/forecast.js");
-      print(await command.forecast(model, { ...flags, signal, progress: await progressOf(flags) }));
-    });
-
-  program
-    .command("classify")
-    .description("name the classes of new cases with a saved classifier or pipeline")
-    .argument("<model>", "a model file, or the folder of a run")
-    .argument("<data>", "the cases: a UEA .ts file, a CSV or NPY file (one case), or a folder of CSV, NPY or WAV files")
-    .option("-o, --out <file>", "a CSV file that receives classes and probabilities")
-    .addOption(engineOption())
-    .addOption(threadsOption())
-    .addOption(importOption())
-    .option("--json", "print the classes as JSON, and nothing else, on standard output")
-    .action(async (model: string, data: string, { import: _, ...flags }: ClassifyFlags) => {
-      print(await (await import("./commands/classify.js")).classify(model, data, { ...flags, signal }));
-    });
-
-  program
-    .command("export")
-    .description("write a saved model as C, which needs no library, as an ONNX graph, or as one WebAssembly module")
-    .argument("<model>", "a model file, or the folder of a run")
-    .addOption(new Option("--to <form>", "what it becomes").choices(["c", "onnx", "wasm"]).makeOptionMandatory())
-    .option("-o, --out <dir>", "the folder that gets the files", ".")
-    .addOption(flagOf(cTable, "name"))
-    .addOption(flagOf(onnxTable, "use"))
-    .addOption(flagOf(onnxTable, "stateful"))
-    .addOption(importOption())
-    .action(async (model: string, { import: _, ...flags }: ExportFlags & { readonly import?: unknown }) => {
-      print(await (await import("./commands/export.js")).exportModel(model, flags));
-    });
-
-  addPlotCommand(program, print);
-
-  program
-    .command("runs")
-    .description("runs and searches: a folder of them, the trials of one, two side by side; journals merged or repaired")
-    .argument("[names...]", "a folder of runs, or a storage of searches: a journal or an address; with the flags below one run or search")
-    .addOption(outOption())
-    .option("--trials", "the trials of a search")
-    .addOption(new Option("--state <state>", "of them those in this state").choices(["running", "complete", "pruned", "failed", "waiting"]))
-    .option("--top <n>", "of them the best n", (text) => whole({ atLeast: 1 }).read(Number(text), "--top"))
-    .option("--study <name>", "the study, if a journal has several")
-    .option("--merge <journals...>", "bring the trials of these searches or journals into the named one")
-    .option("--repair", "take out of a journal what is no record")
-    .option("--plot", "draw the trials of a search, or runs side by side, as images and as a page")
-    .option("--figures <dir>", "where figures are written; left out, figures/ in the folder of the search, or here")
-    .addOption(formatOption())
-    .addOption(themeOption())
-    .option("--csv", "the trials as CSV, numbers in full")
-    .option("--json", "as JSON")
-    .action(async (names: readonly string[], flags: RunsFlags) => {
-      const outcome = await (await import("./commands/runs.js")).runs(names, flags);
-      print(outcome.text);
-      exitCode = outcome.exitCode;
-    });
-
-  program
-    .command("demo")
-    .description("three experiments: Mackey-Glass, NARMA-10, and the measured CO2 of Mauna Loa")
-    .addOption(outOption())
-    .addOption(engineOption())
-    .option("--json", "print the results as JSON, and nothing else, on standard output")
-    .option("--quiet", "no progress on standard error")
-    .action(async (flags: Omit<RunFlags, "threads" | "set">) => {
-      const { demo } = await import("./commands/demo.js");
-      finish(await demo({ ...flags, signal, announce, progress: await progressOf(flags) }));
-    });
-
-  program
-    .command("compare")
-    .description("one reservoir on several engines, step for step: are the states the same bits, and how fast is each")
-    .argument("<file>", "an experiment file, for its reservoir and its data")
-    .addOption(
-      new Option("--engines <names>", "engines, the reference first")
-        .argParser((text) => text.split(",").map((name) => name.trim()))
-        .default(["reference", "cpu"], "reference,cpu"),
-    )
-    .addOption(flagOf(ownTable, "steps"))
-    .addOption(flagOf(compareTable, "sequences"))
-    .addOption(setOption())
-    .addOption(importOption())
-    .option("-o, --out <dir>", "write compare.json and compare.html there")
-    .option("--json", "as JSON")
-    .option("--quiet", "no progress on standard error")
-    .action(async (file: string, flags: CompareFlags) => {
-      const { compareEngines } = await import("./commands/compare.js");
-      const outcome = await compareEngines(file, { ...flags, signal }, await progressOf(flags));
-      print(outcome.text);
-      exitCode = outcome.equal ? exitCodes.success : exitCodes.failure;
-    });
-
-  program
-    .command("analyse")
-    .description("measure an experiment's reservoir: exponent, echo state, memory, information capacity, ranks, storage and transfer")
-    .argument("<file>", "an experiment file, for its reservoir and its data")
-    .addOption(
-      new Option("--measures <names>", `which measures, of ${measureNames.join(", ")}; left out, all`).argParser((text) =>
-        text.split(",").map((name) => name.trim()),
-      ),
-    )
-    .option("--data", "drive the exponent, the echo state index and the dynamics by the experiment's data in place of random input")
-    .addOption(flagOf(analyseTable, "amplitude"))
-    .addOption(flagOf(ownTable, "map"))
-    .addOption(
-      new Option("--map-measures <names>", `which measures a map has, of ${mapMeasures.join(", ")}`).argParser((text) =>
-        text.split(",").map((name) => name.trim()),
-      ),
-    )
-    .addOption(engineOption())
-    .addOption(setOption())
-    .addOption(importOption())
-    .option("-o, --out <dir>", "write analysis.json, analysis.html and maps as SVG there")
-    .option("--json", "as JSON")
-    .option("--quiet", "no progress on standard error")
-    .action(async (file: string, flags: AnalyseFlags) => {
-      const { analyseExperiment } = await import("./commands/analyse.js");
-      finish(await analyseExperiment(file, { ...flags, signal }, await progressOf(flags)));
-    });
-
-  program
-    .command("info")
-    .description("which engines can run here, and why (not); versions; the machine")
-    .option("--json", "as JSON")
-    .addOption(importOption())
-    .action(async (flags: { json?: boolean }) => print(await (await import("./commands/info.js")).info(flags)));
-
-  program
-    .command("plan")
-    .description("how an engine would run the reservoir of an experiment: kernel, threads, memory")
-    .argument("<file>", "an experiment file, for its reservoir and its data")
-    .addOption(engineOption())
-    .addOption(flagOf(planTable, "plan"))
-    .addOption(flagOf(planTable, "kernelSource"))
-    .addOption(setOption())
-    .addOption(importOption())
-    .option("--json", "as JSON")
-    .action(async (file: string, flags: PlanCommandOptions) => print(await (await import("./commands/plan.js")).describePlan(file, flags)));
-
-  program
-    .command("tasks")
-    .description("the benchmark series an experiment can generate, or the options of one")
-    .argument("[name]", "a task")
-    .addOption(importOption())
-    .option("--json", "as JSON")
-    .action(async (name: string | undefined, flags: { json?: boolean }) =>
-      print((await import("./commands/tasks.js")).listTasks(name, flags)),
-    );
-
-  program
-    .command("bench")
-    .description("steps a second of reservoirs on this machine; with --gpus, what several GPUs gain")
-    .addOption(engineOption())
-    .addOption(threadsOption())
-    .addOption(
-      new Option(
-        "--sizes <sizes>",
-        `${helpOf(ownTable.sizes)}, with commas between; default 100,300,1000, with --gpus 4096,8192,16384`,
-      ).argParser((text) =>
-        ownTable.sizes.read(
-          text.split(",").map((size) => (Number.isNaN(Number(size)) ? size : Number(size))),
-          "--sizes",
-        ),
-      ),
-    )
-    .option("--gpus", "compare one GPU with several: all there are, or those of --engine, such as cuda:0-3")
-    .option("-o, --out <dir>", "write bench.json and bench.html there")
-    .option("--json", "as JSON")
-    .option("--quiet", "no progress on standard error")
-    .action(async (flags: BenchFlags) => {
-      const [{ bench }, { benchGpus }] = [await import("./commands/bench.js"), await import("./commands/bench-gpus.js")];
-      print(await (flags.gpus ? benchGpus : bench)({ ...flags, signal }, await progressOf(flags)));
-    });
-
-  program
-    .command("lab")
-    .description("a page in the browser on which a reservoir is turned by hand: sliders, states, spectrum, memory, forecast")
-    .addOption(flagOf(labTable, "port"))
-    .option("--no-open", "print the address and open no browser")
-    .addOption(flagOf(labTable, "engine", { short: "e" }))
-    .addOption(importOption())
-    .action(async (flags: { readonly port: number; readonly open: boolean; readonly engine?: string }) => {
-      await (await import("./commands/lab.js")).lab({ ...flags, signal, print });
-      exitCode = exitCodes.interrupted;
-    });
-
-  program
-    .command("serve")
-    .description("answer requests with a saved model: HTTP, JSON in and out")
-    .argument("<model>", "a model file: a forecaster, classifier, pipeline or reservoir")
-    .addOption(flagOf(serveTable, "port", { short: "p" }))
-    .addOption(flagOf(serveTable, "host", { value: "address" }))
-    .option("--names <names>", helpOf(serveTable.names), (text) => text.split(",").map((name) => name.trim()), serveTable.names.default)
-    .addOption(flagOf(serveTable, "maxBody", { value: "bytes" }))
-    .addOption(flagOf(serveTable, "timeout", { value: "seconds" }))
-    .addOption(flagOf(serveTable, "maxSessions"))
-    .addOption(flagOf(serveTable, "idle", { value: "seconds" }))
-    .addOption(flagOf(serveTable, "engine", { short: "e" }))
-    .addOption(flagOf(serveTable, "threads", { short: "t" }))
-    .addOption(importOption())
-    .action(async (model: string, { import: _, ...flags }: ServeOptions & { readonly import?: unknown }) => {
-      await (await import("./commands/serve.js")).serve(model, { ...flags, signal, print });
-      exitCode = exitCodes.interrupted;
-    });
-
-  program
-    .command("schema")
-    .description("the JSON Schema of experiment files, for editors")
-    .addOption(importOption())
-    .action(async () =>
-      print(JSON.stringify((await import("../experiment/description/json-schema.js")).experimentJsonSchema(), undefined, 2)),
-    );
-
-  const ptx = program
-    .command("ptx")
-    .description("the PTX of a kernel that Spillway makes itself, for given sizes; ptx run FILE launches PTX")
-    .argument(
-      "<kernel>",
-      "its kind: gemmTiled, gemmTensorCore, softmax, layerNorm, rmsNorm, attention, quantizedGemm, ...; or a preset: llamaAttention, ffnGemm, ...",
-    )
-    .addOption(flagOf({ target: targetOption }, "target", { value: "sm", fallback: "sm_80" }))
-    .option("--no-affine", "norms: no gamma and beta")
-    .option("--json", "as JSON, with grid, block, shared memory and parameters")
-    .action(async (name: string, flags: PtxFlags) => print((await import("./commands/ptx.js")).ptxOfKernel(name, flags)));
-  for (const [field, words] of Object.entries(kernelSwitches)) ptx.option(longOf(field), words);
-  for (const [field, words] of Object.entries({ ...kernelNumbers, ...kernelWords })) ptx.option(`${longOf(field)} <${field}>`, words);
-  ptx
-    .command("run")
-    .description("launch a kernel of a PTX file on the simulated device or a GPU, and print its buffers afterwards")
-    .argument("<file>", "PTX")
-    .option("--entry <name>", "the kernel; may be left out if the file has one")
-    .option(
-      "--args <argument...>",
-      'in order: numbers, buffers such as "f32[64]", "f32[64]=1.5", "f32[3]=1,2,3", "f32[64]=range", and structs such as "{f32=2; i32[3]=4,5,6; *f32[8]=range}"',
-    )
-    .option("--grid <blocks>", "as 4 or 4x2x1", "1")
-    .option("--block <threads>", "as 128 or 16x16", "32")
-    .addOption(flagOf(launchTable, "shared", { value: "bytes" }))
-    .addOption(flagOf(launchTable, "cooperative"))
-    .option("--device <name>", "sim, which finds faults; cuda; or cuda:1", "sim")
-    .addOption(flagOf(ownTable, "show"))
-    .option("--json", "as JSON, all elements")
-    .action(async (file: string, flags: PtxRunFlags) => print(await (await import("./commands/ptx-run.js")).runPtxFile(file, flags)));
-
-  program
-    .command("complete")
-    .description("tab completion: the script that a shell loads")
-    .addArgument(new Argument("<shell>", "bash, zsh, fish or powershell").choices(["bash", "zsh", "fish", "powershell"]))
-    .action(async (shell: "bash" | "zsh" | "fish" | "powershell") => {
-      (await import("./commands/complete.js")).printCompletionScript(shell);
-    });
-
+  const line: CommandLine = {
+    ...{ program, signal, announce, print, finish, progressOf },
+    exit: (code) => {
+      exitCode = code;
+    },
+  };
+  for (const [name, describe] of Object.entries(commands)) describe(program.command(name), line);
   program.hook("preAction", async (_, command) => {
     const { import: modules = [], engine } = command.opts<{ readonly import?: readonly string[]; readonly engine?: string }>();
     if (modules.length > 0) await (await import("./import-modules.js")).importModules(modules);
@@ -435,13 +440,9 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
     await import("../index.js");
     (await import("../reservoir/engines.js")).checkEngineName(engine);
   });
-  program
-    .command("help")
-    .description("the help of a command")
-    .argument("[command...]", "a command; left out, the list of them")
-    .action((words: readonly string[]) => helpOn(program, words));
   addManuals(program);
-  for (const command of [...program.commands, ...ptx.commands]) command.exitOverride().configureOutput(program.configureOutput());
+  for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
+    command.exitOverride().configureOutput(program.configureOutput());
   const run: Program["run"] = async (args) => {
     // The shell's script asks for words behind "--".
     if (args[0] === "complete" && args[1] === "--") {
@@ -461,6 +462,9 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
   };
   return { program, run };
 }
+
+/** Names with commas between them. */
+const namesOf = (text: string): string[] => text.split(",").map((name) => name.trim());
 
 function outOption(): Option {
   return flagOf(experimentRunTable, "out", { short: "o", value: "dir", fallback: "runs" });
