@@ -44,7 +44,7 @@ export interface DoubleScrollOptions extends FlowOptions, InputOf<typeof table> 
 export function doubleScroll(length: number, options: DoubleScrollOptions = {}): Matrix<Float64Array> {
   const { r1, r2, r4, ir, beta, initialState, ...sampling } = resolve(table, options, "doubleScroll");
   const derivative = (state: Float64Array, out: Float64Array) => {
-    const [v1, v2, i] = state as unknown as [number, number, number];
+    const [v1 = 0, v2 = 0, i = 0] = state;
     const dv = v1 - v2;
     const grown = portableExp(beta * dv);
     const current = dv / r2 + ir * (0.5 * (grown - 1 / grown));

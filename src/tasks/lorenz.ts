@@ -39,7 +39,7 @@ export interface LorenzOptions extends FlowOptions, InputOf<typeof table> {}
 export function lorenz(length: number, options: LorenzOptions = {}): Matrix<Float64Array> {
   const { sigma, rho, beta, initialState, ...sampling } = resolve(table, options, "lorenz");
   const derivative = (state: Float64Array, out: Float64Array) => {
-    const [x, y, z] = state as unknown as [number, number, number];
+    const [x = 0, y = 0, z = 0] = state;
     out[0] = sigma * (y - x);
     out[1] = x * (rho - z) - y;
     out[2] = x * y - beta * z;

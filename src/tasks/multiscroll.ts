@@ -39,7 +39,7 @@ export interface MultiscrollOptions extends FlowOptions, InputOf<typeof table> {
 export function multiscroll(length: number, options: MultiscrollOptions = {}): Matrix<Float64Array> {
   const { a, b, c, initialState, ...sampling } = resolve(table, options, "multiscroll");
   const derivative = (state: Float64Array, out: Float64Array) => {
-    const [x, y, z] = state as unknown as [number, number, number];
+    const [x = 0, y = 0, z = 0] = state;
     out[0] = a * (y - x);
     out[1] = (c - a) * x - x * z + c * y;
     out[2] = x * y - b * z;

@@ -37,7 +37,7 @@ export interface RabinovichFabrikantOptions extends SamplingOptions, InputOf<typ
 export function rabinovichFabrikant(length: number, options: RabinovichFabrikantOptions = {}): Matrix<Float64Array> {
   const { alpha, gamma, initialState, ...sampling } = resolve(table, options, "rabinovichFabrikant");
   const derivative = (state: Float64Array, out: Float64Array) => {
-    const [x, y, z] = state as unknown as [number, number, number];
+    const [x = 0, y = 0, z = 0] = state;
     const square = x * x;
     out[0] = y * (z - 1 + square) + gamma * x;
     out[1] = x * (3 * z + 1 - square) + gamma * y;

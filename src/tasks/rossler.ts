@@ -38,7 +38,7 @@ export interface RosslerOptions extends FlowOptions, InputOf<typeof table> {}
 export function rossler(length: number, options: RosslerOptions = {}): Matrix<Float64Array> {
   const { a, b, c, initialState, ...sampling } = resolve(table, options, "rossler");
   const derivative = (state: Float64Array, out: Float64Array) => {
-    const [x, y, z] = state as unknown as [number, number, number];
+    const [x = 0, y = 0, z = 0] = state;
     out[0] = -y - z;
     out[1] = x + a * y;
     out[2] = b + z * (x - c);

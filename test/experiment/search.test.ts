@@ -182,7 +182,7 @@ describe("a search over an experiment", () => {
     // The first is too small to be solved.
     const lambdas = [1e-300, 1e-9, 1e-4, 10];
     const values = { "reservoir.spectralRadius": 0.8 };
-    const work = (await evaluator.ladderWork({ values, seeds: [3, 4] }, lambdas))!;
+    const work = (await evaluator.lambdaPathWork({ values, seeds: [3, 4] }, lambdas))!;
     expect(work.jobs).toHaveLength(2);
     const along = work.combine([await evaluator.score(work.jobs[0]!), await evaluator.score(work.jobs[1]!)]);
     const each = [];

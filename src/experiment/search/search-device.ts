@@ -18,7 +18,7 @@ import type { Scores } from "../runs/result.js";
 import { type PlainForecast, plainForecast } from "../tasks/plain-forecast.js";
 import { type PredictionRows, predictionRows } from "../tasks/predict.js";
 import { seriesScorer } from "../tasks/scores.js";
-import { LadderTrainer } from "./ladder.js";
+import { LambdaPathTrainer } from "./lambda-path.js";
 import type { SeedJob } from "./search-objective.js";
 import type { SearchPlan } from "./search-plan.js";
 import {
@@ -253,7 +253,7 @@ function isSummed({ experiment, trainers }: SeedJob): boolean {
   if (modelTypeOf(experiment) !== "forecaster") return false;
   if (encode || isSpiking(reservoir) || isRegistered(reservoir) || isComposite(reservoir) || reservoir.feedback || reservoir.cell)
     return false;
-  if (!LadderTrainer.of(trainers)) return false;
+  if (!LambdaPathTrainer.of(trainers)) return false;
   return trainers.every((trainer) => {
     const { lambda = 0, subtractMean, blas } = (trainer as RidgeTrainer).description;
     return lambda > 0 && !subtractMean && (blas === undefined || blas === "portable");

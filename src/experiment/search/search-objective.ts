@@ -21,7 +21,7 @@ import { stratifiedSplit } from "../tasks/classify.js";
 import { runTask } from "../tasks/run-task.js";
 import { median } from "../tasks/scores.js";
 import type { EngineChoiceOptions } from "../tasks/trial.js";
-import { LadderTrainer } from "./ladder.js";
+import { LambdaPathTrainer } from "./lambda-path.js";
 
 /** What a trial is measured by. */
 export interface SearchObjective {
@@ -138,11 +138,11 @@ export class SettingEvaluator {
    * The same for each of some lambdas by one training a seed, to the bit of trainings one by one;
    * undefined if the readout or the task takes a training for each.
    */
-  ladderWork(setting: Setting, lambdas: readonly number[]): Promise<SettingWork> | undefined {
+  lambdaPathWork(setting: Setting, lambdas: readonly number[]): Promise<SettingWork> | undefined {
     const read = lambdas.map((lambda) => readExperiment(withFields(this.#source, { ...setting.values, "readout.lambda": lambda })));
     const { experiment } = read[0]!;
     const trainers = read.map(({ trainer }) => trainer);
-    if (experiment.task.type !== "predict" || !LadderTrainer.of(trainers)) return undefined;
+    if (experiment.task.type !== "predict" || !LambdaPathTrainer.of(trainers)) return undefined;
     return this.#work(experiment, trainers, setting);
   }
 
@@ -190,12 +190,12 @@ export class SettingEvaluator {
   /** The score of a job by each of its trainers; NaN if states or a readout are not finite. */
   async score({ experiment, data, seed, trainers }: SeedJob): Promise<number[]> {
     try {
-      const ladder = trainers.length > 1 ? LadderTrainer.of(trainers) : undefined;
+      const lambdaPath = trainers.length > 1 ? LambdaPathTrainer.of(trainers) : undefined;
       const options = { isFirst: false, withFigures: false, withBaselines: false, onProgress: () => undefined };
-      const trial = await runTask(experiment, data, { ...this.#run, ...options, seed, trainer: ladder ?? trainers[0]!, ladder });
+      const trial = await runTask(experiment, data, { ...this.#run, ...options, seed, trainer: lambdaPath ?? trainers[0]!, lambdaPath });
       await trial.dispose();
       const { score } = this.#objective;
-      return trial.ladder ? trial.ladder.map((scores) => scores?.[score] ?? Number.NaN) : [trial.scores[score]!];
+      return trial.lambdaPath ? trial.lambdaPath.map((scores) => scores?.[score] ?? Number.NaN) : [trial.scores[score]!];
     } catch (error) {
       if (error instanceof NonFiniteStateError || (error instanceof SpillwayError && error.code === "numeric"))
         return trainers.map(() => Number.NaN);

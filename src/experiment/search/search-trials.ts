@@ -94,7 +94,7 @@ export class TrialEvaluator implements TrialPlaces {
     for (const rung of rungsOfLadders(others)) {
       const setting = (ladder: Record<string, number>) => ({ values: { ...params, ...ladder }, seeds, trainRows: rows });
       const ladders = lambdas ? lambdas.map((lambda) => ({ ...rung, "readout.lambda": lambda })) : [rung];
-      const along = lambdas && settings.ladderWork(setting(rung), lambdas);
+      const along = lambdas && settings.lambdaPathWork(setting(rung), lambdas);
       if (along) parts.push({ work: await along, ladders });
       else for (const ladder of ladders) parts.push({ work: await settings.work(setting(ladder)), ladders: [ladder] });
     }

@@ -90,12 +90,12 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       throw new ExperimentError("the test part has no measured value; take other rows to test (split.test)");
     const leftOut = unmeasured === 0 ? [] : [unmeasuredSaid(unmeasured, target.data.length)];
     const context: ScoreContext = { scoring };
-    const { ladder } = options;
-    // The states do not depend on the penalty: all readouts of a ladder see one pass.
+    const { lambdaPath } = options;
+    // The states do not depend on the penalty: one pass serves all readouts of a path.
     const made = await watch.time("test", async () =>
       !isTested
         ? []
-        : forecaster.predictEach(inputs, { signal, onProgress, precision, teacher: rows.test.teacher }, ladder?.readouts ?? oneReadout),
+        : forecaster.predictEach(inputs, { signal, onProgress, precision, teacher: rows.test.teacher }, lambdaPath?.readouts ?? oneReadout),
     );
     const predictions = made.map((each) => rows.restore(each).subarray(rows.skipped));
     const score = (prediction: Matrix) => scoreSeries([{ prediction, target }], metrics, context);
@@ -114,7 +114,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       ...radiusOf(model),
       readout: { ...forecaster.readout.training },
       scores: isTested ? score(predictions[0]!) : {},
-      ladder: ladder?.byTrainer(predictions.map(score)),
+      lambdaPath: lambdaPath?.byTrainer(predictions.map(score)),
       columns: isTested ? columnResults(data.names, [{ prediction: predictions[0]!, target }], baselines, metrics, context) : undefined,
       baselines: Object.fromEntries(baselines.map(({ name, outcomes }) => [name, scoreSeries(outcomes, metrics, context)])),
       timing: watch.seconds,

@@ -14,7 +14,7 @@ import { standardises } from "../data/prepare.js";
 import type { Experiment, MetricName } from "../description/description.js";
 import type { RunFile } from "../runs/output-folder.js";
 import type { Scores } from "../runs/result.js";
-import type { LadderTrainer } from "../search/ladder.js";
+import type { LambdaPathTrainer } from "../search/lambda-path.js";
 import type { ChosenSettings } from "./forecast-choice.js";
 import type { RunForecasts } from "./forecast-figures.js";
 import type { ColumnScores } from "./scores.js";
@@ -34,8 +34,8 @@ export interface TrialOptions extends EngineChoiceOptions {
   readonly seed: Seed;
   /** What trains the readout. */
   readonly trainer: Trainer;
-  /** The trainer, if it stands for several whose scores are wanted; only `predict` knows it. */
-  readonly ladder?: LadderTrainer | undefined;
+  /** The trainer, if it trains a path of lambdas whose scores are wanted; only `predict` reads it. */
+  readonly lambdaPath?: LambdaPathTrainer | undefined;
   /** Whether it is the first seed, whose forecasts and bands are kept. */
   readonly isFirst: boolean;
   /** Whether its model is trained on all rows in the end, to be saved. */
@@ -70,8 +70,8 @@ export interface Trial {
   /** Of forecasts whose settings were chosen. */
   readonly choice?: ChosenSettings | undefined;
   readonly scores: Scores;
-  /** The scores of each trainer of a ladder, undefined for one that could not be solved. */
-  readonly ladder?: readonly (Scores | undefined)[] | undefined;
+  /** The scores of each lambda of a path, undefined for one that could not be solved. */
+  readonly lambdaPath?: readonly (Scores | undefined)[] | undefined;
   readonly baselines: Readonly<Record<string, Scores>>;
   /** Of several columns: each by itself. */
   readonly columns?: readonly ColumnScores[] | undefined;

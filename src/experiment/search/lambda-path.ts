@@ -1,4 +1,4 @@
-// One training for many readouts: the rows are summed up once, and each trainer of a ladder solves
+// One training for many readouts: the rows are summed up once, and each trainer of a path of lambdas solves
 // from the same sums.
 import { SpillwayError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
@@ -10,7 +10,7 @@ import type { Scores } from "../runs/result.js";
  * Ridge trainers that differ in lambda alone, as one trainer. The readout that it gives takes the
  * weights of one after the other, which have the bits that each trainer would give by itself.
  */
-export class LadderTrainer implements Trainer {
+export class LambdaPathTrainer implements Trainer {
   readonly features: Trainer["features"];
   readonly #trainers: readonly RidgeTrainer[];
   #solved: readonly (TrainedReadout | SpillwayError)[] = [];
@@ -22,11 +22,11 @@ export class LadderTrainer implements Trainer {
   }
 
   /** @returns undefined if they do not take rows that stream by */
-  static of(trainers: readonly Trainer[]): LadderTrainer | undefined {
+  static of(trainers: readonly Trainer[]): LambdaPathTrainer | undefined {
     const streams = ({ description }: RidgeTrainer) =>
       description.lambdas === undefined && (description.solver === undefined || description.solver === "cholesky");
     return trainers.every((trainer) => trainer instanceof RidgeTrainer && streams(trainer))
-      ? new LadderTrainer(trainers as readonly RidgeTrainer[])
+      ? new LambdaPathTrainer(trainers as readonly RidgeTrainer[])
       : undefined;
   }
 
@@ -54,7 +54,7 @@ export class LadderTrainer implements Trainer {
   }
 
   fit(): never {
-    throw new SpillwayError("lifecycle", "a ladder takes rows that stream by");
+    throw new SpillwayError("lifecycle", "a path of lambdas needs rows that stream by");
   }
 
   /** Those that could be solved, as readouts of one pass of a reservoir. */
