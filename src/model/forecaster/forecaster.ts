@@ -291,6 +291,7 @@ export class Forecaster<Model extends ForecastModel = ReservoirForecastModel> im
     return { members: this.#fitted().members.map(({ state }) => state), time: this.#clock.now, last: this.#last };
   }
 
+  /** Goes back to that position and time. */
   set state(state: ForecasterState<MemberOf<Model>["state"]>) {
     const members: readonly ForecastMember[] = this.#fitted().members;
     const given: unknown = state?.members;
