@@ -24,7 +24,7 @@ describe("a forecaster says what is wrong with", () => {
     [
       "a season that is longer than the rows",
       () => train(wave(400), { horizon: 10, season: [24, 500] }),
-      "season is 24, 500, of which a readout would see 572 rows (a season and a seventh), and 299 are left to train on",
+      "season is 24, 500; a readout would get 572 rows of it (a season and a seventh), and 299 are left to train on",
     ],
     [
       "a warm-up of other columns beside known inputs",
