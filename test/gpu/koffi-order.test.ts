@@ -3,8 +3,8 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 
-const blas = "try { (await import('./src/numerics/index.ts')).SystemBlas.load(); } catch {}";
-const gpu = "const { ForeignLibrary } = await import('./src/gpu/ffi.ts'); const library = new ForeignLibrary('libm.so.6');";
+const blas = "try { (await import('./packages/numerics/src/index.ts')).SystemBlas.load(); } catch {}";
+const gpu = "const { ForeignLibrary } = await import('./packages/gpu/src/ffi.ts'); const library = new ForeignLibrary('libm.so.6');";
 // As SystemBlas would, were there a BLAS: a library that is there.
 const named = { ...process.env, SPILLWAY_BLAS: "libm.so.6" };
 

@@ -4,13 +4,13 @@ import { describe, expect, it, vi } from "vitest";
 import { FileError, parseCsv, readBytes } from "../../packages/io/src/index.js";
 import { failure } from "./help.js";
 
-const folder = fileURLToPath(new URL("../../src/io/", import.meta.url));
+const folder = fileURLToPath(new URL("../../packages/io/src/", import.meta.url));
 
 describe("the parsers in a browser", () => {
   it("are bundled without Node's modules, and without a library before it is needed", () => {
     for (const name of readdirSync(folder)) {
       const imports = readFileSync(`${folder}${name}`, "utf8").matchAll(/^(?:import|export) (?!type )[^;]*? from "([^"]+)"/gm);
-      for (const [, from] of imports) expect([name, from]).toEqual([name, expect.stringMatching(/^\.\.?\//)]);
+      for (const [, from] of imports) expect([name, from]).toEqual([name, expect.stringMatching(/^(\.\.?|@spillway)\//)]);
     }
   });
 

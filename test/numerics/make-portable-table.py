@@ -1,4 +1,4 @@
-"""Writes fixtures/portable-table.json: exact values of the elementary functions, to test src/numerics/portable.ts against.
+"""Writes fixtures/portable-table.json: exact values of the elementary functions, to test packages/numerics/src/portable.ts against.
 
 Each row holds bit patterns of binary64: the arguments, then the true value as the nearest binary64 and the nearest of what is left, so that
 an error can be told to a fraction of a unit in the last place. Decimal arithmetic of 500 digits; nothing of the package is used.

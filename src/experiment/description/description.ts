@@ -8,8 +8,8 @@ import type { ReadoutDescription } from "../../readout/index.js";
 import type { AnyReservoirOptions, Seed, SpikingReservoirOptions } from "../../reservoir/index.js";
 import type { SeriesBaseline, Transform, TransformPair } from "../../series/index.js";
 import type { PatternType } from "../../spikes/index.js";
+import type { fileTable } from "./file-table.js";
 import type { FieldDescription, ForecasterDescription, ModelDescription, NvarDescription } from "./model-options.js";
-import type { fileTable } from "./schema.js";
 
 /** A generated series: one of the benchmark tasks. */
 export interface GeneratedData {

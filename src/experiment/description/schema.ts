@@ -28,13 +28,11 @@ import { readouts } from "../../readout/index.js";
 import { groupedKind, layeredKind } from "../../reservoir/composite/schema.js";
 import { reservoirKind } from "../../reservoir/config-schema.js";
 import { anyRegisteredKind } from "../../reservoir/registered/kind.js";
-import { calendarKind } from "../../series/calendar.js";
-import { gapKind } from "../../series/gaps.js";
-import { timeTable } from "../../series/time-stamps.js";
 import { transformKind } from "../../series/transform-kinds.js";
 import { encoders, patternTypes } from "../../spikes/index.js";
 import { liquidKind, spikingKind } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
+import { fileTable, text } from "./file-table.js";
 import { modelSchemas } from "./model-options.js";
 
 const washoutTakes = 'a whole number of at least 0, or "auto"';
@@ -50,12 +48,6 @@ const trainRows = { ...rowsOrShare, takes: "a whole number of rows, or a share o
 /** The most seeds, members of an ensemble, and starts of forecasts; and the longest forecast. */
 const most = { seeds: 100_000, members: 1000, starts: 100_000, horizon: 1_000_000 };
 const atLeast = (least: number, largest?: number) => count(least, largest);
-const text = (takes: string): Kind<string> =>
-  checked(takes, (value) => typeof value === "string" && value !== "", { type: "string", minLength: 1 });
-const columnTakes = "a column's name, or its index from 0";
-const column = either(columnTakes, text(columnTakes), atLeast(0));
-const columns = list(column, "a list of columns, by name or by index from 0, at least one", 1);
-
 export const generated = object({
   task: given(choiceOf(tasks), "A benchmark series; `spillway tasks` lists them."),
   length: optional(atLeast(1), "Rows; left out, what split and task need."),
@@ -63,68 +55,6 @@ export const generated = object({
   redraw: option(flag, false, "Draw the series anew for every seed."),
 });
 
-export const fileTable = {
-  file: given(
-    text("the path of a file"),
-    "A CSV, NPY, UEA .ts or WAV file: a path from this file's folder; npm:package/path for a file of an installed package; $NAME and \u0024{NAME:-default} for environment variables.",
-  ),
-  format: optional(choice("csv", "npy", "ts", "wav"), "Left out, the name's ending says it."),
-  /** A second file of the same form: the test part. */
-  test: optional(text("the path of a file"), "A second file of the same form: the test part."),
-  /** The columns of the series, by name or by index from 0; default all. */
-  columns: optional(columns, "The columns of the series; left out, all."),
-  /** For predict: the columns that drive the reservoir, and those to be predicted. */
-  inputs: optional(columns, "For predict: the columns that drive the reservoir."),
-  targets: optional(columns, "For predict: the columns to be predicted."),
-  /** Rows to use, from and up to (not with) these numbers, from 0. */
-  rows: optional(
-    object({ from: optional(atLeast(0), ""), to: optional(atLeast(1), "") }, "an object with from, to or both"),
-    "Rows to use: from this one, up to (not with) that one, counted from 0 after the header.",
-  ),
-  header: optional(flag, "CSV: whether the first row names the columns; left out, it is found."),
-  delimiter: optional(text("one character"), "CSV: left out, it is found."),
-  decimal: optional(choice(".", ","), "CSV: the decimal mark."),
-  thousands: optional(choice(",", ".", " ", "'"), "CSV: what separates thousands; left out, nothing."),
-  comment: optional(text("the text that begins a comment line"), "CSV: lines that begin with this are skipped."),
-  encoding: optional(text('the name of an encoding, such as "utf-8"'), "CSV: left out, UTF-8."),
-  /** Columns kept as text; without `time`, the first of them labels the time axis. */
-  text: optional(columns, "CSV: columns that are not numbers."),
-  /** The column of time stamps. Their order and step are checked. */
-  time: optional(column, "CSV: the column of time stamps; order, step and gaps are checked, and forecasts carry their own."),
-  /** The unit of time stamps that are numbers. */
-  timeUnit: optional(timeTable.unit, "CSV: the unit of time stamps that are numbers, which count from 1970: seconds or milliseconds."),
-  /** How time stamps are written, such as "DD.MM.YYYY hh:mm"; default a form of ISO 8601. */
-  timeFormat: optional(timeTable.format, "CSV: how time stamps are written, such as DD.MM.YYYY hh:mm; left out, a form of ISO 8601."),
-  /** The time zone whose clock the time stamps show, such as "Europe/Berlin". */
-  timeZone: optional(
-    timeTable.zone,
-    "CSV: the time zone whose clock the time stamps show, through its daylight saving time; left out, UTC or what a stamp says.",
-  ),
-  /** What becomes of rows that are missing in time; default "error". */
-  gaps: optional(
-    gapKind,
-    "CSV: rows that are missing in time are refused (error, the default), filled by a line (interpolate) or the last row (hold), or end a series (split).",
-  ),
-  /** Columns that are known beforehand, for the row that is forecast too. */
-  known: optional(columns, "CSV: columns that are known beforehand, for the rows that are forecast too; for forecasts."),
-  /** What of the calendar is known beforehand, by the column of time stamps. */
-  calendar: optional(
-    calendarKind,
-    "CSV: what of the calendar is known beforehand, by the time stamps: hour, weekday, yearday, or {holidays: days}; for forecasts.",
-  ),
-  /** The column that tells several series apart, which stand in one table. */
-  group: optional(column, "CSV: the column that tells several series apart, which stand in one table; for forecasts."),
-  missing: option(
-    choice("error", "interpolate", "hold", "mask", "drop"),
-    "error",
-    "What becomes of a missing value; mask, of a forecast: it is held, and the reservoir is told.",
-  ),
-  /** The cells that mean a missing value. */
-  missingMarkers: optional(
-    list(anyText(), "a list of texts", 1),
-    "CSV: the cells that mean a missing value; left out, blank cells, NA, N/A, NaN and the like.",
-  ),
-};
 export const fromFile = object(fileTable);
 
 const namePart = list(either("a text or a number", anyText(), number()), "a list of texts or numbers", 1);

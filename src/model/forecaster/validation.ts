@@ -1,8 +1,7 @@
 // Where validation forecasts start, and the forecasts from there: the last part of the rows, which
 // no row that trains is in.
-import { ArgumentError } from "@spillway/core/errors.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { firstNonFinite, Matrix } from "@spillway/numerics";
-import { NonFiniteStateError } from "../../reservoir/index.js";
 import { startsBetween } from "../../series/validation-starts.js";
 import { type CheckedData, type CheckedSeries, seriesBetween } from "./data.js";
 import type { ForecastMember } from "./model.js";
@@ -80,10 +79,10 @@ export async function forecastAll(
       one.state = state;
       try {
         const forecast = await one.forecast(horizon, known?.subarray(start.row, start.row + horizon), { signal });
-        if (firstNonFinite(forecast.data) >= 0) throw new RunawayError("its forecasts leave the finite numbers");
+        if (firstNonFinite(forecast.data) >= 0) throw new SpillwayError("numeric", "its forecasts leave the finite numbers");
         (outs[l] as Matrix<Float64Array>).data.set(forecast.data, k * size);
       } catch (error) {
-        if (!(error instanceof NonFiniteStateError || error instanceof RunawayError)) throw error;
+        if (!(error instanceof SpillwayError && error.code === "numeric")) throw error;
         if (runaway === "infinite") {
           (outs[l] as Matrix<Float64Array>).data.fill(Number.POSITIVE_INFINITY, k * size, (k + 1) * size);
           continue;
@@ -96,9 +95,6 @@ export async function forecastAll(
   }
   return outs;
 }
-
-/** A forecast with values that are not finite. */
-class RunawayError extends Error {}
 
 /** Where the training part ends, and where forecasts start. @throws ArgumentError */
 export function validationParts(
