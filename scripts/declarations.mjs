@@ -21,6 +21,23 @@ function imported(path, specifier) {
 }
 
 /**
+ * Leaves out the tables of options that no type of the package is made of: users name none of
+ * them, and some are longer than what they describe.
+ * @param paths declarations of the package
+ */
+function dropTables(paths) {
+  const texts = new Map(paths.map((path) => [path, readFileSync(path, "utf8")]));
+  const counts = new Map();
+  for (const text of texts.values()) for (const [word] of text.matchAll(/\w+/g)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const [path, text] of texts) {
+    // A comment, the declaration, and its lines that are indented or close it.
+    const table = /^(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?export declare const (\w+(?:Tables?|Kind|Option|Schemas)):.*\n(?:(?: |[})\]]).*\n)*/gm;
+    const kept = text.replace(table, (all, name) => (counts.get(name) === 1 ? "" : all));
+    if (kept !== text) writeFileSync(path, kept);
+  }
+}
+
+/**
  * Moves what `entries` lead to from `emitted`, where tsc wrote the declarations of src and
  * packages, into `folder`, and refers each entry to the global types of scripts/globals.d.ts.
  * @param entries paths in `folder`
@@ -40,6 +57,7 @@ export function finishDeclarations(emitted, folder, entries) {
     writeFileSync(join(folder, packed(path)), text);
   };
   for (const entry of entries) move(join("src", relative(folder, entry)));
+  dropTables([...moved].map((path) => join(folder, packed(path))));
   const globals = join(folder, "globals.d.ts");
   cpSync("scripts/globals.d.ts", globals);
   for (const entry of entries)

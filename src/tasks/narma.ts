@@ -12,8 +12,11 @@ import type { DrivenTask, InputsAndTargets } from "./task.js";
  */
 export const narma30: NarmaOptions = { order: 30, a1: 0.2, a2: 0.04, b: 1.5, c: 0.001 };
 
+/** Values of the input; null draws them. */
+type NarmaInput = readonly number[] | Float64Array | null;
+
 const inputOption = option(
-  checked<readonly number[] | Float64Array | null>(
+  checked<NarmaInput>(
     "an array of finite numbers",
     (value) => value === null || ((Array.isArray(value) || value instanceof Float64Array) && value.every(Number.isFinite)),
   ),

@@ -145,7 +145,10 @@ export class DeviceGram implements GramSum {
   }
 }
 
-/** Sums rows that are on the device, whose `DeviceGram` is of the same context. */
+/**
+ * Sums rows that are on the device, whose `DeviceGram` is of the same context.
+ * @internal
+ */
 export function openBlasTrainer(context: Context, shape: RowShape, gram: DeviceGram): GramTrainer {
   const columns = rowFeatures(shape) + shape.outputs;
   const name = `training_rows_${shape.precision === "float32" ? "f32" : "f64"}`;
