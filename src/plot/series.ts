@@ -141,21 +141,24 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike | undefi
     ...(valid && !valid.reachedEnd ? [startLine(valid.lyapunovTimes!)] : []),
   ];
   if (shapes.length > 0) layout["shapes"] = shapes;
-  const horizon = valid
-    ? ` The forecast is valid for ${valid.reachedEnd ? "at least " : ""}${formatNumber(valid.lyapunovTimes!)} Lyapunov times.`
-    : "";
-  const left = actual.cols - shown;
-  const more = left > 0 ? ` The first ${shown} of ${actual.cols} columns are drawn.` : "";
   const beside = [
     ...(bands.length > 0 ? [`bands of ${bands.map(({ name }) => name).join(" and ")}`] : []),
     ...(baseline ? [baselineName] : []),
   ];
+  const drawnNames = names.slice(0, shown).join(", ");
+  const compared = beside.length > 0 ? `, with ${beside.join(" and ")} beside ${known ? "them" : "it"}` : "";
+  const more = actual.cols > shown ? ` The first ${shown} of ${actual.cols} columns are drawn.` : "";
   return {
     title: asked.title,
-    description: `${known ? "The target and the prediction" : "The prediction"} of ${names.slice(0, shown).join(", ")} over ${actual.rows} steps${beside.length > 0 ? `, with ${beside.join(" and ")} beside ${known ? "them" : "it"}` : ""}.${horizon}${more}`,
+    description: `${known ? "The target and the prediction" : "The prediction"} of ${drawnNames} over ${actual.rows} steps${compared}.${validFor(valid)}${more}`,
     data,
     layout,
   };
+}
+
+function validFor(valid: ReturnType<typeof validPredictionTime> | undefined): string {
+  if (!valid) return "";
+  return ` The forecast is valid for ${valid.reachedEnd ? "at least " : ""}${formatNumber(valid.lyapunovTimes!)} Lyapunov times.`;
 }
 
 /** Several series as lines: T x D, one line a column. @throws ArgumentError on ragged rows. */

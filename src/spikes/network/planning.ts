@@ -84,13 +84,7 @@ function plan(config: NetworkConfig): NetworkPlan {
   });
   const receptors = Math.max(...populations.map((each) => each.receptors.length));
   const longest = projections.reduce((most, each) => Math.max(most, longestOf(each)), 0);
-  const cellBits = Math.max(1, 32 - Math.clz32(receptors * size - 1));
-  if (longest >= 2 ** (32 - cellBits))
-    throw new ArgumentError(
-      "projections.delay",
-      longest * config.timeStep,
-      `delays below ${2 ** (32 - cellBits)} steps of ${config.timeStep} ms, as there are ${size} neurons`,
-    );
+  const cellBits = cellBitsFor(receptors * size, longest, config.timeStep, size);
   return {
     config,
     precision: config.precision,
@@ -113,6 +107,21 @@ function plan(config: NetworkConfig): NetworkPlan {
     oneSign,
     historySteps: projections.reduce((most, each) => (each.plasticity?.kind === "stdp" ? Math.max(most, longestOf(each)) : most), 0),
   };
+}
+
+/**
+ * The bits of a cell's number; the others of a word hold the delay.
+ * @throws ArgumentError for a longer delay
+ */
+function cellBitsFor(cells: number, longest: number, timeStep: number, size: number): number {
+  const bits = Math.max(1, 32 - Math.clz32(cells - 1));
+  const limit = 2 ** (32 - bits);
+  if (longest < limit) return bits;
+  throw new ArgumentError(
+    "projections.delay",
+    longest * timeStep,
+    `delays below ${limit} steps of ${timeStep} ms, as there are ${size} neurons`,
+  );
 }
 
 type Draft = Omit<PlannedProjection, "number" | "plasticity"> & {

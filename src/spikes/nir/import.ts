@@ -162,17 +162,9 @@ export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}):
   const { timeStep, timeUnit, spikeDuration, reset, initialPotential, fractionBits, precision } = resolve(nirImportTable, options);
   const units = { spikeDuration: spikeDuration ?? timeStep, timeStep, timeUnit };
   const flat = flattened(graph);
-  const { nodes, edges } = flat;
+  const { nodes } = flat;
   const limit = new WorkLimit(flat);
-  const next = new Map<string, string[]>();
-  const entered = new Set<string>();
-  for (const [from, to] of edges) {
-    for (const end of [from, to]) if (!Object.hasOwn(nodes, end)) throw new ArgumentError("edges", [from, to], "names of nodes");
-    entered.add(to);
-    const known = next.get(from);
-    if (known) known.push(to);
-    else next.set(from, [to]);
-  }
+  const { next, entered } = linksOf(flat);
   const taken = new Set<string>();
   const pieces = new Map<string, readonly Piece[]>();
   const populations: Record<string, PopulationOptions> = {};
@@ -241,6 +233,25 @@ export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}):
     populations: Object.fromEntries([...pieces].map(([name, made]) => [name, made.map(({ population }) => population)])),
     outputs: [...outputs],
   };
+}
+
+/**
+ * Where the edges of each node lead, and the nodes that an edge leads to. @throws ArgumentError
+ */
+function linksOf({ nodes, edges }: ReturnType<typeof flattened>): {
+  readonly next: ReadonlyMap<string, readonly string[]>;
+  readonly entered: ReadonlySet<string>;
+} {
+  const next = new Map<string, string[]>();
+  const entered = new Set<string>();
+  for (const [from, to] of edges) {
+    for (const end of [from, to]) if (!Object.hasOwn(nodes, end)) throw new ArgumentError("edges", [from, to], "names of nodes");
+    entered.add(to);
+    const known = next.get(from);
+    if (known) known.push(to);
+    else next.set(from, [to]);
+  }
+  return { next, entered };
 }
 
 /**
