@@ -31,7 +31,8 @@ function dropTables(paths) {
   for (const text of texts.values()) for (const [word] of text.matchAll(/\w+/g)) counts.set(word, (counts.get(word) ?? 0) + 1);
   for (const [path, text] of texts) {
     // A comment, the declaration, and its lines that are indented or close it.
-    const table = /^(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?export declare const (\w+(?:Tables?|Kind|Option|Schemas)):.*\n(?:(?: |[})\]]).*\n)*/gm;
+    const table =
+      /^(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?export declare const (\w+(?:Tables?|Kind|Option|Schemas)):.*\n(?:(?: |[})\]]).*\n)*/gm;
     const kept = text.replace(table, (all, name) => (counts.get(name) === 1 ? "" : all));
     if (kept !== text) writeFileSync(path, kept);
   }
