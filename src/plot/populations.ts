@@ -91,7 +91,7 @@ export const populationRatesTable = {
   deviations: optional(anyRates, "Standard deviation of the neurons' rates."),
 };
 
-/** What stands beside the rates. */
+/** What is drawn beside the rates. */
 export interface PopulationRatesOptions extends InputOf<typeof populationRatesTable> {}
 
 /**

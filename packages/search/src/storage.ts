@@ -6,7 +6,7 @@ import type { ParameterValue } from "./space.js";
 /** Any JSON value; numbers may also be infinite. */
 export type Json = ParameterValue | readonly Json[] | { readonly [key: string]: Json };
 
-/** What stands beside a study or a trial, by name. */
+/** Attributes of a study or a trial, by name. */
 export type Attributes = Readonly<Record<string, Json>>;
 
 /** What values a parameter may have in a study: what others that read the study are told. */

@@ -15,8 +15,8 @@ export const studyTable = {
   sampler: optional(checkedLater<Sampler>("what tpe() and its like make"), "What proposes trials; left out, tpe()."),
   /** Where trials are kept; default in memory. */
   storage: optional(checkedLater<StudyStorage>("a storage"), "Where trials are kept; left out, in memory."),
-  /** What stands beside the study when it is made, by name. */
-  attributes: optional(checkedLater<Attributes>("an object"), "What stands beside the study when it is made."),
+  /** Attributes of the study when it is made, by name. */
+  attributes: optional(checkedLater<Attributes>("an object"), "Attributes of the study when it is made."),
 };
 
 /** Options of `Study.open`. */

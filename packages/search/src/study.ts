@@ -199,7 +199,7 @@ export class Study {
     );
   }
 
-  /** What stands beside the study. */
+  /** Attributes of the study. */
   get attributes(): Attributes {
     return Object.fromEntries(this.#study.attributes);
   }

@@ -73,12 +73,12 @@ export const fileTable = {
     calendarKind,
     "CSV: what of the calendar is known beforehand, by the time stamps: hour, weekday, yearday, or {holidays: days}; for forecasts.",
   ),
-  /** The column that tells several series apart, which stand in one table. */
-  group: optional(column, "CSV: the column that tells several series apart, which stand in one table; for forecasts."),
+  /** The column that tells several series apart, which are in one table. */
+  group: optional(column, "CSV: the column that tells several series apart, which are in one table; for forecasts."),
   missing: option(
     choice("error", "interpolate", "hold", "mask", "drop"),
     "error",
-    "What becomes of a missing value; mask, of a forecast: it is held, and the reservoir is told.",
+    "What becomes of a missing value; mask, of a forecast: it is held, and an input says so.",
   ),
   /** The cells that mean a missing value. */
   missingMarkers: optional(

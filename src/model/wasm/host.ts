@@ -1,4 +1,4 @@
-// What stands beside an exported module: JavaScript without a dependency, for Node and browsers.
+// What goes with an exported module: JavaScript without a dependency, for Node and browsers.
 
 /** The host's program; the same for every model. */
 export const hostProgram = `// Runs a model that \`spillway export --to wasm\` wrote, in Node and in browsers.

@@ -20,7 +20,7 @@ export type GroupOptions = PartOptions & {
 
 /**
  * A deep reservoir: layer 1 sees the input, and layer l the new state of layer l - 1 of the same
- * step. What stands beside the list is a default of every layer. Gallicchio, Micheli and Pedrelli
+ * step. Options outside the list are a default of every layer. Gallicchio, Micheli and Pedrelli
  * 2017.
  * @example
  * const deep = { layers: [{ leakRate: 0.9 }, { leakRate: 0.3 }], size: 150, spectralRadius: 0.9,
@@ -41,7 +41,7 @@ export type LayeredOptions = PartOptions & {
 
 /**
  * Reservoirs side by side, each of which sees the input or some of its channels. States are side by
- * side, in the order of the list. What stands beside the list is a default of every group.
+ * side, in the order of the list. Options outside the list are a default of every group.
  * @example
  * const grouped = { groups: [{ leakRate: 1, inputs: [0] }, { leakRate: 0.1 }], size: 100, seed: 1
  * };

@@ -1,6 +1,7 @@
 // Standard kernels, on host arrays and on device memory, and kernels of one's own by name, on one
 // device. Arrays are binary32, matrices row-major. Operations on device memory are in the order of
 // the device's stream: they neither wait nor copy.
+import { disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { resolve } from "@spillway/core/options.js";
@@ -307,7 +308,7 @@ export class KernelExecutor implements Disposable {
       }
       return work(...buffers);
     } finally {
-      for (const buffer of buffers) buffer.dispose();
+      disposeAll(buffers);
     }
   }
 
@@ -615,10 +616,9 @@ export class KernelExecutor implements Disposable {
     const modules = new Set([...this.#loaded.values(), ...[...this.#own.values()].map(({ module }) => module)]);
     for (const kernels of [this.#loaded, this.#own, this.#standard]) kernels.clear();
     if (modules.size > 0) this.device.settle();
-    for (const module of modules) module.dispose();
-    this.#cublas?.dispose();
+    const cublas = this.#cublas;
     this.#cublas = undefined;
-    if (this.#ownsDevice) this.device.dispose();
+    disposeAll([this.#ownsDevice ? this.device : undefined, cublas, ...modules]);
   }
 
   /** Lets `using` dispose of it. */

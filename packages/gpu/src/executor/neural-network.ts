@@ -1,5 +1,6 @@
 // A feed-forward network whose weights stay on the device: linear, activation, ..., softmax,
 // without a way back to the host in between.
+import { disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, choice, given, option, optional, type Resolved, resolve, type TableOf, whole } from "@spillway/core/options.js";
 import type { DeviceBuffer } from "../buffer.js";
@@ -138,10 +139,7 @@ export class NeuralNetwork implements Disposable {
    * @throws CudaError.
    */
   dispose(): void {
-    for (const { weights, bias } of this.#layers) {
-      weights.dispose();
-      bias?.dispose();
-    }
+    disposeAll(this.#layers.flatMap(({ weights, bias }) => [weights, bias]));
   }
 
   /** Lets `using` dispose of it. */
