@@ -24,13 +24,14 @@ const alone = paths(`
  * run test:exhaustive` runs them, `npm test` does not.
  */
 const long = paths(`
-  analysis/information cli/bench cli/cluster cli/killed cli/search cli/search-killed cli/signals engine/compute-capability
-  engine/cuda-faults-together engine/device/batch engine/device/device-data engine/device/drawn-weights engine/device/measures
-  engine/device/quantized engine/device/sharded engine/device/spectral-radius engine/device/sweep-forecasts
-  engine/distributed-calls engine/ended-worker engine/persistent-faults engine/profile-faults engine/sharded-faults
-  engine/spiking-cuda-faults engine/weights-faults experiment/search-workers fuzz/framework gpu/faults gpu/sanitize io/npz
-  lab/measures ptx/float8 ptx/global-races ptx/kernels/gemm ptx/kernels/quantized ptx/kernels/rows scripts/bench-children
-  search/devices-bench search/kill search/stopped sim/sweep spikes/device/plastic-network spikes/network/weight-units
+  analysis/information cli/bench cli/cluster cli/demo cli/killed cli/search cli/search-killed cli/signals docs-run engine/abort
+  engine/compute-capability engine/cuda-faults-together engine/device/batch engine/device/device-data engine/device/drawn-weights
+  engine/device/integers engine/device/measures engine/device/plans engine/device/quantized engine/device/sharded
+  engine/device/spectral-radius engine/device/streamed engine/device/sweep-forecasts engine/distributed-calls engine/ended-worker
+  engine/persistent-faults engine/profile-faults engine/sharded-faults engine/spiking-cuda-faults engine/weights-faults experiment/network
+  experiment/search-workers fuzz/framework gpu/faults gpu/sanitize io/npz lab/measures model/onnx ptx/float8 ptx/global-races
+  ptx/kernels/attention ptx/kernels/gemm ptx/kernels/quantized ptx/kernels/rows scripts/bench-children search/devices-bench search/kill
+  search/stopped sim/sweep spikes/device/plastic-network spikes/network/threads spikes/network/weight-units
 `);
 
 /** Folders whose tests, but for those above, leave nothing behind in their modules. */
@@ -46,8 +47,8 @@ const files = readdirSync("test", { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".test.ts") && !elsewhere.test(path));
 
 const isLong = (path: string): boolean => long.includes(path);
-/** Half of the long files run if a sample is asked for: see test/exhaustive.ts. */
-const isSampledLong = (path: string): boolean => isLong(path) && inSample(0.5, path);
+/** A quarter of the long files run if a sample is asked for: see test/exhaustive.ts. */
+const isSampledLong = (path: string): boolean => isLong(path) && inSample(0.25, path);
 
 /**
  * Files of shared folders share workers, which spares each the time to start one and to import the

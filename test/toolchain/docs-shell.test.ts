@@ -1,7 +1,7 @@
 // Every block of shell in docs/ runs as it stands, in a folder of its page with the experiments of
 // the page and their data, one block after the other; and prints what the block behind it says.
 // The tutorial and the other commands of README.md and CONTRIBUTING.md have a test of their own.
-// Needs bash, curl and gcc.
+// Needs bash, curl and gcc. A seed in SPILLWAY_SAMPLE takes half of the pages.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { readYaml } from "../../src/experiment/description/yaml.js";
 import { type Block, blocksOf, pages, tableFor } from "../docs-pages.js";
 import { wronglySaid } from "../docs-printed.js";
+import { sampled } from "../exhaustive.js";
 
 /**
  * What stands before each block: the commands by their names, and a server that runs on until its
@@ -42,11 +43,12 @@ const lacking: Readonly<Record<string, RegExp>> = {
   network: /ENOTFOUND|EAI_AGAIN|iovalkey|ioredis/,
 };
 
-const tested = pages.filter(
-  (page) => /^docs\/(?!tutorial)/.test(page) && page !== "docs/in-the-browser.md" && page !== "docs/api/README.md",
-);
+const tested = pages
+  .filter((page) => /^docs\/(?!tutorial)/.test(page) && page !== "docs/in-the-browser.md" && page !== "docs/api/README.md")
+  .map((page) => [page, blocksOf(page)] as const)
+  .filter(([, blocks]) => blocks.some(isShell));
 
-describe.each(tested.map((page) => [page, blocksOf(page)] as const).filter(([, blocks]) => blocks.some(isShell)))("%s", (_, blocks) => {
+describe.each(sampled(tested, 0.5, "pages"))("%s", (_, blocks) => {
   const desk = mkdtempSync(join(tmpdir(), "spillway-desk-"));
   for (const name of ["dist", "examples", "kernels"]) symlinkSync(resolve(name), join(desk, name));
   for (const name of ["node_modules", "shared"]) mkdirSync(join(desk, name));
