@@ -3,6 +3,7 @@
  * loads no native code.
  * @module spillway
  */
+import { disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context } from "@spillway/gpu";
 import type { DeviceEngine } from "./engine/cuda/index.js";
@@ -37,7 +38,7 @@ async function simulatedEngine(device: number): Promise<Engine> {
 async function simulatedDevices(): Promise<number> {
   const [{ openDevices }] = await Promise.all([import("@spillway/gpu"), import("@spillway/sim")]);
   const contexts = openDevices("sim:all");
-  for (const context of contexts) context.dispose();
+  disposeAll(contexts);
   return contexts.length;
 }
 

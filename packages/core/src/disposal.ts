@@ -34,6 +34,29 @@ export function disposeQuietly(things: Iterable<Disposes | null | undefined>): v
   }
 }
 
+/** Something that is given back by `dispose`, now or later. */
+export interface DisposesAsync {
+  dispose(): void | Promise<void>;
+}
+
+/** As `disposeAll`, of what is disposed one after the other. */
+export async function disposeAllAsync(things: Iterable<DisposesAsync | null | undefined>): Promise<void> {
+  const errors: unknown[] = [];
+  for (const thing of [...things].reverse()) {
+    try {
+      await thing?.dispose();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
+}
+
+/** As `disposeQuietly`, of what is disposed one after the other. */
+export async function disposeQuietlyAsync(things: Iterable<DisposesAsync | null | undefined>): Promise<void> {
+  await disposeAllAsync(things).catch(() => undefined);
+}
+
 /** Things that are disposed together. */
 export class Held implements Disposable, Disposes {
   readonly #things: Disposes[] = [];

@@ -1,5 +1,6 @@
 // The same reservoir on several engines, step for step: are the states the same bits, and how fast
 // is each?
+import { disposeAllAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { describe, type Matrix, type MatrixLike } from "@spillway/numerics";
@@ -86,7 +87,7 @@ export async function compare(
     const equal = others.every(({ difference }) => difference.equal);
     return { size: model.size, steps, sequences, precision: model.precision, reference: reference!, others, equal };
   } finally {
-    for (const run of runs) await run.dispose();
+    await disposeAllAsync(runs);
   }
 }
 

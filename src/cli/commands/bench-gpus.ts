@@ -1,5 +1,6 @@
 // `spillway bench --gpus`: what several GPUs gain over one, for one reservoir that they share and
 // for an ensemble whose members are distributed over them. Each row has the first device alone beside it.
+import { disposeAll } from "@spillway/core/disposal.js";
 import "../../index.js";
 import "@spillway/sim";
 import { join } from "node:path";
@@ -94,7 +95,7 @@ function devicesOf(engine: string): { readonly family: string; readonly numbers:
     const family = contexts[0]!.core.driver.takesPtxOnly === true ? "sim" : "cuda";
     return { family, numbers: contexts.map(({ info }) => info.ordinal), names: contexts.map(({ info }) => info.name) };
   } finally {
-    for (const context of contexts) context.dispose();
+    disposeAll(contexts);
   }
 }
 

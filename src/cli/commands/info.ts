@@ -1,4 +1,5 @@
 // `spillway info`: which engines there are and why, and what they run on, CUDA among it.
+import { disposeAll } from "@spillway/core/disposal.js";
 import { type Context, type GpuProbe, openDevices, probe, shippedPtxVersion } from "@spillway/gpu";
 import "../../index.js";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
@@ -55,7 +56,7 @@ function links({ available, devices }: GpuProbe): readonly string[] {
   } catch (error) {
     return [`  links are not known: ${(error as Error).message.split("\n")[0]}`];
   } finally {
-    for (const context of contexts) context.dispose();
+    disposeAll(contexts);
   }
 }
 

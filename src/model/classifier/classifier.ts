@@ -1,6 +1,7 @@
 // Classifier: reservoirs that see whole sequences, and readouts that name their class. What a
 // sequence becomes stands in representation.ts, the readouts in class-readout.ts, the file in
 // classifier-file.ts.
+import { disposeAllAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
@@ -292,7 +293,7 @@ export class Classifier implements AsyncDisposable {
 
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
-    await Promise.all(this.#members.flatMap(allOf).map((computer) => computer.dispose()));
+    await disposeAllAsync(this.#members.flatMap(allOf));
   }
 
   /** Lets `await using` dispose of it. */

@@ -1,4 +1,5 @@
 // The reservoirs of a classifier's members: opened together.
+import { disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import type { AnyReservoirComputer } from "../../reservoir/index.js";
 import type { MemberComputers } from "../views.js";
 
@@ -16,7 +17,7 @@ export async function openAll<One>(
   try {
     for (const one of members.flat()) opened.push(await open(one));
   } catch (error) {
-    await Promise.all(opened.map((computer) => computer.dispose()));
+    await disposeQuietlyAsync(opened);
     throw error;
   }
   return members.map(({ length }) => opened.splice(0, length) as unknown as MemberComputers);

@@ -1,6 +1,7 @@
 // ConceptorMemory: several patterns in one reservoir, each recalled under its conceptor.
 
 import { checkWhole } from "@spillway/core/checks.js";
+import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { firstNonFinite, Matrix, type MatrixLike, RandomStream, seedKeys, toDense } from "@spillway/numerics";
@@ -77,6 +78,7 @@ export class ConceptorMemory implements AsyncDisposable {
     const scale = settings.standardise ? fitStandardisation(series) : noStandardisation(series[0]!.cols);
     const scores = series.map((one) => standardised(scale, one));
     const driven = await ReservoirComputer.create(described(reservoir, series[0]!.cols), selection);
+    const opened = [driven];
     try {
       const states = await statesOf(driven, scores, work);
       const { washout } = settings;
@@ -88,11 +90,12 @@ export class ConceptorMemory implements AsyncDisposable {
       const weights = loadedWeights(driven.model, taught, scores, settings);
       const model = { ...driven.model, weights, inputWeights: Matrix.zeros(driven.model.size, 0, driven.model.precision), inputSize: 0 };
       const loaded = await ReservoirComputer.fromModel({ ...model, config: { ...model.config, inputSize: 0 } }, selection);
+      opened.push(loaded);
       const conceptors = taught.map((rows, j) => Conceptor.fromStates(rows, { aperture: apertures[j] }));
       const ends = states.map((rows) => Float64Array.from(rows.row(rows.rows - 1)));
       return new ConceptorMemory({ driven, loaded, conceptors, ends, readout: readout as TrainedReadout, scale });
     } catch (error) {
-      await driven.dispose();
+      await disposeQuietlyAsync(opened);
       throw error;
     }
   }
@@ -147,8 +150,7 @@ export class ConceptorMemory implements AsyncDisposable {
 
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
-    await this.#parts.driven.dispose();
-    await this.#parts.loaded.dispose();
+    await disposeAllAsync([this.#parts.driven, this.#parts.loaded]);
   }
 
   /** Lets `await using` dispose of it. */

@@ -1,5 +1,6 @@
 // FieldForecaster: a Forecaster whose model is reservoirs side by side along a line or over a grid,
 // each with its own sites and those next to them. groups.ts runs them.
+import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import type { Seed } from "@spillway/numerics";
@@ -70,7 +71,7 @@ export class FieldModel implements ForecastModel<FieldSettings, FieldGroups> {
     try {
       return await trainField({ settings, geometry, members: computers, data, masks: rows.masks }, work);
     } catch (error) {
-      if (computers[0] !== previous[0]?.computers) await disposeAll(computers);
+      if (computers[0] !== previous[0]?.computers) await disposeQuietlyAsync(computers.flat());
       throw error;
     }
   }
@@ -88,7 +89,7 @@ export class FieldModel implements ForecastModel<FieldSettings, FieldGroups> {
     const [first] = previous;
     const earlier = previous.map(({ computers }) => computers);
     if (first?.computers.length === geometry.groups && first.computers[0]!.model.inputSize === geometry.seen) return earlier;
-    await disposeAll(earlier);
+    await disposeAllAsync(earlier.flat());
     return openReservoirs(geometry, this.settings, this.#reservoirs);
   }
 }
@@ -265,7 +266,7 @@ async function openReservoirs(
     }
     return made;
   } catch (error) {
-    await disposeAll(made);
+    await disposeQuietlyAsync(made.flat());
     throw error;
   }
 }
@@ -285,12 +286,7 @@ async function reopenReservoirs(
     }
     return made;
   } catch (error) {
-    await disposeAll(made);
+    await disposeQuietlyAsync(made.flat());
     throw error;
   }
-}
-
-/** Gives their memory back. */
-async function disposeAll(members: FieldComputers): Promise<void> {
-  await Promise.all(members.flat().map((computer) => computer.dispose()));
 }

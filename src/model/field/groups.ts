@@ -1,5 +1,6 @@
 // The reservoirs of a field at work: training, one-step predictions, the closed loop in which they
 // see each other's forecasts, and their position. Data comes checked.
+import { disposeAll } from "@spillway/core/disposal.js";
 import { allocate, type FloatArray, firstNonFinite, Matrix } from "@spillway/numerics";
 import { IllConditionedError, type RidgeTrainer, type TrainedReadout } from "../../readout/index.js";
 import {
@@ -111,7 +112,7 @@ export class FieldGroups implements ForecastMember<FieldGroupsState> {
       pacer.finish();
       return found;
     } finally {
-      for (const sink of sinks) sink.dispose();
+      disposeAll(sinks);
     }
   }
 

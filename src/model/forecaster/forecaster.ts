@@ -2,6 +2,7 @@
 // bounds, bands, scores, positions and files.
 
 import { checkWhole } from "@spillway/core/checks.js";
+import { disposeAllAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
@@ -535,7 +536,7 @@ export class Forecaster<Model extends ForecastModel = ReservoirForecastModel> im
 
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
-    for (const { computers } of this.#trained?.members ?? []) for (const computer of computers) await computer.dispose();
+    await disposeAllAsync(this.#trained?.members.flatMap(({ computers }) => computers) ?? []);
   }
 
   /** Lets `await using` dispose of it. */

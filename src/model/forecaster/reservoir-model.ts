@@ -1,5 +1,6 @@
 // The default model of a Forecaster: reservoirs with their readouts. What its options mean, what it
 // chooses, and how each member is trained on all rows.
+import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import {
@@ -72,7 +73,7 @@ export class ReservoirForecastModel implements ForecastModel<ForecasterSettings,
     const { reservoir, model: _, ...create } = this.#source;
     this.#trainer ??= describedTrainer(settings.readout);
     const existing = this.#existing(rows.data[0]!, previous);
-    if (!existing) for (const { computer } of previous) await computer.dispose();
+    if (!existing) await disposeAllAsync(previous.map(({ computer }) => computer));
     const source: FitSource = { ...rows, create, feedback: this.#feedback, hybrid: this.#hybrid, existing };
     const { hybrid } = source;
     const planned = planCandidates(settings, reservoir, create.matrices !== undefined);
@@ -175,7 +176,7 @@ export const reservoirKind: ForecasterKind<ReservoirForecastModel, ForecasterOpt
         member.state = state;
       }
     } catch (error) {
-      for (const { computer } of members) await computer.dispose();
+      await disposeQuietlyAsync(members.map(({ computer }) => computer));
       throw error;
     }
     const model = new ReservoirForecastModel({ reservoir: describedBy(parts[0]!.model), ...selection, model: own }, settings);
@@ -310,7 +311,7 @@ async function trainAll(source: FitSource, groups: readonly Group[], work: WorkO
     }
     return members;
   } catch (error) {
-    for (const { computer } of members) await computer.dispose();
+    await disposeQuietlyAsync(members.map(({ computer }) => computer));
     throw error;
   }
 }

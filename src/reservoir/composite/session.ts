@@ -1,5 +1,6 @@
 // A composed reservoir in sessions of an engine, one for each part: whole chunks of a series go
 // through part after part, a closed loop goes step by step. It computes no step itself.
+import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { DisposedError } from "@spillway/core/errors.js";
 import { allocate, type FloatArray, firstNonFinite, Matrix } from "@spillway/numerics";
 import { NonFiniteStateError } from "../engine/errors.js";
@@ -39,7 +40,7 @@ export async function openComposite(engine: Engine, model: CompositeModel, optio
   try {
     for (const part of model.parts) sessions.push(await engine.open(part, options));
   } catch (error) {
-    for (const session of sessions) await session.dispose();
+    await disposeQuietlyAsync(sessions);
     throw error;
   }
   return new CompositeSession(model, engine.name, sessions);
@@ -230,7 +231,7 @@ class CompositeSession implements EngineSession {
   async dispose(): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;
-    for (const session of this.#sessions) await session.dispose();
+    await disposeAllAsync(this.#sessions);
   }
 
   get #isDeep(): boolean {

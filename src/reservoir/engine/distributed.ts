@@ -2,6 +2,7 @@
 // distributed over them, and results come in order, with the bits of one device. A single
 // reservoir's sequence runs on the first device, or on all of them if that is modelled to be
 // faster.
+import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { SpillwayError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import type {
@@ -132,7 +133,7 @@ class DistributedSession implements EngineSession {
       try {
         for (const open of this.#open) opened.push(await open());
       } catch (error) {
-        for (const session of opened) if (session !== this.#first) await session.dispose();
+        await disposeQuietlyAsync(opened.filter((session) => session !== this.#first));
         throw error;
       }
       this.#sessions = opened;
@@ -191,7 +192,7 @@ class DistributedSession implements EngineSession {
   }
 
   async dispose(): Promise<void> {
-    await Promise.all(this.#all.map((session) => session.dispose()));
+    await disposeAllAsync(this.#all);
   }
 
   get #all(): readonly EngineSession[] {
@@ -227,7 +228,7 @@ async function openShares(
   try {
     for (const { device, from, to } of shares) opened.push(await openEnsemble(engines[device]!, models.slice(from, to), options));
   } catch (error) {
-    for (const session of opened) await session.dispose();
+    await disposeQuietlyAsync(opened);
     throw error;
   }
   const plans = opened.map(({ plan }) => plan);
@@ -256,7 +257,7 @@ async function openShares(
       return all.length > 0 ? addMeasurements(all) : undefined;
     },
     async dispose() {
-      await Promise.all(opened.map((session) => session.dispose()));
+      await disposeAllAsync(opened);
     },
   };
 }

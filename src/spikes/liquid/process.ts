@@ -1,5 +1,6 @@
 // A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes.
 // Any kind of reservoir on any engine.
+import { disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, option, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
 import { warnOnce } from "@spillway/core/warning.js";
@@ -160,7 +161,7 @@ async function oneByOne(
       stream.dispose();
     }
   } finally {
-    for (const part of parts) part.dispose();
+    disposeAll(parts);
   }
 }
 
