@@ -1,6 +1,6 @@
 // How long searches take whose batches are evaluated at once on a GPU: NARMA-10, N = 200, p = .1,
 // 2000 training rows of which the last 500 score. Usage:
-//   node bench/search/device.mjs [--engine cuda] [--cases tpe,ladder]
+//   node bench/search/device.mjs [--engine cuda] [--cases tpe,sweep]
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,10 +22,10 @@ const cases = {
   warm: { space: { ...space, ...lambda }, seeds: 2, sampler: { type: "random", batch: 16 }, budget: { trials: 16 } },
   tpe: { space: { ...space, ...lambda }, seeds: 10, sampler: tpe, budget: { trials: 1000 } },
   random: { space: { ...space, ...lambda }, seeds: 10, sampler: { type: "random", batch: 64 }, budget: { trials: 1000 } },
-  ladder: { space: { ...space, "readout.lambda": { ladder: [1e-10, 1], points: 11 } }, seeds: 10, sampler: tpe, budget: { trials: 1000 } },
-  rungs: {
+  sweep: { space: { ...space, "readout.lambda": { sweep: [1e-10, 1], points: 11 } }, seeds: 10, sampler: tpe, budget: { trials: 1000 } },
+  halving: {
     ...{ space: { ...space, ...lambda }, seeds: 10, sampler: tpe, budget: { trials: 1000 } },
-    rungs: { rows: [375, 750, 1500], keep: 0.33 },
+    halving: { rows: [375, 750, 1500], keep: 0.33 },
   },
   // Closed loops on Lorenz's system, N = 300 in float64: ten starts of 500 steps after 200 each.
   loops: { space: { ...space, ...lambda }, seeds: 3, sampler: tpe, budget: { trials: 256 }, objective: { rows: 1250 } },

@@ -31,11 +31,11 @@ await measure("radii by the circular law", { radiusMethod: "circularLaw" }, seed
 // The same reservoirs with one penalty and with eleven.
 const few = seedsOf(20, 1);
 const base = settingsOf(100);
-const ladder = Array.from({ length: 11 }, (_, l) => 10 ** (l - 10));
+const lambdas = Array.from({ length: 11 }, (_, l) => 10 ** (l - 10));
 await measure("one lambda", {}, few, base);
 await measure(
   "eleven lambdas",
   {},
   few,
-  base.flatMap((setting) => ladder.map((lambda) => ({ ...setting, lambda }))),
+  base.flatMap((setting) => lambdas.map((lambda) => ({ ...setting, lambda }))),
 );

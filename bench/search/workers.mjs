@@ -23,7 +23,7 @@ const experiment = {
     space: {
       "reservoir.spectralRadius": { float: [0.1, 1.5] },
       "reservoir.inputScaling": { float: [0.01, 2], log: true },
-      "readout.lambda": { ladder: [1e-10, 1], points: 11 },
+      "readout.lambda": { sweep: [1e-10, 1], points: 11 },
     },
     sampler: "sobol",
     seeds: 3,

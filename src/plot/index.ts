@@ -25,7 +25,7 @@ export {
 export { type PlottedMap, plotQualityMap } from "./quality-map.js";
 export { type ReportOptions, type ReportScore, type ReportSection, type ReportTable, reportHtml } from "./report.js";
 export { plotResiduals, type ResidualPlotOptions } from "./residuals.js";
-export { plotHistory, plotRungs, plotTimeline } from "./search/history.js";
+export { plotHistory, plotIntermediateValues, plotTimeline } from "./search/history.js";
 export { plotContour, plotImportance, plotParallelCoordinates, plotSlices, type SearchPlotOptions } from "./search/space.js";
 export type { PlottedParameter, PlottedStudy, PlottedTrial } from "./search/trials.js";
 export { type ForecastPlotOptions, type OtherForecast, plotForecast, plotSeries } from "./series.js";

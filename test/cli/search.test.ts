@@ -22,7 +22,7 @@ outputs: { report: false }
 search:
   space:
     reservoir.spectralRadius: { float: [0.1, 1.4] }
-    readout.lambda: { ladder: [1.0e-8, 1], points: 3 }
+    readout.lambda: { sweep: [1.0e-8, 1], points: 3 }
   sampler: sobol
   seeds: 2
   budget: { trials: 6 }

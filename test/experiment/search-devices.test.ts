@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const narma: SearchInput = {
   ...smallNarma,
   search: {
-    space: { "reservoir.spectralRadius": { float: [0.1, 1.4] }, "readout.lambda": { ladder: [1e-8, 1], points: 2 } },
+    space: { "reservoir.spectralRadius": { float: [0.1, 1.4] }, "readout.lambda": { sweep: [1e-8, 1], points: 2 } },
     seeds: 2,
     budget: { trials: 5 },
     sampler: { type: "tpe", batch: 3, startup: 2 },
@@ -31,14 +31,14 @@ const mackeyGlass: SearchInput = {
   ...{ ...narma, name: "mackey-glass", data: { task: "mackeyGlass" }, metrics: ["nrmseAtHorizon"] },
   task: { type: "forecast", horizon: 4, starts: 2, warmup: 5 },
 };
-const rungs: SearchInput = { ...narma, name: "rungs", search: { ...narma.search, rungs: { rows: [30, 67], keep: 0.34 } } };
+const halving: SearchInput = { ...narma, name: "halving", search: { ...narma.search, halving: { rows: [30, 67], keep: 0.34 } } };
 
 const trialsOn = (source: SearchInput, engine: string) => trialsOf(source, engine, join(folder, `${source.name}-${engine}.log`));
 
 describe("a search over three devices", () => {
   it.each([
     ["closed loops", mackeyGlass],
-    ["rungs", rungs],
+    ["halving", halving],
   ])("has the trials of the CPU: %s", async (_, source) => {
     const ours = await trialsOn(source, "sim:0-2");
     expect(ours).toEqual(await trialsOn(source, "cpu"));

@@ -52,7 +52,7 @@ describe("a search over threads", () => {
   it.each([
     ["random trials one by one", { sampler: { type: "random" } }],
     ["batches", { sampler: { type: "tpe", batch: 6 } }],
-    ["rungs", { rungs: { seeds: [1, 2], keep: 0.5 }, sampler: { type: "random", batch: 8 } }],
+    ["halving", { halving: { seeds: [1, 2], keep: 0.5 }, sampler: { type: "random", batch: 8 } }],
   ])("gives the bits of one thread: %s", async (_, search) => {
     const one = await searchExperiment(withSearch(search), { refit: false });
     const several = await searchExperiment(withSearch(search), { refit: false, workers: 2 });

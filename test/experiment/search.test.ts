@@ -157,15 +157,15 @@ describe("a search over an experiment", () => {
     expect(again.result.trials.complete).toBe(6);
   });
 
-  it("stops bad trials at the rungs", async () => {
-    const rungs = withSearch({ rungs: { rows: [60, 120, 200], keep: 0.34 }, sampler: { type: "random", batch: 6 } });
-    const { result } = await searchExperiment(rungs, { refit: false });
+  it("stops bad trials at the stages of halving", async () => {
+    const halving = withSearch({ halving: { rows: [60, 120, 200], keep: 0.34 }, sampler: { type: "random", batch: 6 } });
+    const { result } = await searchExperiment(halving, { refit: false });
     expect(result.trials).toEqual({ complete: 2, pruned: 4, failed: 0 });
   });
 
-  it("tries every value of a ladder in each trial", async () => {
-    const ladder = { "reservoir.spectralRadius": { float: [0.1, 1.4] }, "readout.lambda": { ladder: [1e-8, 1e4], points: 3 } };
-    const { result } = await searchExperiment(withSearch({ space: ladder, budget: { trials: 3 } }), { refit: false });
+  it("tries every value of a sweep in each trial", async () => {
+    const sweep = { "reservoir.spectralRadius": { float: [0.1, 1.4] }, "readout.lambda": { sweep: [1e-8, 1e4], points: 3 } };
+    const { result } = await searchExperiment(withSearch({ space: sweep, budget: { trials: 3 } }), { refit: false });
     expect(result.best!.values["readout.lambda"]).toBeLessThan(1e4);
   });
 
@@ -174,7 +174,7 @@ describe("a search over an experiment", () => {
     ["a series with squares and inputs in the readout", { data: { task: "mackeyGlass" }, readout: { input: true, transform: "squares" } }],
     ["outputs that are fed back", { data: { task: "mackeyGlass" }, reservoir: { size: 20, feedback: {} } }],
     ["centred features and no intercept", { readout: { subtractMean: true, intercept: false } }],
-  ])("gives a ladder of lambdas from one training the bits of one by one: %s", async (_, rest) => {
+  ])("gives a path of lambdas from one training the bits of one by one: %s", async (_, rest) => {
     const { search: __, ...source } = { ...predict, transforms: ["standardise"], ...rest };
     const objective = objectiveOf(parseExperiment(source), {});
     const signal = new AbortController().signal;
@@ -232,15 +232,15 @@ describe("a search over an experiment", () => {
     ],
     [{ space: { "data.rows": { int: [300, 400] } } }, "search.space.data.rows: every trial has the same rows"],
     [{ space: { "reservoir.seed": { int: [0, 5] } } }, "search.space.reservoir.seed: the seeds of every trial are search.seeds"],
-    [{ space: { seeds: { ladder: [1, 5], points: 2 } } }, "search.space.seeds: the seeds of every trial are search.seeds"],
+    [{ space: { seeds: { sweep: [1, 5], points: 2 } } }, "search.space.seeds: the seeds of every trial are search.seeds"],
     [{ space: { name: { choice: ["a", "b"] } } }, "search.space.name: no trial depends on it"],
     [{ objective: { score: "rmse" } }, 'search.objective.score is "rmse"; it takes one of the experiment\'s metrics: nrmse'],
     [{ objective: { on: "folds" } }, 'search.objective.on is "folds"; it takes "validation" for predict'],
     [{ budget: { time: "soon" } }, 'search.budget.time is "soon"; it takes seconds, or a text such as "90s", "10m" or "2h"'],
     [{ sampler: "tpo" }, 'search.sampler is "tpo"; it takes one of tpe, random, sobol, cmaes, grid'],
-    [{ rungs: { rows: [200, 100] } }, "search.rungs.rows is an array of 2; it takes numbers that rise"],
-    [{ rungs: { rows: [200, 226] } }, "search.rungs.rows is 226; it takes at most 225: of 300 training rows the last 75 score"],
-    [{ rungs: { rows: [30, 225] } }, "search.rungs.rows is 30; it takes more than the 30 rows of the washout"],
+    [{ halving: { rows: [200, 100] } }, "search.halving.rows is an array of 2; it takes numbers that rise"],
+    [{ halving: { rows: [200, 226] } }, "search.halving.rows is 226; it takes at most 225: of 300 training rows the last 75 score"],
+    [{ halving: { rows: [30, 225] } }, "search.halving.rows is 30; it takes more than the 30 rows of the washout"],
     [{ objective: { rows: 270 } }, "search.objective.rows is 270; it takes fewer: of 300 training rows 30 are left, and 30 are washout"],
     [{ objective: { rows: 400 } }, "search.objective.rows is 400; it takes fewer: of 300 training rows 0 are left, and 30 are washout"],
   ])("refuses %j before the first trial", async (search, sentence) => {

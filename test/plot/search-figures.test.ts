@@ -8,8 +8,8 @@ import {
   plotContour,
   plotHistory,
   plotImportance,
+  plotIntermediateValues,
   plotParallelCoordinates,
-  plotRungs,
   plotSlices,
   plotTimeline,
   toSvg,
@@ -127,7 +127,7 @@ describe("figures of parameters", () => {
 
 describe("figures of time", () => {
   it("draw values on the way, the best last", () => {
-    const figure = plotRungs(
+    const figure = plotIntermediateValues(
       study([trial(0, 2, { intermediate: { 500: 3, 1000: 2 } }), trial(1, undefined, { state: "pruned", intermediate: { 500: 9 } })]),
     );
     expect(figure.data.map(({ name }) => name)).toEqual(["stopped early", "best"]);

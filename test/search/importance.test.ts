@@ -44,13 +44,13 @@ describe("halving", () => {
     expect(said).toEqual(["81,1 27,3 9,9 3,27 1,81", "34,3 11,9 3,27 1,81", "15,9 5,27 1,81", "8,27 2,81", "5,81"]);
   });
 
-  it("promotes by ASHA the best in the highest rung that has one, else begins a new trial", () => {
+  it("promotes by ASHA the best in the highest stage that has one, else begins a new trial", () => {
     const promoted = new Set<string>();
     const next = (trials: readonly { number: number; losses: number[] }[]) =>
-      nextPromotion(trials, 3, 1 / 3, (number, rung) => promoted.has(`${number}/${rung}`));
+      nextPromotion(trials, 3, 1 / 3, (number, stage) => promoted.has(`${number}/${stage}`));
     expect(next([{ number: 0, losses: [1] }])).toBeUndefined();
     const three = [4, 2, 3].map((loss, number) => ({ number, losses: [loss] }));
-    expect(next(three)).toEqual({ number: 1, rung: 0 });
+    expect(next(three)).toEqual({ number: 1, stage: 0 });
     promoted.add("1/0");
     expect(next(three)).toBeUndefined();
   });

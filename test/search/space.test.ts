@@ -22,16 +22,16 @@ describe("a space", () => {
       { a: { choice: [1, 2], when: { b: 1 } }, b: { choice: [1, 2], when: { a: 1 } } },
       "space: the conditions are a circle: a depends on b depends on a",
     ],
-    [{ a: { ladder: [0, 1], points: 3 } }, "space.a.ladder[0] is 0; it takes a number above 0"],
+    [{ a: { sweep: [0, 1], points: 3 } }, "space.a.sweep[0] is 0; it takes a number above 0"],
     [3, "space is 3; it takes an object of parameters"],
   ])("refuses %j", (description, sentence) => {
     expect(() => new SearchSpace(description as SpaceDescription)).toThrow(sentence);
   });
 
-  it("keeps ladders apart from the parameters that a sampler draws", () => {
-    const { parameters, ladders } = new SearchSpace({ a: { float: [0, 1] }, lambda: { ladder: [1e-4, 1], points: 3 } });
+  it("keeps sweeps apart from the parameters that a sampler draws", () => {
+    const { parameters, sweeps } = new SearchSpace({ a: { float: [0, 1] }, lambda: { sweep: [1e-4, 1], points: 3 } });
     expect(parameters.map(({ name }) => name)).toEqual(["a"]);
-    expect(ladders["lambda"]).toEqual([1e-4, expect.closeTo(1e-2, 12), 1]);
+    expect(sweeps["lambda"]).toEqual([1e-4, expect.closeTo(1e-2, 12), 1]);
   });
 
   it("reads parameters as internal values, and back", () => {

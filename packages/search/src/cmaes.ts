@@ -102,17 +102,17 @@ export function cmaes(options: CmaesOptions = {}): Sampler {
     seed,
     suggest: (view, numbers) => {
       const { space, trials } = view;
-      const free = space.parameters.flatMap((parameter, place) => (parameter.kind === "choice" || isConstant(parameter) ? [] : [place]));
+      const free = space.parameters.flatMap((parameter, index) => (parameter.kind === "choice" || isConstant(parameter) ? [] : [index]));
       const known = kept.get(trials);
       const replay = known?.space === space ? known : new Replay(space, free, population, draws);
       kept.set(trials, replay);
       const { generation, state } = replay.upTo(view);
       return numbers.map((k) => {
         const u = state && drawn(state, draws, k);
-        const valueAt = (place: number) => {
-          const at = free.indexOf(place);
-          if (at >= 0) return valueOfUniform(space.parameters[place]!, Math.min(u![at]!, 1 - 2 ** -53));
-          return randomValue(space, draws, generation, place);
+        const valueAt = (index: number) => {
+          const at = free.indexOf(index);
+          if (at >= 0) return valueOfUniform(space.parameters[index]!, Math.min(u![at]!, 1 - 2 ** -53));
+          return randomValue(space, draws, generation, index);
         };
         return { values: space.fill(valueAt), generation };
       });
@@ -159,9 +159,9 @@ class Replay {
     const { parameters } = this.space;
     const points = [...members].sort((a, b) => rank(a) - rank(b) || a.number - b.number);
     const y = points.map(({ values }) =>
-      Float64Array.from(this.#free, (place, j) => {
-        const value = values[place]!;
-        return Number.isNaN(value) ? 0 : (uniformOfValue(parameters[place]!, value) - state.mean[j]!) / state.sigma;
+      Float64Array.from(this.#free, (index, j) => {
+        const value = values[index]!;
+        return Number.isNaN(value) ? 0 : (uniformOfValue(parameters[index]!, value) - state.mean[j]!) / state.sigma;
       }),
     );
     const next = updated(state, y, points[0]!.loss);

@@ -1,49 +1,49 @@
-// Successive halving: which trials go on to the next rung, by their losses so far.
+// Successive halving: which trials go on to the next stage, by their losses so far.
 import { ArgumentError } from "@spillway/core/errors.js";
 
 /**
- * The places of the best ceil(keep n) of n losses, in order of place; ties go to the first. NaN is
+ * The indices of the best ceil(keep n) of n losses, in order of index; ties go to the first. NaN is
  * the worst.
  */
 export function survivors(losses: ArrayLike<number>, keep: number): number[] {
   checkKeep(keep);
-  const places = Array.from({ length: losses.length }, (_, i) => i);
+  const indices = Array.from({ length: losses.length }, (_, i) => i);
   const loss = (i: number) => (Number.isNaN(losses[i]!) ? Number.POSITIVE_INFINITY : losses[i]!);
-  places.sort((a, b) => compare(loss(a), loss(b)) || a - b);
+  indices.sort((a, b) => compare(loss(a), loss(b)) || a - b);
   // 3 * (1 / 3) and its like are whole numbers that rounding may lift.
-  return places.slice(0, Math.ceil(keep * places.length - 1e-9)).sort((a, b) => a - b);
+  return indices.slice(0, Math.ceil(keep * indices.length - 1e-9)).sort((a, b) => a - b);
 }
 
-/** A trial on the rungs: its loss at each that it has reached. */
-export interface RungTrial {
+/** A trial on the stages: its loss at each that it has reached. */
+export interface HalvingTrial {
   readonly number: number;
   readonly losses: readonly number[];
 }
 
 /**
  * What a free worker does next by ASHA (Li et al. 2018, arXiv 1810.05934, algorithm 2): the number
- * of the best trial, in the highest rung that has one, which is among the first floor(n keep) of
+ * of the best trial, in the highest stage that has one, which is among the first floor(n keep) of
  * the n that reached it and was not promoted; undefined if a new trial begins.
- * @param rungs how many there are
- * @param promoted whether a trial has begun its way from a rung to the next
+ * @param stages how many there are
+ * @param promoted whether a trial has begun its way from a stage to the next
  */
 export function nextPromotion(
-  trials: readonly RungTrial[],
-  rungs: number,
+  trials: readonly HalvingTrial[],
+  stages: number,
   keep: number,
-  promoted: (number: number, rung: number) => boolean,
-): { readonly number: number; readonly rung: number } | undefined {
+  promoted: (number: number, stage: number) => boolean,
+): { readonly number: number; readonly stage: number } | undefined {
   checkKeep(keep);
-  for (let rung = rungs - 2; rung >= 0; rung--) {
-    const here = trials.filter(({ losses }) => losses.length > rung);
-    here.sort((a, b) => compare(a.losses[rung]!, b.losses[rung]!) || a.number - b.number);
-    const first = here.slice(0, Math.floor(here.length * keep + 1e-9)).find(({ number }) => !promoted(number, rung));
-    if (first) return { number: first.number, rung };
+  for (let stage = stages - 2; stage >= 0; stage--) {
+    const here = trials.filter(({ losses }) => losses.length > stage);
+    here.sort((a, b) => compare(a.losses[stage]!, b.losses[stage]!) || a.number - b.number);
+    const first = here.slice(0, Math.floor(here.length * keep + 1e-9)).find(({ number }) => !promoted(number, stage));
+    if (first) return { number: first.number, stage };
   }
   return undefined;
 }
 
-/** The trials and the resource that each begins with, rung by rung, of a bracket of Hyperband. */
+/** The trials and the resource that each begins with, stage by stage, of a bracket of Hyperband. */
 export type Bracket = readonly { readonly trials: number; readonly resource: number }[];
 
 /**
@@ -58,9 +58,9 @@ export function hyperband(most: number, eta = 3): Bracket[] {
   return Array.from({ length: last + 1 }, (_, i) => {
     const s = last - i;
     const trials = Math.ceil(((last + 1) * eta ** s) / (s + 1));
-    return Array.from({ length: s + 1 }, (__, rung) => ({
-      trials: Math.floor(trials / eta ** rung),
-      resource: Math.floor(most / eta ** (s - rung) + 1e-9),
+    return Array.from({ length: s + 1 }, (__, stage) => ({
+      trials: Math.floor(trials / eta ** stage),
+      resource: Math.floor(most / eta ** (s - stage) + 1e-9),
     }));
   });
 }

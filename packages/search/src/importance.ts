@@ -24,21 +24,21 @@ export function parameterImportance(
   if (complete.length < 2) return {};
   const losses = complete.map(({ loss }) => loss).sort((a, b) => a - b);
   const bound = losses[Math.ceil(goodShare * losses.length) - 1]!;
-  const found = space.parameters.flatMap((parameter, place): [string, number][] => {
+  const found = space.parameters.flatMap((parameter, index): [string, number][] => {
     if (isConstant(parameter)) return [];
-    const there = complete.filter(({ values }) => !Number.isNaN(values[place]!));
+    const there = complete.filter(({ values }) => !Number.isNaN(values[index]!));
     const good = there.filter(({ loss }) => loss <= bound);
     if (good.length === 0) return [[parameter.name, 0]];
-    return [[parameter.name, importanceOf(parameter, place, good, there)]];
+    return [[parameter.name, importanceOf(parameter, index, good, there)]];
   });
   const sum = found.reduce((total, [, value]) => total + value, 0);
   if (!(sum > 0)) return {};
   return Object.fromEntries(found.map(([name, value]) => [name, value / sum] as const).sort((a, b) => b[1] - a[1]));
 }
 
-function importanceOf(parameter: SearchParameter, place: number, good: readonly SeenTrial[], all: readonly SeenTrial[]): number {
+function importanceOf(parameter: SearchParameter, index: number, good: readonly SeenTrial[], all: readonly SeenTrial[]): number {
   const density = parameter.kind === "choice" ? choiceDensity : numberDensity;
-  const values = (list: readonly SeenTrial[]) => list.map((trial) => trial.values[place]!);
+  const values = (list: readonly SeenTrial[]) => list.map((trial) => trial.values[index]!);
   const p = density(parameter, values(good));
   const q = density(parameter, values(all));
   let sum = 0;

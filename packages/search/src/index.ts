@@ -5,7 +5,7 @@
 
 export { type CmaesOptions, cmaes } from "./cmaes.js";
 export { DifferentResultsError } from "./different-results.js";
-export { type Bracket, hyperband, nextPromotion, type RungTrial, survivors } from "./halving.js";
+export { type Bracket, type HalvingTrial, hyperband, nextPromotion, survivors } from "./halving.js";
 export { parameterImportance } from "./importance.js";
 export { type JournalFileOptions, journalFile } from "./journal/file.js";
 export { type RedisJournalOptions, redisJournal } from "./journal/redis.js";

@@ -3,7 +3,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Json, StudyOperation, StudyStorage, TrialTemplate } from "./storage.js";
 import { isOver, type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
-import { placeAttribute } from "./study-trials.js";
+import { wholeNumberAttribute } from "./study-trials.js";
 
 /** What was brought in. */
 export interface StudyMerge {
@@ -29,8 +29,8 @@ export interface DifferentTrial {
 const piece = 500;
 
 /**
- * Appends the complete and pruned trials of the sources to the target, in the order of their places
- * in the whole search. A trial that runs or waits there with the same place and parameters gets the
+ * Appends the complete and pruned trials of the sources to the target, in the order of their numbers
+ * in the whole search. A trial that runs or waits there with the same number and parameters gets the
  * result. One that is over there is not appended again; if its result differs in a bit, it is
  * reported. The target is made if it is empty.
  * @param study its name; may be left out if each storage has one alone
@@ -66,7 +66,7 @@ export async function mergeStudies(target: StudyStorage, sources: readonly Study
       else if (resultOf(before) === resultOf(trial)) twice++;
       else different.push({ number: before.number, kept: before.value, other: trial.value, from: storage.name });
     }
-  const added = [...fresh.values()].sort((a, b) => placeOf(a) - placeOf(b));
+  const added = [...fresh.values()].sort((a, b) => wholeNumberOf(a) - wholeNumberOf(b));
   for (let i = 0; i < added.length; i += piece)
     await target.append(
       added.slice(i, i + piece).flatMap((trial): StudyOperation[] => {
@@ -142,16 +142,16 @@ function isKept({ state }: StoredTrial): boolean {
   return state === "complete" || state === "pruned";
 }
 
-/** Its place in the whole search: of one that was run again, that of its first run. */
-export function placeOf({ systemAttributes, number }: StoredTrial): number {
-  const place = systemAttributes.get(placeAttribute) ?? systemAttributes.get("failed_trial");
-  return typeof place === "number" ? place : number;
+/** Its number in the whole search: of one that was run again, that of its first run. */
+export function wholeNumberOf({ systemAttributes, number }: StoredTrial): number {
+  const whole = systemAttributes.get(wholeNumberAttribute) ?? systemAttributes.get("failed_trial");
+  return typeof whole === "number" ? whole : number;
 }
 
 /** What two evaluations of one trial have in common. */
 function nameOf(trial: StoredTrial): string {
   const parameters = [...trial.parameters].map(([name, { value }]) => [name, value]);
-  return JSON.stringify([placeOf(trial), parameters.sort()]);
+  return JSON.stringify([wholeNumberOf(trial), parameters.sort()]);
 }
 
 /** What a trial came to. */
@@ -171,7 +171,7 @@ function templateOf(trial: StoredTrial): TrialTemplate {
     ...{ state, value, started, finished },
     parameters: Object.fromEntries(parameters),
     attributes: Object.fromEntries(attributes),
-    systemAttributes: { ...Object.fromEntries(systemAttributes), [placeAttribute]: placeOf(trial) },
+    systemAttributes: { ...Object.fromEntries(systemAttributes), [wholeNumberAttribute]: wholeNumberOf(trial) },
     intermediate: Object.fromEntries(intermediate),
   };
 }

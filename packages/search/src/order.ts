@@ -11,7 +11,7 @@ let moved = new Int32Array(1024);
 const counts = new Int32Array(mostBuckets + 1);
 
 /**
- * Places of the first n values in rising order; equal ones stay in the order of their places.
+ * Indices of the first n values in rising order; equal ones stay in the order of their indices.
  * Values go into buckets between the least and the largest, and full buckets into buckets again.
  */
 export function orderOf(values: Float64Array, n: number): Int32Array {
@@ -69,10 +69,10 @@ export function orderOf(values: Float64Array, n: number): Int32Array {
 
 function insert(values: Float64Array, order: Int32Array, from: number, to: number): void {
   for (let k = from + 1; k < to; k++) {
-    const place = order[k]!;
-    const value = values[place]!;
+    const index = order[k]!;
+    const value = values[index]!;
     let at = k;
     for (; at > from && values[order[at - 1]!]! > value; at--) order[at] = order[at - 1]!;
-    order[at] = place;
+    order[at] = index;
   }
 }

@@ -88,9 +88,9 @@ export class ChoiceColumn implements Column {
  * bounds, in logarithms: it is the same in every estimate from about 100 observations on.
  */
 export interface KnownMasses {
-  /** Of each observation its place in the study. */
+  /** Of each observation its index in the study. */
   readonly rows: Int32Array;
-  /** By place; NaN until it is known. */
+  /** By index; NaN until it is known. */
   readonly logs: Float64Array;
 }
 
@@ -149,20 +149,20 @@ export class NumberColumn implements Column {
     this.#classes[m] = this.#classCount++;
   }
 
-  /** Widths of the observed kernels; equal means get their places by number. */
+  /** Widths of the observed kernels; equal means are ordered by number. */
   #setWidths(m: number): void {
     const { means } = this;
     const order = orderOf(means, m);
-    for (let place = 0; place < m; place++) this.#sorted[place] = means[order[place]!]!;
+    for (let index = 0; index < m; index++) this.#sorted[index] = means[order[index]!]!;
     /** The widths of the classes of a run of equal means: up to four. */
     let begin = 0;
     const widths: number[] = [];
-    for (let place = 0; place < m; place++) {
-      const i = order[place]!;
-      const width = this.#widthAt(place, m);
+    for (let index = 0; index < m; index++) {
+      const i = order[index]!;
+      const width = this.#widthAt(index, m);
       this.widths[i] = width;
       if (!this.#isStepped) continue;
-      if (place > 0 && means[i] !== this.#sorted[place - 1]) {
+      if (index > 0 && means[i] !== this.#sorted[index - 1]) {
         begin += widths.length;
         widths.length = 0;
       }
@@ -176,12 +176,12 @@ export class NumberColumn implements Column {
   /**
    * The larger distance to a neighbour; the bounds are neighbours only if there is nothing else.
    */
-  #widthAt(place: number, m: number): number {
+  #widthAt(index: number, m: number): number {
     const sorted = this.#sorted;
-    const here = sorted[place]!;
-    const left = here - (place === 0 ? this.#low : sorted[place - 1]!);
-    const right = (place === m - 1 ? this.#high : sorted[place + 1]!) - here;
-    const width = m >= 2 && place === 0 ? right : m >= 2 && place === m - 1 ? left : Math.max(left, right);
+    const here = sorted[index]!;
+    const left = here - (index === 0 ? this.#low : sorted[index - 1]!);
+    const right = (index === m - 1 ? this.#high : sorted[index + 1]!) - here;
+    const width = m >= 2 && index === 0 ? right : m >= 2 && index === m - 1 ? left : Math.max(left, right);
     return Math.min(Math.max(width, this.#least), this.#high - this.#low);
   }
 
@@ -194,12 +194,12 @@ export class NumberColumn implements Column {
   /** The logarithm of what of kernel i lies within the bounds. */
   #logMass(i: number, width: number): number {
     const known = this.#known;
-    const place = known !== undefined && width === this.#least && i < known.rows.length ? known.rows[i]! : -1;
-    const before = place < 0 ? Number.NaN : known!.logs[place]!;
+    const index = known !== undefined && width === this.#least && i < known.rows.length ? known.rows[i]! : -1;
+    const before = index < 0 ? Number.NaN : known!.logs[index]!;
     if (!Number.isNaN(before)) return before;
     const mean = this.means[i]!;
     const mass = logNormalMass((this.#low - mean) / width, (this.#high - mean) / width);
-    if (place >= 0) known!.logs[place] = mass;
+    if (index >= 0) known!.logs[index] = mass;
     return mass;
   }
 
@@ -268,16 +268,16 @@ export class NumberColumn implements Column {
   add(value: number, i: number): void {
     const mean = toScale(this.parameter, value);
     const m = this.#observed++;
-    const place = lowerBound(this.#sorted, m, mean);
-    this.#sorted.copyWithin(place + 1, place, m);
-    this.#sorted[place] = mean;
+    const index = lowerBound(this.#sorted, m, mean);
+    this.#sorted.copyWithin(index + 1, index, m);
+    this.#sorted[index] = mean;
     this.means[i] = mean;
-    this.widths[i] = this.#widthAt(place, m + 1);
+    this.widths[i] = this.#widthAt(index, m + 1);
     if (this.parameter.step > 0) this.#classes[i] = this.#classCount++;
   }
 }
 
-/** The first place of sorted numbers that is not below a value. */
+/** The first index of sorted numbers that is not below a value. */
 function lowerBound(sorted: Float64Array, length: number, value: number): number {
   let low = 0;
   let high = length;

@@ -87,8 +87,8 @@ export class ParzenEstimator {
   }
 
   /** Means and widths of the kernels of a numeric parameter, on its scale; for tests. */
-  kernelsOf(place: number): { readonly means: Float64Array; readonly widths: Float64Array } {
-    const column = this.#columns[place] as NumberColumn;
+  kernelsOf(index: number): { readonly means: Float64Array; readonly widths: Float64Array } {
+    const column = this.#columns[index] as NumberColumn;
     return { means: column.means.subarray(0, this.#kernels), widths: column.widths.subarray(0, this.#kernels) };
   }
 

@@ -35,8 +35,8 @@ export interface SamplerView {
 export interface Suggestion {
   readonly values: Float64Array;
   readonly generation?: number | undefined;
-  /** Its place in the whole search, if this is a part of one. */
-  readonly place?: number | undefined;
+  /** Its number in the whole search, if this is a part of one. */
+  readonly wholeNumber?: number | undefined;
 }
 
 /** Proposes the parameters of trials. */
@@ -85,8 +85,8 @@ export class Draws {
 }
 
 /** The value that random search gives a parameter of a trial. */
-export function randomValue(space: SearchSpace, draws: Draws, number: number, place: number): number {
-  return valueOfUniform(space.parameters[place]!, draws.uniform(number, place));
+export function randomValue(space: SearchSpace, draws: Draws, number: number, index: number): number {
+  return valueOfUniform(space.parameters[index]!, draws.uniform(number, index));
 }
 
 /** Whether a trial has told how good it is, fully or as far as it went. */

@@ -37,8 +37,10 @@ export function sharded(sampler: Sampler, { index, of }: Shard): Sampler {
     name: sampler.name,
     seed: sampler.seed,
     suggest: ({ given = 0, ...view }, numbers) => {
-      const places = numbers.map((k) => Math.max(0, k - given) * of + index);
-      return sampler.suggest({ ...view, given: 0 }, places).map((suggestion, i) => ({ ...suggestion, place: places[i]! }));
+      const wholeNumbers = numbers.map((k) => Math.max(0, k - given) * of + index);
+      return sampler
+        .suggest({ ...view, given: 0 }, wholeNumbers)
+        .map((suggestion, i) => ({ ...suggestion, wholeNumber: wholeNumbers[i]! }));
     },
   };
 }

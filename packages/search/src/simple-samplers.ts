@@ -17,7 +17,7 @@ export function randomSampler(options: SamplerOptions = {}): Sampler {
   return {
     name: "random",
     seed,
-    suggest: ({ space }, numbers) => numbers.map((k) => ({ values: space.fill((place) => randomValue(space, draws, k, place)) })),
+    suggest: ({ space }, numbers) => numbers.map((k) => ({ values: space.fill((index) => randomValue(space, draws, k, index)) })),
   };
 }
 
@@ -39,10 +39,10 @@ export function sobol(options: SamplerOptions = {}): Sampler {
           field: "sampler.type",
           value: "sobol",
         });
-      const u = (k: number, place: number) => (((sobolPoint(k, place) ^ draws.shift(place)) >>> 0) + 0.5) * 2 ** -32;
+      const u = (k: number, index: number) => (((sobolPoint(k, index) ^ draws.shift(index)) >>> 0) + 0.5) * 2 ** -32;
       return numbers.map((k) => {
         const point = Math.max(0, k - given);
-        return { values: space.fill((place) => valueOfUniform(space.parameters[place]!, u(point, place))) };
+        return { values: space.fill((index) => valueOfUniform(space.parameters[index]!, u(point, index))) };
       });
     },
   };
@@ -100,11 +100,11 @@ function activePoints(space: SearchSpace, points: readonly (readonly number[])[]
   for (let k = 0; k < count; k++) {
     let left = k;
     const digits = points.map(() => 0);
-    for (let place = points.length - 1; place >= 0; place--) {
-      digits[place] = left % points[place]!.length;
-      left = Math.floor(left / points[place]!.length);
+    for (let index = points.length - 1; index >= 0; index--) {
+      digits[index] = left % points[index]!.length;
+      left = Math.floor(left / points[index]!.length);
     }
-    const values = space.fill((place) => points[place]![digits[place]!]!);
+    const values = space.fill((index) => points[index]![digits[index]!]!);
     if (space.isConditional) {
       const name = values.join();
       if (seen.has(name)) continue;

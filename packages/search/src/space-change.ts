@@ -17,7 +17,7 @@ export function spaceChange(before: SearchSpace, now: SearchSpace): { readonly r
       noticed.push(`${name} now goes from ${given.low} to ${given.high}, before from ${old.low} to ${old.high}`);
   }
   if (conditionsOf(before) !== conditionsOf(now)) return { refused: "its conditions differ" };
-  if (JSON.stringify(before.ladders) !== JSON.stringify(now.ladders)) return { refused: "its ladders differ" };
+  if (JSON.stringify(before.sweeps) !== JSON.stringify(now.sweeps)) return { refused: "its sweeps differ" };
   return noticed.length > 0 ? { noticed: noticed.join("; ") } : {};
 }
 

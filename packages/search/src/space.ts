@@ -35,7 +35,7 @@ export type ParameterDescription =
   | { readonly choice: readonly ParameterValue[]; readonly when?: ParameterCondition | undefined }
   | {
       /** Values that every trial tries, low to high, evenly spread in their logarithm. */
-      readonly ladder: readonly [low: number, high: number];
+      readonly sweep: readonly [low: number, high: number];
       /** How many of them. */
       readonly points: number;
     };
@@ -55,7 +55,7 @@ export interface SearchParameter {
   readonly log: boolean;
   /** Of a choice, its values; else none. */
   readonly choices: readonly ParameterValue[];
-  /** The place of the parameter it depends on, and the internal values that it needs. */
+  /** The index of the parameter it depends on, and the internal values that it needs. */
   readonly condition?: { readonly parent: number; readonly values: readonly number[] } | undefined;
 }
 
@@ -93,9 +93,9 @@ export const parameterTables = {
     when,
   },
   choice: { choice: given(list(scalar, "a list of at least one value", 1), "One of these values."), when },
-  ladder: {
-    ladder: given(boundsOf("numbers above 0"), "Values that every trial tries, spread evenly in their logarithm."),
-    points: given(whole({ atLeast: 2, atMost: 1000 }), "How many values a ladder has."),
+  sweep: {
+    sweep: given(boundsOf("numbers above 0"), "Values that every trial tries, spread evenly in their logarithm."),
+    points: given(whole({ atLeast: 2, atMost: 1000 }), "How many values a sweep has."),
   },
 } satisfies Readonly<Record<string, OptionTable>>;
 
@@ -110,7 +110,7 @@ export class SearchSpace {
   /** The dimensions of the sampler. */
   readonly parameters: readonly SearchParameter[];
   /** Values that every trial tries, by name. */
-  readonly ladders: Readonly<Record<string, readonly number[]>>;
+  readonly sweeps: Readonly<Record<string, readonly number[]>>;
   /** What the space was made from. */
   readonly description: SpaceDescription;
   /** Whether any parameter has a condition. */
@@ -134,22 +134,22 @@ export class SearchSpace {
       throw ArgumentError.because(`${field} has ${entries.length} parameters; it takes at most ${mostParameters}`, { field });
     const parameters: SearchParameter[] = [];
     const conditions: (ParameterCondition | undefined)[] = [];
-    const ladders: Record<string, readonly number[]> = {};
+    const sweeps: Record<string, readonly number[]> = {};
     for (const [name, given] of entries) {
-      const place = `${field}.${name}`;
-      const kind = kindOf(given, place);
-      const read = object(parameterTables[kind] as OptionTable).read(given, place) as never;
-      if (kind === "ladder") ladders[name] = ladderOf(read, place);
+      const path = `${field}.${name}`;
+      const kind = kindOf(given, path);
+      const read = object(parameterTables[kind] as OptionTable).read(given, path) as never;
+      if (kind === "sweep") sweeps[name] = sweepOf(read, path);
       else {
-        parameters.push(parameterOf(name, kind, read, place));
+        parameters.push(parameterOf(name, kind, read, path));
         conditions.push((read as { readonly when?: ParameterCondition }).when);
       }
     }
-    const places = new Map(parameters.map(({ name }, place) => [name, place]));
+    const indices = new Map(parameters.map(({ name }, index) => [name, index]));
     this.parameters = parameters.map((parameter, i) =>
-      withCondition(parameter, conditions[i], parameters, places, `${field}.${parameter.name}.when`),
+      withCondition(parameter, conditions[i], parameters, indices, `${field}.${parameter.name}.when`),
     );
-    this.ladders = ladders;
+    this.sweeps = sweeps;
     this.description = description;
     this.isConditional = this.parameters.some(({ condition }) => condition !== undefined);
     this.#order = parentsFirst(this.parameters, field);
@@ -163,15 +163,15 @@ export class SearchSpace {
   /**
    * Internal values, each taken from `valueAt` if its condition holds and NaN if not.
    */
-  fill(valueAt: (place: number) => number): Float64Array {
+  fill(valueAt: (index: number) => number): Float64Array {
     const values = new Float64Array(this.size).fill(Number.NaN);
-    for (const place of this.#order) if (this.isActive(place, values)) values[place] = valueAt(place);
+    for (const index of this.#order) if (this.isActive(index, values)) values[index] = valueAt(index);
     return values;
   }
 
   /** Whether the condition of a parameter holds. */
-  isActive(place: number, values: ArrayLike<number>): boolean {
-    const { condition } = this.parameters[place]!;
+  isActive(index: number, values: ArrayLike<number>): boolean {
+    const { condition } = this.parameters[index]!;
     return condition === undefined || condition.values.includes(values[condition.parent]!);
   }
 
@@ -243,7 +243,7 @@ export function scaledBounds(parameter: SearchParameter): readonly [low: number,
   return [toScale(parameter, low - step / 2), toScale(parameter, high + step / 2)];
 }
 
-/** The value at a place on that scale: rounded to its step, and within its bounds. */
+/** The value at a position on that scale: rounded to its step, and within its bounds. */
 export function fromScale({ low, high, step, log }: SearchParameter, scaled: number): number {
   const value = log ? portableExp(scaled) : scaled;
   const rounded = step > 0 ? low + Math.round((value - low) / step) * step : value;
@@ -271,49 +271,49 @@ export function valuesOf({ kind, choices, low, high, step }: SearchParameter): r
   return Array.from({ length: Math.round((high - low) / step) + 1 }, (_, i) => Math.min(low + i * step, high));
 }
 
-function kindOf(given: unknown, place: string): ParameterKind {
+function kindOf(given: unknown, path: string): ParameterKind {
   const found = typeof given === "object" && given !== null ? kinds.filter((kind) => Object.hasOwn(given, kind)) : [];
   if (found.length === 1) return found[0]!;
-  if (found.length > 1) throw new ArgumentError(place, given, `one of ${found.join(" and ")}, not both`);
-  throw new ArgumentError(place, given, "an object with float: [low, high], int: [low, high], choice: [...] or ladder: [low, high]");
+  if (found.length > 1) throw new ArgumentError(path, given, `one of ${found.join(" and ")}, not both`);
+  throw new ArgumentError(path, given, "an object with float: [low, high], int: [low, high], choice: [...] or sweep: [low, high]");
 }
 
-function checkBounds(low: number, high: number, isLog: boolean, place: string, kind: string): void {
+function checkBounds(low: number, high: number, isLog: boolean, path: string, kind: string): void {
   if (low > high)
-    throw ArgumentError.because(`${place}.${kind} is [${low}, ${high}]: its bounds are crossed; the smaller comes first`, {
-      field: `${place}.${kind}`,
+    throw ArgumentError.because(`${path}.${kind} is [${low}, ${high}]: its bounds are crossed; the smaller comes first`, {
+      field: `${path}.${kind}`,
       value: [low, high],
     });
-  if (isLog && low <= 0) throw new ArgumentError(`${place}.${kind}[0]`, low, "a number above 0 if values are spread in their logarithm");
+  if (isLog && low <= 0) throw new ArgumentError(`${path}.${kind}[0]`, low, "a number above 0 if values are spread in their logarithm");
 }
 
 function parameterOf(
   name: string,
   kind: "float" | "int" | "choice",
   read: { float?: [number, number]; int?: [number, number]; choice?: readonly ParameterValue[]; log?: boolean; step?: number },
-  place: string,
+  path: string,
 ): SearchParameter {
   if (kind === "choice") {
     const choices = read.choice!;
     const twice = choices.find((value, i) => choices.indexOf(value) < i);
-    if (twice !== undefined) throw new ArgumentError(`${place}.choice`, twice, "each value once");
+    if (twice !== undefined) throw new ArgumentError(`${path}.choice`, twice, "each value once");
     return { name, kind, low: 0, high: choices.length - 1, step: 0, log: false, choices };
   }
   const [low, high] = read[kind]!;
   const { log: isLog = false, step = 0 } = read;
-  checkBounds(low, high, isLog, place, kind);
-  if (isLog && step > (kind === "int" ? 1 : 0)) throw new ArgumentError(`${place}.step`, step, "nothing if log is true: one of the two");
+  checkBounds(low, high, isLog, path, kind);
+  if (isLog && step > (kind === "int" ? 1 : 0)) throw new ArgumentError(`${path}.step`, step, "nothing if log is true: one of the two");
   const steps = step > 0 ? (high - low) / step : 0;
   if (Math.abs(steps - Math.round(steps)) > 1e-8 * Math.max(1, steps))
     throw ArgumentError.because(
-      `${place}.step is ${describe(step)}, which does not divide ${high} - ${low}; choose bounds that are whole steps apart`,
-      { field: `${place}.step`, value: step },
+      `${path}.step is ${describe(step)}, which does not divide ${high} - ${low}; choose bounds that are whole steps apart`,
+      { field: `${path}.step`, value: step },
     );
   return { name, kind, low, high, step, log: isLog, choices: [] };
 }
 
-function ladderOf({ ladder: [low, high], points }: { ladder: [number, number]; points: number }, place: string): readonly number[] {
-  checkBounds(low, high, true, place, "ladder");
+function sweepOf({ sweep: [low, high], points }: { sweep: [number, number]; points: number }, path: string): readonly number[] {
+  checkBounds(low, high, true, path, "sweep");
   const [from, to] = [portableLog(low), portableLog(high)];
   return Array.from({ length: points }, (_, i) =>
     i === 0 ? low : i === points - 1 ? high : portableExp(from + ((to - from) * i) / (points - 1)),
@@ -324,13 +324,13 @@ function withCondition(
   parameter: SearchParameter,
   condition: ParameterCondition | undefined,
   parameters: readonly SearchParameter[],
-  places: ReadonlyMap<string, number>,
+  indices: ReadonlyMap<string, number>,
   field: string,
 ): SearchParameter {
   if (condition === undefined) return parameter;
   const [[name, needed] = ["", null]] = Object.entries(condition);
-  const parent = places.get(name);
-  if (parent === undefined) throw ArgumentError.unknownField(`${field}.${name}`, needed, [...places.keys()]);
+  const parent = indices.get(name);
+  if (parent === undefined) throw ArgumentError.unknownField(`${field}.${name}`, needed, [...indices.keys()]);
   const above = parameters[parent]!;
   if (above.kind === "float")
     throw new ArgumentError(`${field}.${name}`, needed, `a choice or a whole number to depend on; ${name} is a float`);
@@ -343,22 +343,22 @@ function withCondition(
   return { ...parameter, condition: { parent, values } };
 }
 
-/** The places in an order in which parents come first. @throws ArgumentError for a cycle */
+/** The indices in an order in which parents come first. @throws ArgumentError for a cycle */
 function parentsFirst(parameters: readonly SearchParameter[], field: string): readonly number[] {
   const order: number[] = [];
   const done = new Set<number>();
-  const visit = (place: number, chain: readonly number[]): void => {
-    if (done.has(place)) return;
-    const names = [...chain, place].map((each) => parameters[each]!.name);
-    if (chain.includes(place))
+  const visit = (index: number, chain: readonly number[]): void => {
+    if (done.has(index)) return;
+    const names = [...chain, index].map((each) => parameters[each]!.name);
+    if (chain.includes(index))
       throw ArgumentError.because(`${field}: the conditions are a circle: ${names.join(" depends on ")}`, {
         field: `${field}.${names[0]}.when`,
       });
-    const { condition } = parameters[place]!;
-    if (condition) visit(condition.parent, [...chain, place]);
-    done.add(place);
-    order.push(place);
+    const { condition } = parameters[index]!;
+    if (condition) visit(condition.parent, [...chain, index]);
+    done.add(index);
+    order.push(index);
   };
-  for (const place of parameters.keys()) visit(place, []);
+  for (const index of parameters.keys()) visit(index, []);
   return order;
 }

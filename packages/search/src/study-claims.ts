@@ -4,7 +4,7 @@ import type { SearchSpace, TrialParameters } from "./space.js";
 import type { Json, StoredParameter, StudyOperation } from "./storage.js";
 import type { StudyLedger } from "./study-ledger.js";
 import type { StoredStudy, StoredTrial } from "./study-log.js";
-import { type AskedTrial, distributionOf, paramsOf, placeAttribute } from "./study-trials.js";
+import { type AskedTrial, distributionOf, paramsOf, wholeNumberAttribute } from "./study-trials.js";
 import { fixedAttribute, generationAttribute, type StudyView } from "./study-view.js";
 
 /** What the sampler had seen of the list of operations when it proposed a trial. */
@@ -91,11 +91,11 @@ export class TrialClaims {
     const { by, trial: id } = { by: this.#worker, trial: trial.id };
     const fixed = this.#fixedOf(trial);
     const space = this.#space;
-    const values = space.fill((place) => {
-      const known = fixed[place]!;
+    const values = space.fill((index) => {
+      const known = fixed[index]!;
       if (!Number.isNaN(known)) return known;
-      const suggested = suggestion.values[place]!;
-      return Number.isNaN(suggested) ? randomValue(space, this.#draws, trial.number, place) : suggested;
+      const suggested = suggestion.values[index]!;
+      return Number.isNaN(suggested) ? randomValue(space, this.#draws, trial.number, index) : suggested;
     });
     return [
       { by, type: "state", trial: id, state: "running", at },
@@ -117,8 +117,8 @@ export class TrialClaims {
 
   #stored(values: Float64Array): Record<string, StoredParameter> {
     const out: Record<string, StoredParameter> = {};
-    this.#space.parameters.forEach((parameter, place) => {
-      const value = values[place]!;
+    this.#space.parameters.forEach((parameter, index) => {
+      const value = values[index]!;
       if (!Number.isNaN(value)) out[parameter.name] = { value, distribution: distributionOf(parameter) };
     });
     return out;
@@ -129,10 +129,10 @@ export class TrialClaims {
   }
 }
 
-function noted({ generation, place }: Suggestion, seen: number): Record<string, Json> {
+function noted({ generation, wholeNumber }: Suggestion, seen: number): Record<string, Json> {
   return {
     [seenAttribute]: seen,
     ...(generation !== undefined && { [generationAttribute]: generation }),
-    ...(place !== undefined && { [placeAttribute]: place }),
+    ...(wholeNumber !== undefined && { [wholeNumberAttribute]: wholeNumber }),
   };
 }

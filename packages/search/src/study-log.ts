@@ -1,14 +1,14 @@
 // Replays operations into studies and trials. The first claim of a trial wins and its first finish
-// wins, by place in the list; what comes later is ignored, as Optuna ignores it.
+// wins, by order in the list; what comes later is ignored, as Optuna ignores it.
 
 import type { TrialState } from "./sampler.js";
 import type { Attributes, Json, StoredParameter, StudyDirection, StudyOperation, TrialTemplate } from "./storage.js";
 
 /** A trial as the operations tell it. */
 export interface StoredTrial {
-  /** Its place among the trials of all studies. */
+  /** Its index among the trials of all studies. */
   readonly id: number;
-  /** Its place among those of its study. */
+  /** Its index among those of its study. */
   readonly number: number;
   state: TrialState;
   value: number | undefined;

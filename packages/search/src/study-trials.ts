@@ -5,8 +5,8 @@ import type { SearchParameter, TrialParameters } from "./space.js";
 import type { Attributes, Distribution, StoredParameter, StudyOperation } from "./storage.js";
 import type { StoredTrial } from "./study-log.js";
 
-/** The system attribute with a trial's place in the whole search, of parts of one. */
-export const placeAttribute = "spillway:place";
+/** The system attribute with a trial's number in the whole search, of parts of one. */
+export const wholeNumberAttribute = "spillway:number";
 
 /** A trial that is to be evaluated. */
 export interface AskedTrial {

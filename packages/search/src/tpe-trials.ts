@@ -25,18 +25,18 @@ export class TpeTrials {
   #known: SeenTrial[] = [];
   #states = new Uint8Array(64);
   #losses = new Float64Array(64);
-  /** Values by place, of numbers on their scale; NaN if a trial has none. */
+  /** Values by index, of numbers on their scale; NaN if a trial has none. */
   #scaled: Float64Array[];
-  /** What estimates know of values by place, of numbers; NaN if it is unknown. */
+  /** What estimates know of values by index, of numbers; NaN if it is unknown. */
   #masses: Float64Array[];
   /**
-   * Places of all trials that count, in order, good ones too; behind `#counted` it is not known.
+   * Indices of all trials that count, in order, good ones too; behind `#counted` it is not known.
    */
   #counting = new Int32Array(64);
   #counted = 0;
-  /** All places below this are in `#counting` if they count. */
+  /** All indices below this are in `#counting` if they count. */
   #countedUpTo = 0;
-  /** Places of the best complete trials by loss, the first of equals first. */
+  /** Indices of the best complete trials by loss, the first of equals first. */
   #best: number[] = [];
   #finished = 0;
   /** The lowest number of a finished trial by which free parameters it has. */
@@ -47,7 +47,7 @@ export class TpeTrials {
     this.#liar = liar;
     this.#scaled = space.parameters.map(() => new Float64Array(64));
     this.#masses = space.parameters.map(() => new Float64Array(64));
-    this.#free = space.parameters.flatMap((parameter, place) => (isConstant(parameter) ? [] : [place]));
+    this.#free = space.parameters.flatMap((parameter, index) => (isConstant(parameter) ? [] : [index]));
   }
 
   /** How many are complete or pruned. */
@@ -105,20 +105,20 @@ export class TpeTrials {
     this.#states[i] = codes[trial.state];
     this.#losses[i] = trial.loss;
     if (before !== undefined && before !== this.#counts(i)) this.#forgetCounted(i);
-    for (const [place, parameter] of this.space.parameters.entries()) {
-      const value = trial.values[place]!;
-      this.#scaled[place]![i] = parameter.kind === "choice" ? value : toScale(parameter, value);
-      this.#masses[place]![i] = Number.NaN;
+    for (const [index, parameter] of this.space.parameters.entries()) {
+      const value = trial.values[index]!;
+      this.#scaled[index]![i] = parameter.kind === "choice" ? value : toScale(parameter, value);
+      this.#masses[index]![i] = Number.NaN;
     }
     if (!isFinished(trial)) return;
     this.#finished++;
     if (trial.state === "complete") insert(this.#best, i, mostGood, (a, b) => this.#isBetter(a, b));
     if (!this.space.isConditional) return;
-    const pattern = this.#free.map((place) => (Number.isNaN(trial.values[place]!) ? "0" : "1")).join("");
+    const pattern = this.#free.map((index) => (Number.isNaN(trial.values[index]!) ? "0" : "1")).join("");
     this.#patterns.set(pattern, Math.min(i, this.#patterns.get(pattern) ?? i));
   }
 
-  /** By loss, those without one last, and then by place. */
+  /** By loss, those without one last, and then by index. */
   #isBetter(a: number, b: number): boolean {
     const [mine, other] = [this.#losses[a]!, this.#losses[b]!];
     if (Number.isNaN(mine) || Number.isNaN(other)) return Number.isNaN(mine) === Number.isNaN(other) ? a < b : Number.isNaN(other);
@@ -130,14 +130,14 @@ export class TpeTrials {
     return state === complete || state === pruned || (this.#liar && state === running);
   }
 
-  /** Trials from this place on are to be counted again. */
+  /** Trials from this index on are to be counted again. */
   #forgetCounted(from: number): void {
     if (from >= this.#countedUpTo) return;
     this.#countedUpTo = from;
     while (this.#counted > 0 && this.#counting[this.#counted - 1]! >= from) this.#counted--;
   }
 
-  /** Places of all trials that count, in order. */
+  /** Indices of all trials that count, in order. */
   #allCounting(): Int32Array {
     const { length } = this.#known;
     if (this.#counting.length < length) {
@@ -153,7 +153,7 @@ export class TpeTrials {
   /**
    * The good ones, min(ceil(n/10), 25) of n finished trials: complete ones by loss, then pruned
    * ones by how far they came; and all others, with running ones if they count. Both by their
-   * places in the list, in order.
+   * indices in the list, in order.
    */
   split(): { readonly below: Int32Array; readonly above: OtherTrials } {
     const wanted = Math.min(Math.ceil(0.1 * this.#finished), mostGood);
@@ -169,12 +169,12 @@ export class TpeTrials {
     return { below, above: new OtherTrials(this.#allCounting(), below) };
   }
 
-  /** The values of trials by their places in the list; only of those that have all of `group`. */
-  having(places: Int32Array, group: readonly number[]): Int32Array {
-    if (!this.space.isConditional) return places;
-    return places.filter((i) => {
+  /** The values of trials by their indices in the list; only of those that have all of `group`. */
+  having(indices: Int32Array, group: readonly number[]): Int32Array {
+    if (!this.space.isConditional) return indices;
+    return indices.filter((i) => {
       const { values } = this.#known[i]!;
-      for (const place of group) if (Number.isNaN(values[place]!)) return false;
+      for (const index of group) if (Number.isNaN(values[index]!)) return false;
       return true;
     });
   }
@@ -182,23 +182,23 @@ export class TpeTrials {
   /** Those of the others that have all of `group`. */
   othersHaving(others: OtherTrials, group: readonly number[]): Pick<OtherTrials, "length" | "at" | "toArray"> {
     if (!this.space.isConditional) return others;
-    const places = this.having(others.toArray(), group);
-    return { length: places.length, at: (i) => places[i]!, toArray: () => places };
+    const indices = this.having(others.toArray(), group);
+    return { length: indices.length, at: (i) => indices[i]!, toArray: () => indices };
   }
 
-  /** The values of trials by their places in the list, of numbers on their scale. */
-  values(places: Int32Array, group: readonly number[]): Float64Array[] {
-    return group.map((place) => {
-      const column = this.#scaled[place]!;
-      const out = new Float64Array(places.length);
-      for (let i = 0; i < out.length; i++) out[i] = column[places[i]!]!;
+  /** The values of trials by their indices in the list, of numbers on their scale. */
+  values(indices: Int32Array, group: readonly number[]): Float64Array[] {
+    return group.map((index) => {
+      const column = this.#scaled[index]!;
+      const out = new Float64Array(indices.length);
+      for (let i = 0; i < out.length; i++) out[i] = column[indices[i]!]!;
       return out;
     });
   }
 
-  /** What estimates know, and add to, of trials by their places in the list. */
+  /** What estimates know, and add to, of trials by their indices in the list. */
   knownMasses(rows: Int32Array, group: readonly number[]): KnownMasses[] {
-    return group.map((place) => ({ rows, logs: this.#masses[place]! }));
+    return group.map((index) => ({ rows, logs: this.#masses[index]! }));
   }
 
   /**
@@ -212,10 +212,10 @@ export class TpeTrials {
     if (!this.space.isConditional) return [free];
     let groups: number[][] = [];
     for (const [pattern] of [...this.#patterns].sort(([, a], [, b]) => a - b)) {
-      const has = (place: number) => pattern[free.indexOf(place)] === "1";
+      const has = (index: number) => pattern[free.indexOf(index)] === "1";
       const known = new Set(groups.flat());
-      groups = groups.flatMap((group) => [group.filter(has), group.filter((place) => !has(place))]);
-      groups.push(free.filter((place) => has(place) && !known.has(place)));
+      groups = groups.flatMap((group) => [group.filter(has), group.filter((index) => !has(index))]);
+      groups.push(free.filter((index) => has(index) && !known.has(index)));
       groups = groups.filter(({ length }) => length > 0);
     }
     return groups;
@@ -232,25 +232,25 @@ export class OtherTrials {
   /** @param without in order, each one of `all` */
   constructor(all: Int32Array, without: Int32Array) {
     this.#all = all;
-    this.#gaps = without.map((place) => firstNotBelow(all, place));
+    this.#gaps = without.map((index) => firstNotBelow(all, index));
     this.length = all.length - without.length;
   }
 
-  /** The place in the list of the i-th of them. */
+  /** The index in the list of the i-th of them. */
   at(i: number): number {
     let k = i;
     for (let g = 0; g < this.#gaps.length && this.#gaps[g]! <= k; g++) k++;
     return this.#all[k]!;
   }
 
-  /** The places of all of them. */
+  /** The indices of all of them. */
   toArray(): Int32Array {
     return Int32Array.from({ length: this.length }, (_, i) => this.at(i));
   }
 }
 
 /**
- * Puts a place into a list in order, which keeps at most so many; behind those it is no better
+ * Puts an index into a list in order, which keeps at most so many; behind those it is no better
  * than.
  */
 function insert(list: number[], i: number, most: number, before: (a: number, b: number) => boolean): void {
@@ -261,7 +261,7 @@ function insert(list: number[], i: number, most: number, before: (a: number, b: 
   if (list.length > most) list.pop();
 }
 
-/** The first place of numbers in rising order that is not below a value. */
+/** The first index of numbers in rising order that is not below a value. */
 function firstNotBelow(sorted: Int32Array, value: number): number {
   let low = 0;
   let high = sorted.length;

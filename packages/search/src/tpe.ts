@@ -62,20 +62,20 @@ type Settings = Required<Omit<{ readonly [Name in keyof TpeOptions]: NonNullable
 
 function suggestChunk(space: SearchSpace, trials: TpeTrials, numbers: readonly number[], draws: Draws, settings: Settings): Suggestion[] {
   if (trials.finished < settings.startup)
-    return numbers.map((k) => ({ values: space.fill((place) => randomValue(space, draws, k, place)) }));
+    return numbers.map((k) => ({ values: space.fill((index) => randomValue(space, draws, k, index)) }));
   const { below, above } = trials.split();
   const chosen = numbers.map(() => new Float64Array(space.size).fill(Number.NaN));
   let address = space.size;
   for (const group of trials.groups()) {
     const of = { below: trials.having(below, group), above };
     const said = suggestGroup(space, group, trials, of, numbers, draws, settings, address);
-    for (const [b, values] of said.entries()) for (const [j, place] of group.entries()) chosen[b]![place] = values[j]!;
+    for (const [b, values] of said.entries()) for (const [j, index] of group.entries()) chosen[b]![index] = values[j]!;
     address += settings.candidates * (group.length + 1);
   }
   return numbers.map((k, b) => ({
-    values: space.fill((place) => {
-      const value = chosen[b]![place]!;
-      return Number.isNaN(value) ? randomValue(space, draws, k, place) : value;
+    values: space.fill((index) => {
+      const value = chosen[b]![index]!;
+      return Number.isNaN(value) ? randomValue(space, draws, k, index) : value;
     }),
   }));
 }
@@ -91,7 +91,7 @@ function suggestGroup(
   { candidates, liar }: Settings,
   address: number,
 ): Float64Array[] {
-  const parameters = group.map((place) => space.parameters[place]!);
+  const parameters = group.map((index) => space.parameters[index]!);
   const good = new ParzenEstimator(parameters, trials.values(below, group), rampWeights(below.length));
   const { kept, weights } = thinned(trials.othersHaving(above, group), draws.thinning(numbers[0]!));
   const room = liar ? numbers.length : 0;

@@ -104,7 +104,7 @@ async function describeTrials(journal: string, { study, state, top, json, csv }:
           .sort((a, b) => sign * (a.value! - b.value!) || a.number - b.number)
           .slice(0, top);
   if (json) return JSON.stringify(shown.map(asRecord), (_, value) => (typeof value === "number" ? jsonNumber(value) : value), 2);
-  const names = [...new Set(shown.flatMap(({ parameters, attributes }) => [...parameters.keys(), ...ladderOf(attributes)]))];
+  const names = [...new Set(shown.flatMap(({ parameters, attributes }) => [...parameters.keys(), ...sweepOf(attributes)]))];
   const heads = ["number", "state", "value", "seconds", ...names, "error"];
   const lines = shown.map((trial) => {
     const record = asRecord(trial);
@@ -151,13 +151,13 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-function ladderOf(attributes: StoredTrial["attributes"]): readonly string[] {
-  const ladder = attributes.get("spillway:ladder");
-  return typeof ladder === "object" && ladder !== null ? Object.keys(ladder) : [];
+function sweepOf(attributes: StoredTrial["attributes"]): readonly string[] {
+  const sweep = attributes.get("spillway:sweep");
+  return typeof sweep === "object" && sweep !== null ? Object.keys(sweep) : [];
 }
 
 function asRecord({ number, state, value, started, finished, parameters, attributes, intermediate }: StoredTrial) {
-  const ladder = attributes.get("spillway:ladder");
+  const sweep = attributes.get("spillway:sweep");
   const params = Object.fromEntries(
     [...parameters].map(([name, { value: given, distribution }]) => [
       name,
@@ -167,7 +167,7 @@ function asRecord({ number, state, value, started, finished, parameters, attribu
   const seconds = started !== undefined && finished !== undefined ? (finished - started) / 1000 : undefined;
   return {
     ...{ number, state, value, seconds },
-    params: { ...params, ...(typeof ladder === "object" ? ladder : undefined) } as Readonly<Record<string, unknown>>,
+    params: { ...params, ...(typeof sweep === "object" ? sweep : undefined) } as Readonly<Record<string, unknown>>,
     intermediate: Object.fromEntries(intermediate),
     attributes: Object.fromEntries(attributes),
   };

@@ -71,11 +71,11 @@ async function describePlan(
   signal: AbortSignal,
 ): Promise<string> {
   const plan = await readSearch(path, set);
-  const { space, objective, seeds, sampler, batch, budget, rungs } = plan;
+  const { space, objective, seeds, sampler, batch, budget, halving } = plan;
   const tried = await tryTrial(plan, { engine, threads }, signal, { trials, workers });
   const wanted = trials ?? budget.trials;
   const limit = time ?? budget.time;
-  const ladders = Object.values(space.ladders).reduce((product, { length }) => product * length, 1);
+  const sweeps = Object.values(space.sweeps).reduce((product, { length }) => product * length, 1);
   return [
     table([
       ["parameter", "values"],
@@ -85,16 +85,16 @@ async function describePlan(
           ? choices.map((choice) => JSON.stringify(choice)).join(", ")
           : `${low} to ${high}${step > 0 ? ` in steps of ${step}` : ""}${log ? ", logarithmic" : ""}`,
       ]),
-      ...Object.entries(space.ladders).map(([name, values]) => [name, `${values.length} values in every trial`]),
+      ...Object.entries(space.sweeps).map(([name, values]) => [name, `${values.length} values in every trial`]),
     ]),
     "",
-    `objective: ${objective.score} on ${objective.on}, ${seeds.length} seeds a trial${ladders > 1 ? `, ${ladders} values of the ladder` : ""}`,
+    `objective: ${objective.score} on ${objective.on}, ${seeds.length} seeds a trial${sweeps > 1 ? `, ${sweeps} values of the sweep` : ""}`,
     `sampler: ${sampler.name}${batch === undefined ? "" : `, ${batch} at a time`}; budget: ${wanted ?? "any number of"} trials${limit === undefined ? "" : `, ${limit}`}`,
     describeTried(tried, objective.score),
     wanted === undefined
       ? ""
       : `${wanted} trials with ${workers === 1 ? "one worker" : `${workers} workers`}: about ${formatSeconds(tried.secondsFor(wanted, workers))}, ${formatBytes(tried.bytes * workers)} of memory`,
-    ...(rungs ? [`rungs: ${rungs.steps.join(", ")} ${rungs.of === "rows" ? "training rows" : "seeds"}`] : []),
+    ...(halving ? [`halving: ${halving.steps.join(", ")} ${halving.of === "rows" ? "training rows" : "seeds"}`] : []),
   ].join("\n");
 }
 

@@ -5,8 +5,8 @@ import {
   plotContour,
   plotHistory,
   plotImportance,
+  plotIntermediateValues,
   plotParallelCoordinates,
-  plotRungs,
   plotSlices,
   plotTimeline,
   type ReportScore,
@@ -58,7 +58,7 @@ export function searchFigures(source: PlottedStudy, importance: Readonly<Record<
     plotSlices(study, { importance }),
     plotImportance(importance),
     ...(first !== undefined && second !== undefined ? [plotContour(study, first, second)] : []),
-    ...(hasSteps ? [plotRungs(study)] : []),
+    ...(hasSteps ? [plotIntermediateValues(study)] : []),
     plotTimeline(study),
   ];
 }

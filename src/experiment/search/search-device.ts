@@ -24,7 +24,7 @@ import type { SearchPlan } from "./search-plan.js";
 import {
   TrialEvaluator,
   type TrialOutcomeScores,
-  type TrialPlaces,
+  type TrialRunner,
   type TrialSetup,
   type TrialTask,
   type TrialWork,
@@ -51,7 +51,7 @@ interface JobGroup {
 }
 
 /** Evaluates batches of trials on an engine that has sweeps. */
-export class DeviceTrials implements TrialPlaces {
+export class DeviceTrials implements TrialRunner {
   readonly count = 1;
   /** The engine that sweeps. */
   readonly engine: Engine;
@@ -133,21 +133,21 @@ export class DeviceTrials implements TrialPlaces {
     const scores = new Map<SeedJob, number[]>();
     for (const { shared, jobs: group } of this.#groups(jobs)) {
       for (const job of group) scores.set(job, new Array<number>(job.trainers.length).fill(Number.NaN));
-      const set = (place: number, k: number, found: Scores) => {
-        const job = group[place]!;
+      const set = (index: number, k: number, found: Scores) => {
+        const job = group[index]!;
         scores.get(job)![k] = found[job.experiment.metrics[0]!]!;
       };
-      for (const place of await this.#sweepGroup(group, shared, set)) scores.delete(group[place]!);
+      for (const index of await this.#sweepGroup(group, shared, set)) scores.delete(group[index]!);
     }
     await this.#compare(scores);
     return scores;
   }
 
-  /** @returns the places of jobs that the engine does not take */
+  /** @returns the indices of jobs that the engine does not take */
   #sweepGroup(
     jobs: readonly SeedJob[],
     shared: SharedRows,
-    set: (place: number, trainer: number, scores: Scores) => void,
+    set: (index: number, trainer: number, scores: Scores) => void,
   ): Promise<readonly number[]> {
     const [{ experiment, trainers }] = jobs as [SeedJob];
     const { washout } = experiment;
@@ -166,7 +166,7 @@ export class DeviceTrials implements TrialPlaces {
       return this.#sweep.forecast(
         candidates,
         { ...common, ...shared.forecast },
-        (place, k, forecasts) => forecasts && set(place, k, shared.forecast.score(forecasts, jobs[place]!.experiment)),
+        (index, k, forecasts) => forecasts && set(index, k, shared.forecast.score(forecasts, jobs[index]!.experiment)),
         this.#signal,
       );
     const { train, test, restore, skipped, target } = shared.prediction;
@@ -182,9 +182,9 @@ export class DeviceTrials implements TrialPlaces {
     return this.#sweep.predict(
       candidates,
       { ...common, train, test },
-      (place, k, made) => {
-        const { experiment } = jobs[place]!;
-        if (made) set(place, k, (scorers.get(experiment) ?? scorerOf(experiment))(made));
+      (index, k, made) => {
+        const { experiment } = jobs[index]!;
+        if (made) set(index, k, (scorers.get(experiment) ?? scorerOf(experiment))(made));
       },
       this.#signal,
     );
@@ -228,10 +228,10 @@ export class DeviceTrials implements TrialPlaces {
    * @throws DifferentResultsError
    */
   async #compare(scores: ReadonlyMap<SeedJob, readonly number[]>): Promise<void> {
-    const place = this.#batches++;
+    const batch = this.#batches++;
     if (scores.size === 0 || this.#comparedMs > comparedShare * (performance.now() - this.#begun)) return;
     const begun = performance.now();
-    const [job, found] = [...scores][(place * 0x9e3779b1) % scores.size]!;
+    const [job, found] = [...scores][(batch * 0x9e3779b1) % scores.size]!;
     const wanted = await this.#compared.score(job);
     const k = wanted.findIndex((score, i) => !Object.is(score, found[i]));
     this.#comparedMs += performance.now() - begun;
@@ -271,7 +271,7 @@ function sharedRowsOrNone(job: SeedJob): SharedRows | undefined {
 }
 
 /**
- * The rows of a job, if all its readouts do is to predict them, or to go on from places in them.
+ * The rows of a job, if all its readouts do is to predict them, or to go on from some of them.
  */
 function sharedRows({ experiment, data, seed }: SeedJob): SharedRows | undefined {
   const { task } = experiment;

@@ -244,8 +244,8 @@ export class SettingEvaluator {
       );
     const training = trainRows ?? left;
     if (training > left)
-      throw new ArgumentError("search.rungs.rows", training, `at most ${left}: of ${whole} training rows the last ${validation} score`);
-    if (training <= washout) throw new ArgumentError("search.rungs.rows", training, `more than the ${washout} rows of the washout`);
+      throw new ArgumentError("search.halving.rows", training, `at most ${left}: of ${whole} training rows the last ${validation} score`);
+    if (training <= washout) throw new ArgumentError("search.halving.rows", training, `more than the ${washout} rows of the washout`);
     const end = whole + ahead + lost;
     const from = whole - validation - training;
     const cut = this.#cut(data, from, end);
@@ -285,7 +285,7 @@ export class SettingEvaluator {
 
   #folds(experiment: Experiment, data: CaseData, seed: Seed): readonly JobPart[] {
     const { sequences, labels } = data.test ? data.train : stratifiedSplit(experiment, data.train, seed).train;
-    const pick = (places: readonly number[]) => ({ sequences: places.map((i) => sequences[i]!), labels: places.map((i) => labels[i]!) });
+    const pick = (cases: readonly number[]) => ({ sequences: cases.map((i) => sequences[i]!), labels: cases.map((i) => labels[i]!) });
     return stratifiedKFold(labels, { folds: this.#objective.folds }).map(({ train, test }) => ({
       experiment,
       data: { ...data, train: pick(train), test: pick(test) },

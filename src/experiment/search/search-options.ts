@@ -36,7 +36,7 @@ const mostTrials = 10_000_000;
 const rows = count(1);
 const batch = optional(
   whole({ atLeast: 1, atMost: 100_000 }),
-  "Trials that are asked for and told at once; left out, one is asked for as soon as one is told; with rungs 27.",
+  "Trials that are asked for and told at once; left out, one is asked for as soon as one is told; with halving 27.",
 );
 const duration = checked<string | number>(
   'seconds, or a text such as "90s", "10m" or "2h"',
@@ -44,7 +44,7 @@ const duration = checked<string | number>(
   { type: ["string", "number"] },
 );
 const share = number({ above: 0, below: 1 });
-const rungList = (what: string) => list(rows, `a list of at least two numbers of ${what}, rising`, 2);
+const stageList = (what: string) => list(rows, `a list of at least two numbers of ${what}, rising`, 2);
 
 /** The samplers of a search by name, with their options. */
 const samplerTables: Readonly<Record<string, OptionTable>> = {
@@ -90,11 +90,11 @@ export const searchTable = {
     }),
     "When a search ends; left out, after 100 trials.",
   ),
-  rungs: optional(
+  halving: optional(
     object({
-      rows: optional(rungList("training rows"), "Training rows of each rung."),
-      seeds: optional(rungList("seeds"), "Seeds of each rung."),
-      keep: option(share, 1 / 3, "The share of a batch that goes on at each rung."),
+      rows: optional(stageList("training rows"), "Training rows of each stage."),
+      seeds: optional(stageList("seeds"), "Seeds of each stage."),
+      keep: option(share, 1 / 3, "The share of a batch that goes on at each stage."),
     }),
     "Successive halving: bad trials stop early.",
   ),

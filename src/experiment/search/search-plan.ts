@@ -31,7 +31,7 @@ export interface SearchPlan {
    */
   readonly batch: number | undefined;
   readonly budget: { readonly trials?: number | undefined; readonly time?: string | number | undefined };
-  readonly rungs: { readonly of: "rows" | "seeds"; readonly steps: readonly number[]; readonly keep: number } | undefined;
+  readonly halving: { readonly of: "rows" | "seeds"; readonly steps: readonly number[]; readonly keep: number } | undefined;
   readonly refitSeeds: number;
   /** Trials after which a grid is through, whatever they came to. */
   readonly points: number;
@@ -62,11 +62,11 @@ function planOf(written: unknown, path: string | undefined): SearchPlan {
   const objective = objectiveOf(experiment, block.objective);
   checkPaths(source, space);
   const list = typeof block.seeds === "number" ? Array.from({ length: block.seeds }, (_, k) => k) : block.seeds;
-  const rungs = rungsOf(block.rungs, list.length, objective);
+  const halving = halvingOf(block.halving, list.length, objective);
   const { batch } = block.sampler;
   const { time, trials = time === undefined ? 100 : undefined } = block.budget;
   return {
-    ...{ experiment, source, path, space, objective, rungs, batch },
+    ...{ experiment, source, path, space, objective, halving, batch },
     statistic: block.statistic,
     seeds: list,
     sampler: samplerOf(block.sampler),
@@ -81,22 +81,22 @@ function samplerOf({ type, batch, ...options }: { readonly type: string; readonl
   return { tpe, random: randomSampler, sobol, grid }[type as "tpe"](options);
 }
 
-function rungsOf(
+function halvingOf(
   given:
     | { readonly rows?: readonly number[] | undefined; readonly seeds?: readonly number[] | undefined; readonly keep: number }
     | undefined,
   seeds: number,
   { on }: SearchObjective,
-): SearchPlan["rungs"] {
+): SearchPlan["halving"] {
   if (given === undefined) return undefined;
   const { rows, seeds: bySeeds, keep } = given;
-  if ((rows === undefined) === (bySeeds === undefined)) throw new ArgumentError("search.rungs", given, "rows or seeds, one of the two");
+  if ((rows === undefined) === (bySeeds === undefined)) throw new ArgumentError("search.halving", given, "rows or seeds, one of the two");
   const of = rows ? "rows" : "seeds";
   const steps = (rows ?? bySeeds)!;
-  if (steps.some((step, i) => i > 0 && step <= steps[i - 1]!)) throw new ArgumentError(`search.rungs.${of}`, steps, "numbers that rise");
-  if (of === "rows" && on === "folds") throw new ArgumentError("search.rungs.rows", steps, "nothing for classify; take seeds");
+  if (steps.some((step, i) => i > 0 && step <= steps[i - 1]!)) throw new ArgumentError(`search.halving.${of}`, steps, "numbers that rise");
+  if (of === "rows" && on === "folds") throw new ArgumentError("search.halving.rows", steps, "nothing for classify; take seeds");
   if (of === "seeds" && steps.at(-1) !== seeds)
-    throw new ArgumentError("search.rungs.seeds", steps, `a list that ends with the seeds of a trial, ${seeds}`);
+    throw new ArgumentError("search.halving.seeds", steps, `a list that ends with the seeds of a trial, ${seeds}`);
   return { of, steps, keep };
 }
 
@@ -116,11 +116,11 @@ const heldFields: Readonly<Record<string, string>> = {
  * range.
  */
 function checkPaths(source: ExperimentInput, space: SearchSpace): void {
-  for (const path of [...space.parameters.map(({ name }) => name), ...Object.keys(space.ladders)]) {
+  for (const path of [...space.parameters.map(({ name }) => name), ...Object.keys(space.sweeps)]) {
     const held = Object.keys(heldFields).find((field) => path === field || path.startsWith(`${field}.`));
     if (held !== undefined) throw ArgumentError.because(`search.space.${path}: ${heldFields[held]}`, { field: `search.space.${path}` });
   }
-  const first = Object.fromEntries(Object.entries(space.ladders).map(([name, values]) => [name, values[0]!]));
+  const first = Object.fromEntries(Object.entries(space.sweeps).map(([name, values]) => [name, values[0]!]));
   const check = (values: Readonly<Record<string, unknown>>) => {
     try {
       readExperiment(withFields(source, { ...first, ...values }));
@@ -130,6 +130,6 @@ function checkPaths(source: ExperimentInput, space: SearchSpace): void {
         : error;
     }
   };
-  check(space.toParameters(space.fill((place) => space.parameters[place]!.low)));
-  check(space.toParameters(space.fill((place) => space.parameters[place]!.high)));
+  check(space.toParameters(space.fill((index) => space.parameters[index]!.low)));
+  check(space.toParameters(space.fill((index) => space.parameters[index]!.high)));
 }

@@ -50,7 +50,7 @@ export async function refitBest(
     .filter(({ state, value }) => state === "complete" && value !== undefined)
     .sort((a, b) => (isLower ? a.value! - b.value! : b.value! - a.value!));
   const settings = ranked.slice(0, most).map((trial) => {
-    const values = { ...trial.params, ...(trial.attributes["spillway:ladder"] as object | undefined) };
+    const values = { ...trial.params, ...(trial.attributes["spillway:sweep"] as object | undefined) };
     return { trial, values, experiment: bestExperiment(plan, values, seeds), freshSeeds: undefined, result: undefined };
   });
   const passedOver: PassedOver[] = [];

@@ -11,7 +11,7 @@ import type { PassedOver } from "./search-refit.js";
 /** The best setting of a search. */
 export interface SearchBest {
   readonly trial: number;
-  /** The values of the space, by their paths; of a ladder the value that was best. */
+  /** The values of the space, by their paths; of a sweep the value that was best. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 

@@ -1,11 +1,11 @@
-// How a search gets from one trial to the next: so many at once, halved at rungs; or one trial as
+// How a search gets from one trial to the next: so many at once, halved stage by stage; or one trial as
 // soon as the oldest in work is told. Either way what is told when depends on nothing that takes
 // time, so that a search over threads gives the same trials each time.
 import type { AskedTrial, Study } from "@spillway/search";
+import { HalvingStages, type Outcome, outcomeOf, type StagedTrial } from "./search-halving.js";
 import type { ResultKeeper } from "./search-keeper.js";
 import type { SearchPlan } from "./search-plan.js";
-import { type Climber, type Outcome, outcomeOf, RungLadder } from "./search-rungs.js";
-import type { TrialOutcomeScores, TrialPlaces, TrialTask } from "./search-trials.js";
+import type { TrialOutcomeScores, TrialRunner, TrialTask } from "./search-trials.js";
 
 /** What the search still wants, and who takes what trials come to. */
 export interface Demand {
@@ -19,50 +19,50 @@ export interface Demand {
 }
 
 /**
- * `width` trials at once, all told at once. At a rung a trial goes on if it is among the best share
+ * `width` trials at once, all told at once. At a stage a trial goes on if it is among the best share
  * of all that have reached it so far, by asynchronous halving that stops the others (Li et al.
  * 2018, arXiv 1810.05934); a new trial takes the place of each that stops.
  */
-export async function runBatches(plan: SearchPlan, study: Study, places: TrialPlaces, width: number, demand: Demand): Promise<void> {
-  const ladder = new RungLadder(plan, study.trials);
-  let climbing: readonly Climber[] = [];
+export async function runBatches(plan: SearchPlan, study: Study, runner: TrialRunner, width: number, demand: Demand): Promise<void> {
+  const stages = new HalvingStages(plan, study.trials);
+  let goingOn: readonly StagedTrial[] = [];
   for (;;) {
-    const wanted = Math.min(width - climbing.length, demand.wanted(climbing.length));
+    const wanted = Math.min(width - goingOn.length, demand.wanted(goingOn.length));
     const fresh = wanted > 0 ? await study.ask(wanted) : [];
-    const all = [...climbing, ...fresh.map((trial): Climber => ({ trial, rung: 0, intermediate: {} }))];
+    const all = [...goingOn, ...fresh.map((trial): StagedTrial => ({ trial, stage: 0, intermediate: {} }))];
     if (all.length === 0) return;
     const found = await evaluateAll(
-      places,
-      all.map(({ trial, rung }) => ({ params: trial.params, ...ladder.resource(rung) })),
+      runner,
+      all.map(({ trial, stage }) => ({ params: trial.params, ...stages.resource(stage) })),
     );
-    const { over, goingOn } = ladder.climb(all, found);
+    const { over, goingOn: further } = stages.advance(all, found);
     await tellOutcomes(
       study,
       demand.keeper,
       over.map(({ trial }) => trial),
       over.map(({ outcome }) => outcome),
     );
-    climbing = goingOn;
+    goingOn = further;
     demand.onTold();
   }
 }
 
-function evaluateAll(places: TrialPlaces, tasks: readonly TrialTask[]): Promise<readonly TrialOutcomeScores[]> {
-  return places.evaluateAll?.(tasks) ?? Promise.all(tasks.map((task) => places.evaluate(task)));
+function evaluateAll(runner: TrialRunner, tasks: readonly TrialTask[]): Promise<readonly TrialOutcomeScores[]> {
+  return runner.evaluateAll?.(tasks) ?? Promise.all(tasks.map((task) => runner.evaluate(task)));
 }
 
 /**
  * `width` trials in work. They are told in the order of their numbers, and each that is told lets
  * one be asked for. Those that are done when the search ends are told as well.
  */
-export async function runStream(plan: SearchPlan, study: Study, places: TrialPlaces, width: number, demand: Demand): Promise<void> {
+export async function runStream(plan: SearchPlan, study: Study, runner: TrialRunner, width: number, demand: Demand): Promise<void> {
   const work: { readonly trial: AskedTrial; readonly outcome: Promise<Outcome> }[] = [];
   try {
     for (;;) {
       const wanted = Math.min(width - work.length, demand.wanted(work.length));
       if (wanted > 0)
         for (const trial of await study.ask(wanted)) {
-          const outcome = places.evaluate({ params: trial.params, seeds: plan.seeds }).then(async (found) => {
+          const outcome = runner.evaluate({ params: trial.params, seeds: plan.seeds }).then(async (found) => {
             const came = outcomeOf(found);
             if (came !== undefined) await demand.keeper.add(trial, came);
             return came;
@@ -84,7 +84,7 @@ export async function runStream(plan: SearchPlan, study: Study, places: TrialPla
     work.length = 0;
     demand.onTold();
   } finally {
-    if (work.length > 0) await places.dispose();
+    if (work.length > 0) await runner.dispose();
   }
 }
 

@@ -1,4 +1,4 @@
-// A trial of a search: a setting, with every value of its ladders and all its seeds. It knows
+// A trial of a search: a setting, with every value of its sweeps and all its seeds. It knows
 // nothing of studies.
 import { SpillwayError } from "@spillway/core/errors.js";
 import type { Seed } from "@spillway/numerics";
@@ -23,7 +23,7 @@ export interface TrialSetup {
   readonly objective: SearchObjective;
   readonly statistic: SeedStatistic;
   /** Values that every trial tries, by paths. */
-  readonly ladders: Readonly<Record<string, readonly number[]>>;
+  readonly sweeps: Readonly<Record<string, readonly number[]>>;
   readonly run: EngineChoiceOptions;
 }
 
@@ -35,16 +35,16 @@ export interface TrialTask {
   readonly rows?: number | undefined;
 }
 
-/** What a trial gave, at the best values of its ladders. */
+/** What a trial gave, at the best values of its sweeps. */
 export interface TrialScores extends SettingScores {
-  readonly ladder: Readonly<Record<string, number>>;
+  readonly sweep: Readonly<Record<string, number>>;
 }
 
 /** What a trial comes to; an Error for one that failed, undefined for one that was stopped. */
 export type TrialOutcomeScores = TrialScores | Error | undefined;
 
 /** Where trials are evaluated: in this thread, in several, or on a device. */
-export interface TrialPlaces {
+export interface TrialRunner {
   /** How many are evaluated beside each other. */
   readonly count: number;
   evaluate(task: TrialTask): Promise<TrialOutcomeScores>;
@@ -53,14 +53,14 @@ export interface TrialPlaces {
   dispose(): Promise<void>;
 }
 
-/** The jobs of a trial, with all rungs of its ladders, and what their scores come to. */
+/** The jobs of a trial, with all combinations of its swept values, and what their scores come to. */
 export interface TrialWork {
   readonly jobs: readonly SeedJob[];
   combine(scores: readonly (readonly number[])[]): TrialScores;
 }
 
 /** Evaluates trials in this thread, one after the other. */
-export class TrialEvaluator implements TrialPlaces {
+export class TrialEvaluator implements TrialRunner {
   readonly count = 1;
   readonly #setup: TrialSetup;
   readonly #signal: AbortSignal;
@@ -89,24 +89,24 @@ export class TrialEvaluator implements TrialPlaces {
   /** What there is to do for a trial. @throws what its description gets wrong */
   async work({ params, seeds, rows }: TrialTask): Promise<TrialWork> {
     const settings = this.#settings;
-    const { "readout.lambda": lambdas, ...others } = this.#setup.ladders;
-    const parts: { readonly work: SettingWork; readonly ladders: readonly Record<string, number>[] }[] = [];
-    for (const rung of rungsOfLadders(others)) {
-      const setting = (ladder: Record<string, number>) => ({ values: { ...params, ...ladder }, seeds, trainRows: rows });
-      const ladders = lambdas ? lambdas.map((lambda) => ({ ...rung, "readout.lambda": lambda })) : [rung];
-      const along = lambdas && settings.lambdaPathWork(setting(rung), lambdas);
-      if (along) parts.push({ work: await along, ladders });
-      else for (const ladder of ladders) parts.push({ work: await settings.work(setting(ladder)), ladders: [ladder] });
+    const { "readout.lambda": lambdas, ...others } = this.#setup.sweeps;
+    const parts: { readonly work: SettingWork; readonly sweeps: readonly Record<string, number>[] }[] = [];
+    for (const combination of combinationsOf(others)) {
+      const setting = (sweep: Record<string, number>) => ({ values: { ...params, ...sweep }, seeds, trainRows: rows });
+      const sweeps = lambdas ? lambdas.map((lambda) => ({ ...combination, "readout.lambda": lambda })) : [combination];
+      const along = lambdas && settings.lambdaPathWork(setting(combination), lambdas);
+      if (along) parts.push({ work: await along, sweeps });
+      else for (const sweep of sweeps) parts.push({ work: await settings.work(setting(sweep)), sweeps: [sweep] });
     }
     const sign = isLowerBetter(this.#setup.objective.score) ? 1 : -1;
     const combine = (scores: readonly (readonly number[])[]) => {
       let best: TrialScores | undefined;
       let at = 0;
-      for (const { work, ladders } of parts) {
+      for (const { work, sweeps } of parts) {
         const found = work.combine(scores.slice(at, at + work.jobs.length));
         at += work.jobs.length;
-        for (const [k, ladder] of ladders.entries())
-          if (best === undefined || sign * found[k]!.value < sign * best.value) best = { ...found[k]!, ladder };
+        for (const [k, sweep] of sweeps.entries())
+          if (best === undefined || sign * found[k]!.value < sign * best.value) best = { ...found[k]!, sweep };
       }
       return best!;
     };
@@ -115,10 +115,10 @@ export class TrialEvaluator implements TrialPlaces {
 
   /**
    * @throws what neither end of the space gets past before anything is trained: a file that is not
-   * there, a column that it does not have, more rows at a rung than there are
+   * there, a column that it does not have, more rows at a stage than there are
    */
-  async checkWork({ space, seeds, rungs }: Pick<SearchPlan, "space" | "seeds" | "rungs">): Promise<void> {
-    for (const rows of rungs?.of === "rows" ? [rungs.steps[0], rungs.steps.at(-1)] : [undefined]) {
+  async checkWork({ space, seeds, halving }: Pick<SearchPlan, "space" | "seeds" | "halving">): Promise<void> {
+    for (const rows of halving?.of === "rows" ? [halving.steps[0], halving.steps.at(-1)] : [undefined]) {
       const low = await this.workAt(space, "low", seeds.slice(0, 1), rows);
       if (!(low instanceof SpillwayError)) continue;
       const high = await this.workAt(space, "high", seeds.slice(0, 1), rows);
@@ -128,7 +128,7 @@ export class TrialEvaluator implements TrialPlaces {
 
   /** What there is to do at one end of all parameters. */
   workAt(space: SearchSpace, end: "low" | "high", seeds: readonly Seed[], rows?: number): Promise<TrialWork | SpillwayError | undefined> {
-    const params = space.toParameters(space.fill((place) => space.parameters[place]![end]));
+    const params = space.toParameters(space.fill((index) => space.parameters[index]![end]));
     return this.orError(() => this.work({ params, seeds, rows }));
   }
 
@@ -152,9 +152,9 @@ export class TrialEvaluator implements TrialPlaces {
   async dispose(): Promise<void> {}
 }
 
-/** Every combination of the values of ladders; one empty one without any. */
-function rungsOfLadders(ladders: Readonly<Record<string, readonly number[]>>): Record<string, number>[] {
-  return Object.entries(ladders).reduce<Record<string, number>[]>(
+/** Every combination of the values of sweeps; one empty one without any. */
+function combinationsOf(sweeps: Readonly<Record<string, readonly number[]>>): Record<string, number>[] {
+  return Object.entries(sweeps).reduce<Record<string, number>[]>(
     (all, [name, values]) => all.flatMap((chosen) => values.map((value) => ({ ...chosen, [name]: value }))),
     [{}],
   );

@@ -17,7 +17,7 @@ export interface TriedTrial {
   readonly seconds: number;
   /** Memory of the process behind it. */
   readonly bytes: number;
-  /** What so many trials take on this machine: none waits, and none is stopped at a rung. */
+  /** What so many trials take on this machine: none waits, and none is stopped at a stage. */
   secondsFor(trials: number, workers: number): number;
 }
 
@@ -33,7 +33,7 @@ export async function tryTrial(
 ): Promise<TriedTrial> {
   const { source, path, objective, statistic, space, sampler, seeds } = plan;
   const budget = wanted ?? Number.POSITIVE_INFINITY;
-  const setup = { source, path, objective, statistic, ladders: space.ladders, run };
+  const setup = { source, path, objective, statistic, sweeps: space.sweeps, run };
   const evaluator = new TrialEvaluator(setup, signal);
   await evaluator.checkWork(plan);
   const device = workers > 1 ? undefined : await DeviceTrials.of(plan, setup, evaluator, budget, signal);

@@ -3,7 +3,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { SpillwayError } from "@spillway/core/errors.js";
-import type { TrialPlaces, TrialScores, TrialSetup, TrialTask } from "./search-trials.js";
+import type { TrialRunner, TrialScores, TrialSetup, TrialTask } from "./search-trials.js";
 import type { TrialAnswer, TrialWorkerData } from "./trial-worker.js";
 
 type Outcome = TrialScores | Error | undefined;
@@ -22,12 +22,12 @@ interface Thread {
 }
 
 /**
- * So many places for trials, and as many threads, but no more than there are cores: each thread
+ * So many trials beside each other, and as many threads, but no more than there are cores: each thread
  * loads and compiles the package anew. They start with the first trial. A thread that ends while it
  * evaluates, such as by running out of memory, fails that trial and is replaced. At the signal all
  * end at once, and what they had in work is undefined.
  */
-export class TrialWorkers implements TrialPlaces {
+export class TrialWorkers implements TrialRunner {
   readonly count: number;
   readonly #most: number;
   readonly #data: TrialWorkerData;

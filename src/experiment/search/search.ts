@@ -22,7 +22,7 @@ import { refitBest } from "./search-refit.js";
 import type { FinishedSearch, SearchResult } from "./search-result.js";
 import { runBatches, runStream } from "./search-rounds.js";
 import { openStorage } from "./search-storage.js";
-import { TrialEvaluator, type TrialPlaces, type TrialSetup } from "./search-trials.js";
+import { TrialEvaluator, type TrialRunner, type TrialSetup } from "./search-trials.js";
 
 /**
  * Searches the space of an experiment. With `out`, every trial is kept in a file as soon as it is
@@ -71,7 +71,7 @@ class Search {
     this.#trials = share(options.trials ?? budget.trials ?? Number.POSITIVE_INFINITY);
     this.#points = share(plan.points);
     this.#seconds = time === undefined ? Number.POSITIVE_INFINITY : secondsOf(time);
-    this.#setup = { source, path, objective, statistic, ladders: space.ladders, run: { engine, threads } };
+    this.#setup = { source, path, objective, statistic, sweeps: space.sweeps, run: { engine, threads } };
     this.#evaluator = new TrialEvaluator(this.#setup, signal);
   }
 
@@ -82,8 +82,8 @@ class Search {
     const part = this.#shard ? `-${this.#shard.index}-of-${this.#shard.of}` : "";
     const folder = out === undefined ? undefined : join(out, `${experiment.name}${part}`);
     if (folder !== undefined) await ensureFolder(folder);
-    const place = this.#options.storage ?? (folder && join(folder, "journal.log"));
-    const storage = place === undefined ? new MemoryStorage() : this.#patient(await openStorage(place));
+    const location = this.#options.storage ?? (folder && join(folder, "journal.log"));
+    const storage = location === undefined ? new MemoryStorage() : this.#patient(await openStorage(location));
     try {
       return await this.#searchIn(storage, folder);
     } finally {
@@ -139,8 +139,8 @@ class Search {
   }
 
   async #runTrials(study: Study, keeper: ResultKeeper): Promise<void> {
-    const { rungs } = this.#plan;
-    const places = await this.#places();
+    const { halving } = this.#plan;
+    const runner = await this.#runner();
     const demand = {
       keeper,
       wanted: (inWork: number) => (this.#isStopping() ? 0 : this.#left(study, inWork)),
@@ -151,16 +151,16 @@ class Search {
     };
     try {
       this.#report(study);
-      const several = places.count > 1;
-      const batch = this.#plan.batch ?? (places instanceof DeviceTrials ? deviceBatch(this.#trials) : undefined);
-      if (batch === undefined && rungs === undefined) await runStream(this.#plan, study, places, several ? 2 * places.count : 1, demand);
-      else await runBatches(this.#plan, study, places, batch ?? 27, demand);
+      const several = runner.count > 1;
+      const batch = this.#plan.batch ?? (runner instanceof DeviceTrials ? deviceBatch(this.#trials) : undefined);
+      if (batch === undefined && halving === undefined) await runStream(this.#plan, study, runner, several ? 2 * runner.count : 1, demand);
+      else await runBatches(this.#plan, study, runner, batch ?? 27, demand);
     } finally {
-      await places.dispose();
+      await runner.dispose();
     }
   }
 
-  async #places(): Promise<TrialPlaces> {
+  async #runner(): Promise<TrialRunner> {
     const { workers, imports = [] } = this.#options;
     if (workers === undefined || workers < 2) {
       const device = await DeviceTrials.of(this.#plan, this.#setup, this.#evaluator, this.#trials, this.#signal);

@@ -19,7 +19,7 @@ import {
 } from "./trials.js";
 
 const historyTable = titleTable("Values by trial");
-const rungsTable = titleTable("Values on the way");
+const intermediateTable = titleTable("Values on the way");
 const timelineTable = titleTable("Trials over time");
 
 const failedColour = "#CC79A7";
@@ -93,8 +93,8 @@ function bestSoFar(points: readonly (readonly [number, number])[], direction: st
  * grey, those that went to the end in colour, the best on top.
  * @throws ArgumentError if it is no study
  */
-export function plotRungs(study: PlottedStudy, options: { readonly title?: string } = {}): Figure {
-  const { title } = resolve(rungsTable, options);
+export function plotIntermediateValues(study: PlottedStudy, options: { readonly title?: string } = {}): Figure {
+  const { title } = resolve(intermediateTable, options);
   const { trials, direction, space } = checkedStudy(study);
   const stepsOf = ({ intermediate = {} }: PlottedTrial) =>
     Object.entries(intermediate).map(([step, value]): [number, number] => [Number(step), value]);

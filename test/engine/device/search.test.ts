@@ -57,9 +57,9 @@ describe("a search on a device", () => {
   it.each<[string, SearchInput, number, number]>([
     ["inputs and targets", narma, 2, 6],
     [
-      "a series, a ladder, squares and inputs in the readout, no intercept",
+      "a series, a sweep, squares and inputs in the readout, no intercept",
       withSearch(
-        { space: { ...space, "readout.lambda": { ladder: [1e-300, 1], points: 3 } } },
+        { space: { ...space, "readout.lambda": { sweep: [1e-300, 1], points: 3 } } },
         {
           data: { task: "mackeyGlass" },
           transforms: ["standardise"],
@@ -86,9 +86,9 @@ describe("a search on a device", () => {
       6,
     ],
     [
-      "closed loops, a ladder, inputs in the readout",
+      "closed loops, a sweep, inputs in the readout",
       withSearch(
-        { space: { ...space, "readout.lambda": { ladder: [1e-8, 1], points: 2 } }, seeds: 1, budget: { trials: 3 } },
+        { space: { ...space, "readout.lambda": { sweep: [1e-8, 1], points: 2 } }, seeds: 1, budget: { trials: 3 } },
         {
           data: { task: "lorenz" },
           readout: { input: true, transform: "squareHalf" },
@@ -130,15 +130,15 @@ describe("a search on a device", () => {
     expect(ours).toEqual(await trialsOn(grid, "cpu"));
   });
 
-  it("refills the slots of trials that stop at a rung", async () => {
-    const rungs = withSearch({
-      rungs: { rows: [30, 50, 67], keep: 0.34 },
+  it("refills the slots of trials that stop at a stage", async () => {
+    const halving = withSearch({
+      halving: { rows: [30, 50, 67], keep: 0.34 },
       seeds: 1,
       budget: { trials: 9 },
       sampler: { type: "random", batch: 4 },
     });
     sweeps.length = 0;
-    const ours = await trialsOn(rungs, engine);
+    const ours = await trialsOn(halving, engine);
     const rounds = sweeps.map(({ members, rows }) => `${members} x ${rows}`);
     // Four at a time, as long as the budget has new ones: those that go on, and new ones for the
     // others.
@@ -156,7 +156,7 @@ describe("a search on a device", () => {
         "1 x 67",
       ]
     `);
-    expect(ours).toEqual(await trialsOn(rungs, "cpu"));
+    expect(ours).toEqual(await trialsOn(halving, "cpu"));
     expect(ours).toHaveLength(9);
   });
 

@@ -7,7 +7,7 @@ import { FileError } from "@spillway/io/errors.js";
 import { readError, writeError } from "@spillway/io/files.js";
 import type { StudyOperation, StudyStorage } from "../storage.js";
 import { journalFiles } from "./files.js";
-import { endOfLines, type Place, readLines } from "./lines.js";
+import { endOfLines, type Position, readLines } from "./lines.js";
 import { JournalLock } from "./lock.js";
 import { RecordError } from "./record-error.js";
 import { decodeRecord, encodeRecord } from "./records.js";
@@ -43,17 +43,17 @@ export interface JournalFileOptions extends InputOf<typeof journalFileTable> {}
  */
 export function journalFile(path: string, options: JournalFileOptions = {}): StudyStorage {
   const { lock, grace } = resolve(journalFileTable, options, "journalFile");
-  const place = absolute(path);
-  return new JournalFile(place, new JournalLock(place, lock, 1000 * grace));
+  const absolutePath = absolute(path);
+  return new JournalFile(absolutePath, new JournalLock(absolutePath, lock, 1000 * grace));
 }
 
 class JournalFile implements StudyStorage {
   readonly name: string;
   readonly #lock: JournalLock;
-  /** Places up to which the file was read, rising: where a later read may begin. */
-  #marks: Place[] = [{ line: 0, offset: 0 }];
+  /** Positions up to which the file was read, rising: where a later read may begin. */
+  #marks: Position[] = [{ line: 0, offset: 0 }];
   /** The last append, until it is read: it need not be read from the file. */
-  #own: { readonly to: Place; readonly lines: readonly string[] } | undefined;
+  #own: { readonly to: Position; readonly lines: readonly string[] } | undefined;
   /** Whether an append found lines that were not read. */
   #isBehind = false;
   /** The end of the last call. */
@@ -174,7 +174,7 @@ class JournalFile implements StudyStorage {
     return found?.isFile() ? Number(found.size) : undefined;
   }
 
-  #mark(end: Place): void {
+  #mark(end: Position): void {
     if (end.line > this.#marks.at(-1)!.line) this.#marks = [this.#marks[0]!, ...this.#marks.slice(1).slice(-1000), end];
   }
 

@@ -9,8 +9,8 @@ const pieceBytes = 2 ** 24;
 const lineFeed = 10;
 const longestLine = 2 ** 28;
 
-/** A place in a file at which a line begins. */
-export interface Place {
+/** A position in a file at which a line begins. */
+export interface Position {
   readonly line: number;
   readonly offset: number;
 }
@@ -29,10 +29,11 @@ export async function endOfLines(file: JournalHandle, from: number, to: number):
 }
 
 /**
- * Hands on the complete lines from a place on, without their ends, and gives the place behind them.
+ * Hands on the complete lines from a position on, without their ends, and gives the position behind
+ * them.
  * What stands behind the last end is no line yet.
  */
-export async function readLines(path: string, from: Place, take: (line: string, number: number) => void): Promise<Place> {
+export async function readLines(path: string, from: Position, take: (line: string, number: number) => void): Promise<Position> {
   const file = await journalFiles.open(path, constants.O_RDONLY);
   try {
     let { line, offset } = from;

@@ -30,9 +30,9 @@ export interface JournalRepair {
  * @throws FileError
  */
 export async function repairJournal(path: string): Promise<JournalRepair> {
-  const place = absolute(path);
-  const lock = new JournalLock(place, process.platform === "win32" ? "exclusive" : "link", 30_000);
-  return lock.hold(() => repair(place));
+  const absolutePath = absolute(path);
+  const lock = new JournalLock(absolutePath, process.platform === "win32" ? "exclusive" : "link", 30_000);
+  return lock.hold(() => repair(absolutePath));
 }
 
 async function repair(path: string): Promise<JournalRepair> {
