@@ -38,6 +38,14 @@ export const dataSets = {
     files: ["series/ETTh1.csv"],
     published: "the electricity transformer temperatures, https://github.com/zhouhaoyi/ETDataset (ETT-small/ETTh1.csv)",
   },
+  "m-competitions": {
+    files: ["yearly", "quarterly", "monthly"]
+      .flatMap((kind) => [`m1-${kind}`, `m3-${kind}`])
+      .concat("m3-other", "m4-weekly", "m4-hourly", "sample")
+      .map((name) => `m-competitions/${name}.json`),
+    published:
+      "series of the M competitions, https://github.com/robjhyndman/Mcomp and https://github.com/Mcompetitions/M4-methods, as lists of { id, season, horizon, train, test }",
+  },
 } as const satisfies Record<string, { files: readonly string[]; published: string }>;
 
 export type DataSetName = keyof typeof dataSets;

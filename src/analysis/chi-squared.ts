@@ -1,18 +1,5 @@
 // The chi-squared distribution: how likely a value is by chance, and above what it must lie.
-
-/** Coefficients of Lanczos' approximation, g = 7, n = 9 (Press et al., Numerical Recipes, 6.1). */
-const lanczos = [
-  0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905,
-  -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
-];
-
-/** ln Gamma(x), x >= 0.5, within 1e-13 relative. */
-function logGamma(x: number): number {
-  let sum = lanczos[0]!;
-  for (let i = 1; i < lanczos.length; i++) sum += lanczos[i]! / (x - 1 + i);
-  const t = x + 6.5;
-  return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(sum);
-}
+import { logGamma } from "@spillway/numerics";
 
 /**
  * Q(a, x), the upper regularised incomplete gamma function: 1 less its series below a + 1, its

@@ -13,6 +13,8 @@ export {
   type SeriesBaseline,
   standardBaselines,
 } from "./baselines.js";
+export { type ClassicalMethod, classicalMethods, fitClassical } from "./classical.js";
+export { type EarlierOrigins, earlierOrigins, leastWithNeighbours, meanSize, memberWeights, weightedSum } from "./combination.js";
 export type { CalendarCycle, CalendarFeature } from "./calendar.js";
 export {
   AdaptiveConformal,
@@ -27,7 +29,10 @@ export {
   fewestScores,
   winklerScore,
 } from "./conformal.js";
+export { errorQuantile, type OriginErrors } from "./error-quantiles.js";
+export { continueSmoothing, followSmoothing, type Smoothing } from "./exponential-smoothing.js";
 export { closeGaps, type GapPolicy, type TimedSeries } from "./gaps.js";
+export { foundIndices, type SeasonalIndices, withoutSeason, withSeason } from "./seasonal-indices.js";
 export { calendarSeasons, findSeason, seasonsOf } from "./seasons.js";
 export type { TimeForm, TimeUnit } from "./time-form.js";
 export {

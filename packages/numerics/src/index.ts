@@ -12,4 +12,5 @@ export * from "./portable.js";
 export * from "./random.js";
 export { rowDot } from "./row-dot.js";
 export * from "./spectrum/index.js";
+export { logGamma, studentQuantile } from "./student.js";
 export { loadWasm } from "./wasm/index.js";
