@@ -151,6 +151,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
     examples: [
       "spillway compare narma10.yaml --engines cpu,cuda",
       "spillway compare narma10.yaml --engines reference,cpu --out compared",
+      "spillway compare narma10.yaml --engines cpu,cuda --plans named,auto",
       "spillway compare narma10.yaml --engines cpu,cuda:fast --sequences 64",
     ],
     notes: ["`:fast` or `:portable` after an engine's name sets the arithmetic."],

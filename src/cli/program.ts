@@ -40,6 +40,7 @@ interface RunFlags {
   readonly scale?: string;
   readonly out: string;
   readonly engine?: string;
+  readonly plan?: string;
   readonly threads: number;
   readonly set?: readonly string[];
   readonly profile?: boolean;
@@ -47,7 +48,7 @@ interface RunFlags {
   readonly quiet?: boolean;
 }
 
-interface BenchFlags extends Pick<RunFlags, "engine" | "threads" | "json" | "quiet"> {
+interface BenchFlags extends Pick<RunFlags, "engine" | "plan" | "threads" | "json" | "quiet"> {
   readonly out?: string;
   readonly sizes?: readonly number[];
   readonly gpus?: boolean;
@@ -68,6 +69,7 @@ interface AnalyseFlags {
 
 interface CompareFlags {
   readonly engines: readonly string[];
+  readonly plans?: readonly string[];
   readonly sequences?: number;
   readonly steps?: number;
   readonly set?: readonly string[];
@@ -104,6 +106,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .argument("<file...>", "experiment files, YAML or JSON")
       .addOption(outOption())
       .addOption(engineOption())
+      .addOption(planOption())
       .addOption(threadsOption())
       .addOption(setOption())
       .addOption(importOption())
@@ -156,8 +159,9 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .addOption(flagOf(aheadTable, "time", { value: "column" }))
       .addOption(flagOf(aheadTable, "decimal", { value: "mark" }))
       .addOption(flagOf(aheadTable, "out", { short: "o", value: "file" }))
-      .addOption(flagOf(aheadTable, "engine", { short: "e" }))
-      .addOption(flagOf(aheadTable, "threads", { short: "t" }))
+      .addOption(engineOption())
+      .addOption(planOption())
+      .addOption(threadsOption())
       .addOption(importOption())
       .option("--json", "print the forecasts as JSON, and nothing else, on standard output")
       .option("--quiet", "no progress on standard error")
@@ -172,6 +176,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .argument("<data>", "the cases: a UEA .ts file, a CSV or NPY file (one case), or a folder of CSV, NPY or WAV files")
       .option("-o, --out <file>", "a CSV file that receives classes and probabilities")
       .addOption(engineOption())
+      .addOption(planOption())
       .addOption(threadsOption())
       .addOption(importOption())
       .option("--json", "print the classes as JSON, and nothing else, on standard output")
@@ -221,6 +226,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .description("three experiments: Mackey-Glass, NARMA-10, and the measured CO2 of Mauna Loa")
       .addOption(outOption())
       .addOption(engineOption())
+      .addOption(planOption())
       .option("--json", "print the results as JSON, and nothing else, on standard output")
       .option("--quiet", "no progress on standard error")
       .action(async (flags: Omit<RunFlags, "threads" | "set">) => {
@@ -234,6 +240,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .addOption(
         new Option("--engines <names>", "engines, the reference first").argParser(namesOf).default(["reference", "cpu"], "reference,cpu"),
       )
+      .addOption(new Option("--plans <names>", `${helpOf(compareTable.plans)}, with commas between, such as named,auto`).argParser(namesOf))
       .addOption(flagOf(ownTable, "steps"))
       .addOption(flagOf(compareTable, "sequences"))
       .addOption(setOption())
@@ -277,7 +284,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .description("how an engine would run the reservoir of an experiment: kernel, threads, memory")
       .argument("<file>", "an experiment file, for its reservoir and its data")
       .addOption(engineOption())
-      .addOption(flagOf(planTable, "plan"))
+      .addOption(planOption())
       .addOption(flagOf(planTable, "kernelSource"))
       .addOption(setOption())
       .addOption(importOption())
@@ -298,6 +305,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
     command
       .description("steps a second of reservoirs on this machine; with --gpus, what several GPUs gain")
       .addOption(engineOption())
+      .addOption(planOption())
       .addOption(threadsOption())
       .addOption(
         new Option(
@@ -472,6 +480,10 @@ function outOption(): Option {
 
 function engineOption(): Option {
   return flagOf(experimentRunTable, "engine", { short: "e" });
+}
+
+function planOption(): Option {
+  return flagOf(experimentRunTable, "plan");
 }
 
 function threadsOption(): Option {

@@ -1,6 +1,7 @@
 // Reservoirs of registered kinds on the host: the kind's own step, one at a time.
 import { formatBytes } from "@spillway/core/bytes.js";
 import { SpillwayError } from "@spillway/core/errors.js";
+import type { Context } from "@spillway/gpu";
 import { allocate, type FloatArray, isSparse } from "@spillway/numerics";
 import type { EngineOptions, EnginePlan, EngineSession } from "../reservoir/engine.js";
 import { type KindRunner, type KindStep, reservoirKinds } from "../reservoir/registered/kind.js";
@@ -33,8 +34,13 @@ export function planOf(engine: string, { config, precision, size, below, matrice
 /**
  * A session of a kind that has a runner; undefined for other kinds. @throws what the runner throws
  */
-export async function openRunner(engine: string, model: RegisteredModel, options?: EngineOptions): Promise<EngineSession | undefined> {
-  const runner = await reservoirKinds.get(model.config.kind, "kind").runner?.(model, engine, options?.threads ?? 1);
+export async function openRunner(
+  engine: string,
+  model: RegisteredModel,
+  options?: EngineOptions,
+  context?: Context,
+): Promise<EngineSession | undefined> {
+  const runner = await reservoirKinds.get(model.config.kind, "kind").runner?.(model, engine, options?.threads ?? 1, context);
   return runner && stepperSession(model, planOf(engine, model, runner), stepperOf(model, runner), clockFor(options));
 }
 

@@ -6,6 +6,9 @@ import { type WorkOptions, workTable } from "./work.js";
 /** Where the reservoirs of a model run, and how: as of `ReservoirComputer.create`. */
 export interface EngineSelection extends Pick<CreateOptions, "engine" | "context" | "plan" | "threads"> {}
 
+/** Where reservoirs run and how, of options that say more. */
+export const selectionOf = ({ engine, context, plan, threads }: EngineSelection): EngineSelection => ({ engine, context, plan, threads });
+
 /** The options of `ReservoirComputer.fromModel`. */
 export const openTable = {
   ...engineTable,

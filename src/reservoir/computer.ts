@@ -30,7 +30,7 @@ import type { TargetProducts, TargetWork } from "./engine/products.js";
 import { checkSummary, type SummaryWork } from "./engine/summaries.js";
 import { accumulate, type TrainingSink } from "./engine/training.js";
 import type { EnginePlan, EngineSession, SessionState } from "./engine.js";
-import { checkPlanOptions, chooseEngine, engineOn } from "./engines.js";
+import { type EngineChoice, selectEngine } from "./engines.js";
 import type { LinearReadout } from "./features.js";
 import {
   anySeries,
@@ -97,9 +97,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<AnyModel>> {
     const { matrices, ...open } = resolve(createTable, options);
     warnOfOwnRadius(config, options.matrices);
-    const { engine, reason } = open.context
-      ? await engineOn(open.context, open.engine)
-      : await chooseEngine(open.engine, await shapeFor(open.engine, config));
+    const { engine, reason } = await selectEngine(open, () => shapeFor(open.engine, config));
     return ReservoirComputer.#open(await modelOf(config, engine, matrices), engine, reason, open);
   }
 
@@ -109,17 +107,16 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     options: Omit<CreateOptions, "matrices"> = {},
   ): Promise<ReservoirComputer<Model>> {
     const open = resolve(openTable, options);
-    const { engine, reason } = open.context ? await engineOn(open.context, open.engine) : await chooseEngine(open.engine, shapesOf(model));
+    const { engine, reason } = await selectEngine(open, async () => shapesOf(model));
     return ReservoirComputer.#open(model, engine, reason, open);
   }
 
   static async #open<Model extends AnyModel>(
     model: Model,
-    engine: Awaited<ReturnType<typeof chooseEngine>>["engine"],
+    engine: EngineChoice["engine"],
     reason: string,
     { threads, plan, kernelSource, spinLimit, profile }: Resolved<typeof openTable>,
   ): Promise<ReservoirComputer<Model>> {
-    checkPlanOptions(engine, { plan, kernelSource });
     const options = { threads, plan, kernelSource, spinLimit, profile };
     return new ReservoirComputer(model, await openModel(engine, model, options), engine.name, reason, profile);
   }

@@ -5,6 +5,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { callback, flag, given, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
 import type { Context } from "@spillway/gpu";
+import type { EngineSelection } from "./computer-options.js";
 import { EngineUnavailableError } from "./engine/errors.js";
 import type { Engine, EngineFeature, EngineOptions, EngineStatus } from "./engine.js";
 import { contextKind } from "./options.js";
@@ -103,6 +104,19 @@ export async function chooseEngine(name = "auto", shape?: AnyShape | readonly An
   if (registrations.size === 0)
     throw new EngineUnavailableError(name, 'no engine is registered; import "spillway" itself, not only a part of it');
   return name === "auto" ? automatic(shape) : named(name);
+}
+
+/**
+ * The engine of an open device, if one is given, else as {@link chooseEngine}. A plan is checked
+ * against it. @throws EngineUnavailableError; ArgumentError for a plan on an engine without plans
+ */
+export async function selectEngine(
+  { context, engine: name, plan, kernelSource }: Pick<EngineSelection, "context" | "engine" | "plan"> & Pick<EngineOptions, "kernelSource">,
+  shape: () => Promise<AnyShape | readonly AnyShape[] | undefined>,
+): Promise<EngineChoice> {
+  const choice = context ? await engineOn(context, name) : await chooseEngine(name, await shape());
+  checkPlanOptions(choice.engine, { plan, kernelSource });
+  return choice;
 }
 
 /** The registered engine and the devices that a name means. @throws EngineUnavailableError */
@@ -257,7 +271,7 @@ const format = (microseconds: number): string => microseconds.toPrecision(2).rep
 export function checkPlanOptions(engine: Engine, { plan, kernelSource }: Pick<EngineOptions, "plan" | "kernelSource">): void {
   if (engine.supports.has("plans")) return;
   for (const [name, value] of Object.entries({ plan, kernelSource })) {
-    if (value !== undefined)
+    if (value !== undefined && value !== "auto")
       throw ArgumentError.because(`${name} is ${JSON.stringify(value)}; the engine "${engine.name}" has only one way to run`, {
         field: name,
       });

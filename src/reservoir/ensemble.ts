@@ -5,15 +5,16 @@ import { ArgumentError, busyError } from "@spillway/core/errors.js";
 import { choice, given, type InputOf, list, object, option, optional, type Resolved, resolve, whole } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { isComposite } from "./composite/config.js";
+import type { EngineSelection } from "./computer-options.js";
 import type { EnsembleSession } from "./engine/device.js";
 import { openEnsemble } from "./engine/one-by-one.js";
 import { checkSupported } from "./engine/supports.js";
 import type { EnginePlan, SequenceInput } from "./engine.js";
-import { chooseEngine } from "./engines.js";
+import { selectEngine } from "./engines.js";
 import { checkSequences, checkWashout, series } from "./inputs.js";
 import { modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
-import { engineTable, profileTable, seriesOf, sinkKind } from "./options.js";
+import { profileTable, selectionTable, seriesOf, sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
 import { isRegistered } from "./registered/model.js";
 import type { RegisteredReservoirOptions } from "./registered/options.js";
@@ -22,11 +23,12 @@ import type { EngineModel, SpikingModel } from "./spiking-model.js";
 import { type WorkOptions, workTable } from "./work.js";
 
 export const ensembleTable = {
+  ...selectionTable,
   /**
-   * "auto" (default), "cpu", "cuda", "cuda:1", "sim" or "reference"; "cuda:0-3" or "cuda:all"
-   * distribute the members over several devices.
+   * How members run on a device: "auto" (default) runs them side by side if that is faster; with a
+   * plan's name each runs by that plan, one after the other.
    */
-  engine: engineTable.engine,
+  plan: selectionTable.plan,
   /**
    * Measure what the work costs, phase by phase: `ReservoirEnsemble.profile`. Default false, and
    * then nothing is recorded.
@@ -34,8 +36,11 @@ export const ensembleTable = {
   profile: profileTable.profile,
 };
 
-/** Where an ensemble runs. */
-export interface EnsembleCreateOptions extends InputOf<typeof ensembleTable> {}
+/**
+ * Where an ensemble runs, and how. Several devices ("cuda:0-3", "cuda:all") each have a share of
+ * the members.
+ */
+export interface EnsembleCreateOptions extends EngineSelection, InputOf<typeof ensembleTable> {}
 
 /** Fields in which members often differ and on which no size depends. */
 const sizeless: ReadonlySet<string> = new Set(["seed", "leakRate", "spectralRadius", "inputScaling", "bias"]);
@@ -79,9 +84,9 @@ export const ensembleWorkTable = {
 export interface EnsembleRunOptions extends WorkOptions, InputOf<typeof ensembleWorkTable> {}
 
 /** Options of `runEnsemble`. */
-export interface RunEnsembleOptions extends EnsembleRunOptions, Pick<EnsembleCreateOptions, "engine"> {}
+export interface RunEnsembleOptions extends EnsembleRunOptions, EngineSelection {}
 
-const ensembleRunTable = { ...engineTable, ...ensembleWorkTable };
+const ensembleRunTable = { ...selectionTable, ...ensembleWorkTable };
 
 /** One series for all reservoirs, or one each. */
 export type EnsembleInputs = MatrixLike | { readonly each: readonly MatrixLike[] };
@@ -121,7 +126,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
     configs: readonly (PlainReservoirOptions | ReservoirModel | SpikingModel)[],
     options: EnsembleCreateOptions = {},
   ): Promise<ReservoirEnsemble> {
-    const { engine: wanted, profile } = resolve(ensembleTable, options);
+    const open = resolve(ensembleTable, options);
     if (!Array.isArray(configs)) throw new ArgumentError("configs", configs, "a list of descriptions or models");
     configs.forEach((config: unknown, r) => {
       if (typeof config !== "object" || config === null)
@@ -138,11 +143,12 @@ export class ReservoirEnsemble implements AsyncDisposable {
       }
     });
     if (configs.length === 0) throw ArgumentError.shape("configs is empty; an ensemble takes at least one reservoir", { field: "configs" });
-    const { engine, reason } = await chooseEngine(wanted, await shapesFor(wanted, configs));
+    const { engine, reason } = await selectEngine(open, () => shapesFor(open.engine, configs));
     const models: EngineModel[] = [];
     for (const config of configs) models.push("outputSize" in config ? config : await modelOf(config, engine));
     for (const model of models) checkSupported(engine, model);
-    const session = await openEnsemble(engine, models, { profile });
+    const { plan, threads, profile } = open;
+    const session = await openEnsemble(engine, models, { plan, threads, profile });
     return new ReservoirEnsemble(models, session, engine.name, reason);
   }
 
@@ -218,8 +224,8 @@ export async function runEnsemble(
   inputs: EnsembleInputs,
   options: RunEnsembleOptions = {},
 ): Promise<Matrix[]> {
-  const { engine, ...work } = resolve(ensembleRunTable, options);
-  const ensemble = await ReservoirEnsemble.create(configs, { engine });
+  const { engine, context, plan, threads, ...work } = resolve(ensembleRunTable, options);
+  const ensemble = await ReservoirEnsemble.create(configs, { engine, context, plan, threads });
   try {
     return await ensemble.run(inputs, work);
   } finally {

@@ -55,6 +55,26 @@ describe("spillway compare", () => {
     expect(text).toMatch(/[\d.]+ by clock/);
   });
 
+  it("runs a device once by each plan, and engines without plans once", async () => {
+    const options = { engines: ["cpu", "sim"], plans: ["named", "auto"], steps: 6, signal };
+    const { text, equal } = await compareEngines(file, options, silent);
+    expect(equal).toBe(true);
+    const lines = text.split("\n").map((line) => line.trim().split(/ {2,}/));
+    const found = lines.filter(([name]) => /^(cpu|sim)/.test(name!)).map(([name, bits, ...rest]) => [name, bits, rest.at(-1)]);
+    expect(found).toEqual([
+      ["cpu", "reference", expect.anything()],
+      ["sim, named", "equal", expect.stringContaining('plan "named"')],
+      ["sim, auto", "equal", expect.not.stringContaining('plan "named"')],
+    ]);
+    const json = await compareEngines(file, { ...options, engines: ["sim"], json: true }, silent);
+    expect(JSON.parse(json.text).comparison.others).toHaveLength(1);
+    await expect(compareEngines(file, { ...options, engines: ["cpu"] }, silent)).rejects.toMatchObject({ code: "shape", field: "engines" });
+    await expect(compareEngines(file, { ...options, plans: ["fastest"] }, silent)).rejects.toMatchObject({
+      field: "plan",
+      value: "fastest",
+    });
+  });
+
   it("names the kernels that a batch ran by on a device", async () => {
     const { text, equal } = await compareEngines(file, { engines: ["cpu", "sim"], sequences: 3, steps: 12, signal }, silent);
     expect(equal).toBe(true);

@@ -52,6 +52,7 @@ const own: Readonly<Record<string, string>> = {
   "compare --set": "changes the experiment, not the comparison",
   "plan --set": "changes the experiment, not the comparison",
   "compare --engines": "an argument of compare, not an option",
+  "compare --plans": "names with commas between; each is checked by its device",
   "classify --out": "a file for the table that the command makes",
   "compare --out": "a folder for the page that the command makes",
   "bench --gpus": "another bench of the same command",

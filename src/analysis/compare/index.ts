@@ -13,7 +13,7 @@ import { SpikePattern } from "../../spikes/pattern/pattern.js";
 import { checkSource } from "../source.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
 import { type CompareOptions, compareTable } from "./options.js";
-import { arithmeticOf, type ComparedEngine, type ComparedRun, comparedEngine, TimedRun } from "./run.js";
+import { arithmeticOf, byPlan, type ComparedEngine, type ComparedRun, comparedEngine, TimedRun } from "./run.js";
 
 export type { FirstDifference, TrajectoryDifference, UlpBin } from "./difference.js";
 export type { CompareOptions } from "./options.js";
@@ -62,12 +62,15 @@ export async function compare(
   options: CompareOptions = {},
 ): Promise<Comparison> {
   checkSource(source);
-  resolve(compareTable, options);
+  const { plans } = resolve(compareTable, options);
   if (!Array.isArray(engines))
     throw ArgumentError.because(`engines is ${describe(engines)}; a comparison takes a list of names`, { field: "engines" });
-  if (engines.length < 2)
-    throw ArgumentError.shape(`engines holds ${JSON.stringify(engines)}; a comparison takes at least two`, { field: "engines" });
-  const asked = engines.map(comparedEngine);
+  const asked: ComparedEngine[] = [];
+  for (const name of engines) asked.push(...(await byPlan(comparedEngine(name), plans)));
+  if (asked.length < 2)
+    throw ArgumentError.shape(`engines holds ${JSON.stringify(engines)}; a comparison takes at least two, or one and plans of it`, {
+      field: "engines",
+    });
   const runs: TimedRun[] = [];
   try {
     const model = await modelOf(source, asked[0]!.engine);

@@ -1,5 +1,5 @@
 // What a comparison of engines takes: apart from the comparison, which loads much more.
-import { type InputOf, optional, whole } from "@spillway/core/options.js";
+import { type InputOf, list, optional, text, whole } from "@spillway/core/options.js";
 import { workTable } from "../../reservoir/work.js";
 import { inputTable } from "../../spikes/liquid/input-options.js";
 
@@ -12,6 +12,11 @@ export const compareTable = {
    * Of a spike pattern and a rate reservoir: the length of a step in ms. A spiking one has its own.
    */
   stepMs: inputTable.stepMs,
+  /**
+   * Plans by which each device runs ("named", "auto"): an engine is there once for each. Engines
+   * without plans run once.
+   */
+  plans: optional(list(text("a plan"), "a list of plans", 1), "Plans by which each device runs; engines without plans run once."),
   /**
    * Rows that are run on every engine before they are compared: memory is bounded by one chunk an
    * engine. Default 1024, less for large reservoirs.

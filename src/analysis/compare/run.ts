@@ -3,6 +3,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import type { Arithmetic } from "../../reservoir/config.js";
+import { chooseEngine } from "../../reservoir/engines.js";
 import {
   type AnyModel,
   type AnyReservoirComputer,
@@ -15,7 +16,10 @@ import {
 
 /** One engine's run. */
 export interface ComparedRun {
-  /** As it was asked for: with ":fast" or ":portable" if the arithmetic was. */
+  /**
+   * As it was asked for: with ":fast" or ":portable" if the arithmetic was, and "cuda, named" if
+   * the plan was.
+   */
   readonly engine: string;
   readonly reason: string;
   readonly plan: EnginePlan;
@@ -39,6 +43,16 @@ export interface ComparedEngine {
   readonly engine: string;
   /** Where it is not the description's. */
   readonly arithmetic?: "portable" | "fast" | undefined;
+  readonly plan?: string | undefined;
+}
+
+/**
+ * An engine once for each plan; once without a plan if it has none. @throws EngineUnavailableError
+ */
+export async function byPlan(asked: ComparedEngine, plans: readonly string[] | undefined): Promise<ComparedEngine[]> {
+  if (!plans) return [asked];
+  const { engine } = await chooseEngine(asked.engine);
+  return engine.supports.has("plans") ? plans.map((plan) => ({ ...asked, plan })) : [asked];
 }
 
 /** Reads the name of an engine, and behind it the arithmetic. */
@@ -85,7 +99,7 @@ export class TimedRun {
       });
     const arithmetic = arithmeticOf(model, asked);
     const itsModel = model.kind === undefined ? { ...model, config: { ...model.config, arithmetic } } : model;
-    const computer = await ReservoirComputer.fromModel<AnyModel>(itsModel, { engine: asked.engine, profile: true });
+    const computer = await ReservoirComputer.fromModel<AnyModel>(itsModel, { engine: asked.engine, plan: asked.plan, profile: true });
     return new TimedRun(asked, computer, arithmetic);
   }
 
@@ -104,9 +118,10 @@ export class TimedRun {
 
   result(): ComparedRun {
     const { engine, profile } = this.#computer;
+    const { arithmetic, plan } = this.#asked;
     const clock = profile && loopTime(profile)?.clock;
     return {
-      engine: this.#asked.arithmetic === undefined ? engine.name : `${engine.name}:${this.#asked.arithmetic}`,
+      engine: `${engine.name}${arithmetic ? `:${arithmetic}` : ""}${plan ? `, ${plan}` : ""}`,
       reason: engine.reason,
       plan: engine.plan,
       arithmetic: this.#arithmetic,

@@ -64,7 +64,7 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
     if (!mapMeasures.some((measure) => measure === name))
       throw new ArgumentError("--map-measures", name, `some of ${mapMeasures.join(", ")}`);
   if (options.out !== undefined) await ensureFolder(options.out);
-  const { engine, amplitude, signal } = options;
+  const { engine = experiment.engine, amplitude, signal } = options;
   const measures = options.measures as readonly MeasureName[] | undefined;
   const common = { engine, amplitude, signal };
   let found: ReservoirAnalysis | undefined;

@@ -4,7 +4,7 @@ import { disposeAll } from "@spillway/core/disposal.js";
 import "../../index.js";
 import "@spillway/sim";
 import { join } from "node:path";
-import { SpillwayError } from "@spillway/core/errors.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { openDevices } from "@spillway/gpu";
 import { ensureFolder, writeFileAtomic } from "@spillway/io";
 import { describeMachine, type Machine, versions } from "../../experiment/runs/machine.js";
@@ -51,7 +51,9 @@ const ensembleSteps = 200;
  */
 export async function benchGpus(options: BenchOptions, progress: Progress): Promise<string> {
   if (options.out !== undefined) await ensureFolder(options.out);
-  const { sizes = usualSizes, signal, engine = "cuda:all" } = options;
+  const { sizes = usualSizes, signal, engine = "cuda:all", plan = "auto" } = options;
+  if (plan !== "auto")
+    throw new ArgumentError("--plan", plan, '"auto" beside --gpus, which measures the plans of one and of several devices');
   const { family, numbers, names } = devicesOf(engine);
   const counts = [1, ...[2, 4, 8].filter((count) => count < numbers.length), numbers.length];
   const nameOf = (count: number) => `${family}:${numbers.slice(0, count).join(",")}`;

@@ -6,14 +6,13 @@ import { ensureFolder, writeFileAtomic } from "@spillway/io";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { median } from "../../experiment/tasks/scores.js";
 import { reportHtml } from "../../plot/index.js";
+import { type EngineSelection, selectionOf } from "../../reservoir/computer-options.js";
 import { Matrix, ReservoirComputer } from "../../reservoir/index.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
 import { type BenchResult, benchSection, type Measurement } from "./bench-report.js";
 
-export interface BenchOptions {
-  readonly engine?: string | undefined;
-  readonly threads?: number | undefined;
+export interface BenchOptions extends EngineSelection {
   readonly json?: boolean | undefined;
   /** Neurons of the reservoirs; default 100, 300 and 1000. */
   readonly sizes?: readonly number[] | undefined;
@@ -40,10 +39,7 @@ export async function bench(options: BenchOptions, progress: Progress): Promise<
   for (const [k, { size, kind, precision }] of cases.entries()) {
     const connectionProbability = kind === "sparse" ? 0.1 : 1;
     const config = { size, inputSize: 1, connectionProbability, precision, seed: "bench", storage: kind };
-    await using computer = await ReservoirComputer.create(
-      { ...config, spectralRadius: null },
-      { engine: options.engine, threads: options.threads },
-    );
+    await using computer = await ReservoirComputer.create({ ...config, spectralRadius: null }, selectionOf(options));
     const { name, reason } = computer.engine;
     if (!engines.has(name)) engines.set(name, `${name} (${reason})`);
     measurements.push({ size, kind, precision, ...(await measure(computer, options.signal)) });

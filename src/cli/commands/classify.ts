@@ -9,13 +9,12 @@ import { modelFileOf } from "../../experiment/runs/ahead.js";
 import { Classifier, ModelFileError } from "../../model/index.js";
 import { decodeModelFile } from "../../model/model-file.js";
 import { Pipeline } from "../../pipeline/index.js";
+import { type EngineSelection, selectionOf } from "../../reservoir/computer-options.js";
 import { formatTable } from "../table.js";
 
 /** What `spillway classify` takes. */
-export interface ClassifyFlags {
+export interface ClassifyFlags extends EngineSelection {
   readonly out?: string;
-  readonly engine?: string;
-  readonly threads?: number;
   readonly json?: boolean;
   readonly import?: unknown;
 }
@@ -27,12 +26,12 @@ const printed = 100;
 export async function classify(
   path: string,
   data: string,
-  { out, engine, threads, json, signal }: ClassifyFlags & { readonly signal: AbortSignal },
+  { out, json, signal, ...on }: ClassifyFlags & { readonly signal: AbortSignal },
 ): Promise<string> {
   const file = await modelFileOf(path);
   const isRun = file !== path && (await stat(join(path, "result.json")).catch(() => undefined)) !== undefined;
   const { names, sequences, labels } = await readNewCases(data, isRun ? path : undefined);
-  await using model = await opened(file, { engine, threads });
+  await using model = await opened(file, selectionOf(on));
   const classes = model.classes.map(String);
   const shares = await model.predictProba(sequences, { signal });
   const predicted = (await model.predict(sequences, { signal })).map(String);
@@ -62,7 +61,7 @@ export async function classify(
 }
 
 /** The classifier of a file, or the pipeline. @throws FileError for another model */
-async function opened(file: string, options: { readonly engine?: string | undefined; readonly threads?: number | undefined }) {
+async function opened(file: string, options: EngineSelection) {
   const { kind } = await decodeModelFile(await readBytes(file), file);
   if (kind === "pipeline") return Pipeline.load(file, options);
   if (kind === "classifier") return Classifier.load(file, options);

@@ -23,6 +23,8 @@ export interface CompareCommandOptions {
    * Names of engines, the reference first; ":fast" or ":portable" behind one sets its arithmetic.
    */
   readonly engines: readonly string[];
+  /** Names of plans: each device runs once by each. */
+  readonly plans?: readonly string[] | undefined;
   /** Cut the steps into this many sequences that run as a batch. */
   readonly sequences?: number | undefined;
   /** At most this many steps. */
@@ -40,7 +42,8 @@ export async function compareEngines(
   options: CompareCommandOptions,
   progress: Progress,
 ): Promise<{ readonly text: string; readonly equal: boolean }> {
-  if (options.engines.length < 2) {
+  const { plans } = options;
+  if (options.engines.length < 2 && (plans?.length ?? 0) < 2) {
     throw new UsageError(`--engines is ${JSON.stringify(options.engines.join(","))}; it takes at least two names, such as cpu,cuda`);
   }
   const loaded = await loadExperiment(path, options.set);
@@ -56,6 +59,7 @@ export async function compareEngines(
     comparison = await compare(reservoir, inputs.subarray(0, steps), options.engines, {
       signal: options.signal,
       sequences: options.sequences,
+      plans,
       onProgress: (done) => progress.update(done),
     });
   } finally {

@@ -22,11 +22,9 @@ export interface PlanCommandOptions {
 }
 
 /** The text (or JSON) of the plan. */
-export async function describePlan(
-  path: string,
-  { engine: name, plan: planName, kernelSource, set, json }: PlanCommandOptions,
-): Promise<string> {
+export async function describePlan(path: string, { kernelSource, set, json, ...given }: PlanCommandOptions): Promise<string> {
   const { experiment, path: file } = await loadExperiment(path, set);
+  const { engine: name = experiment.engine, plan: planName = experiment.plan } = given;
   const seed = experiment.seeds[0]!;
   const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
   const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };

@@ -9,6 +9,7 @@ import { type FinishedNetworkRun, networkHeadline, networkTable, runNetworkExper
 import { formatResult } from "../../experiment/runs/result.js";
 import { type FinishedRun, runExperiment } from "../../experiment/runs/run.js";
 import type { ExperimentRunOptions } from "../../experiment/runs/run-options.js";
+import { selectionOf } from "../../reservoir/computer-options.js";
 import { UsageError } from "../exit.js";
 import { classLines, columnLines, headline, profileTable, scoreTable } from "../present.js";
 import { type Progress, reportTo } from "../progress.js";
@@ -81,7 +82,7 @@ export async function run(paths: readonly string[], options: RunCommandOptions):
 async function runNetworks(
   paths: readonly string[],
   networks: readonly (NetworkExperiment | undefined)[],
-  { out, engine, threads, signal, announce, progress, json }: RunCommandOptions,
+  { out, signal, announce, progress, json, ...on }: RunCommandOptions,
 ): Promise<CommandOutcome> {
   const other = networks.indexOf(undefined);
   if (other >= 0) throw new UsageError(`${paths[other]} has no network, as others do; run it by a command of its own`);
@@ -89,7 +90,7 @@ async function runNetworks(
   for (const network of networks) {
     if (signal.aborted) break;
     try {
-      runs.push(await runNetworkExperiment(network!, { out, engine, threads, signal, announce, onProgress: reportTo(progress) }));
+      runs.push(await runNetworkExperiment(network!, { out, ...selectionOf(on), signal, announce, onProgress: reportTo(progress) }));
     } finally {
       progress.end();
     }
@@ -111,11 +112,11 @@ async function runNetworks(
 /** Runs an experiment, with its progress shown. */
 export async function runReporting(
   experiment: LoadedExperiment,
-  { out, engine, threads, profile, signal, announce, progress }: RunCommandOptions,
+  { out, profile, signal, announce, progress, ...on }: RunCommandOptions,
 ): Promise<WrittenRun> {
   try {
     const onProgress = reportTo(progress);
-    return await runExperiment(experiment, { out, engine, threads, profile, signal, onProgress, announce });
+    return await runExperiment(experiment, { out, ...selectionOf(on), profile, signal, onProgress, announce });
   } finally {
     progress.end();
   }

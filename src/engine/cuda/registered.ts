@@ -94,7 +94,7 @@ export async function openKind(
   place: KindPlace,
   options: EngineOptions = {},
 ): Promise<EngineSession> {
-  const session = await openRunner(place.engine, model, options);
+  const session = await openRunner(place.engine, model, options, context);
   if (session) return session;
   const kernel = kernelOf(model, place.engine);
   const plan = planOf(context, model, place, kernel);

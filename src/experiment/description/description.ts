@@ -5,7 +5,7 @@ import type { InputOf } from "@spillway/core/options.js";
 import type { NrmseNorm } from "../../metrics/index.js";
 import type { ClassifierSettings } from "../../model/index.js";
 import type { ReadoutDescription } from "../../readout/index.js";
-import type { AnyReservoirOptions, Seed, SpikingReservoirOptions } from "../../reservoir/index.js";
+import type { AnyReservoirOptions, EngineSelection, Seed, SpikingReservoirOptions } from "../../reservoir/index.js";
 import type { SeriesBaseline, Transform, TransformPair } from "../../series/index.js";
 import type { PatternType } from "../../spikes/index.js";
 import type { fileTable } from "./file-table.js";
@@ -236,7 +236,7 @@ export interface MapDescription {
 }
 
 /** An experiment with every default filled in. */
-export interface Experiment {
+export interface Experiment extends Pick<EngineSelection, "engine" | "plan"> {
   readonly name: string;
   readonly description?: string | undefined;
   readonly data: DataDescription;
@@ -271,7 +271,7 @@ type WithDefaults<Given, Required extends keyof Given> = Pick<Given, Required> &
 /**
  * An experiment as a file or a program says it: only name, data, task and a reservoir are needed.
  */
-export interface ExperimentInput {
+export interface ExperimentInput extends Pick<EngineSelection, "engine" | "plan"> {
   readonly name: string;
   readonly description?: string | undefined;
   readonly data:

@@ -27,6 +27,7 @@ import { classifierTable, forecasterTable } from "../../model/schemas.js";
 import { readouts } from "../../readout/index.js";
 import { groupedKind, layeredKind } from "../../reservoir/composite/schema.js";
 import { reservoirKind } from "../../reservoir/config-schema.js";
+import { engineTable, planTable } from "../../reservoir/options.js";
 import { anyRegisteredKind } from "../../reservoir/registered/kind.js";
 import { transformKind } from "../../series/transform-kinds.js";
 import { encoders, patternTypes } from "../../spikes/index.js";
@@ -239,6 +240,9 @@ export const common = {
     object({ train: optional(trainRows, ""), test: optional(rowsOrShare, "") }, "an object with train, test or both, such as {train: 0.8}"),
     "Rows (or shares below 1) for training and test; default 0.8 and the rest. train: 1 is all rows, and no test.",
   ),
+  /** Where it runs, unless the command says. */
+  engine: engineTable.engine,
+  plan: planTable.plan,
   seed: optional(seed, "The seed; instead of reservoir.seed."),
   seeds: optional(seeds, "Several seeds: each is run and reported."),
   metrics: optional(list(metric, "a list of metrics", 1), "The scores, by name; left out, those of the task."),

@@ -1,12 +1,11 @@
 // How a saved model forecasts from a table: apart from the work, which loads much more.
 import { type InputOf, callback, choice, count, list, number, option, optional, text } from "@spillway/core/options.js";
-import { engineTable, threadsTable } from "../../reservoir/options.js";
+import { selectionTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import type { EngineChoiceOptions } from "../tasks/trial.js";
 
 export const aheadTable = {
-  ...engineTable,
-  ...threadsTable,
+  ...selectionTable,
   /** A CSV file with the rows up to now. Left out, the model goes on from where it was saved. */
   data: optional(text("the path of a CSV file"), "The rows up to now; left out, the model goes on from where it was saved."),
   /**

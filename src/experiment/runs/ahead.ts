@@ -16,6 +16,7 @@ import { axisRows, gridText } from "../../series/time-grid.js";
 import { type AheadOptions, aheadTable } from "./ahead-options.js";
 import { type RowsToCome, type RowsUpToNow, readRowsToCome, readRowsUpToNow, type Wanted } from "./ahead-rows.js";
 import { type WrittenForecast, writeForecasts } from "./forecasts-file.js";
+import { selectionOf } from "../../reservoir/computer-options.js";
 
 /** What a saved model forecast. */
 export interface Ahead {
@@ -55,7 +56,7 @@ export async function modelFileOf(path: string): Promise<string> {
 export async function forecastAhead(path: string, options: AheadOptions = {}): Promise<Ahead> {
   const given = resolve(aheadTable, options);
   const file = await modelFileOf(path);
-  const loaded = await loadModel(file, { engine: given.engine, threads: given.threads });
+  const loaded = await loadModel(file, selectionOf(given));
   if (loaded.kind === "classifier") {
     await loaded.classifier.dispose();
     throw new ModelFileError(file, "it holds a classifier, which says classes and forecasts nothing; spillway serve answers with classes");

@@ -2,6 +2,7 @@
 // report with raster and rates, spikes.
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { type NpySource, writeFileAtomic, writeNpz } from "@spillway/io";
 import type { Seed } from "@spillway/numerics";
@@ -70,7 +71,8 @@ export interface FinishedNetworkRun {
  * are finished. @throws ArgumentError, EngineUnavailableError, EngineCapacityError
  */
 export async function runNetworkExperiment(experiment: NetworkExperiment, options: ExperimentRunOptions = {}): Promise<FinishedNetworkRun> {
-  const { engine, threads, out, signal, onProgress, announce } = resolve(experimentRunTable, options);
+  const { engine, plan = "auto", context, threads, out, signal, onProgress, announce } = resolve(experimentRunTable, options);
+  if (plan !== "auto") throw new ArgumentError("plan", plan, '"auto": a network of spiking neurons has one way to run');
   if (out !== undefined) announce?.(out);
   const folder = out === undefined ? undefined : await OutputFolder.create(join(out, experiment.name));
   const seeds: NetworkSeedResult[] = [];
@@ -80,7 +82,7 @@ export async function runNetworkExperiment(experiment: NetworkExperiment, option
       if (signal?.aborted) break;
       const report = (share: number) =>
         onProgress?.(Math.round((k + share) * 1000), experiment.seeds.length * 1000, `${experiment.name}, seed ${seed}`);
-      const ran = await runSeed(experiment, seed, { engine, threads, signal, report, learned: folder !== undefined && !first });
+      const ran = await runSeed(experiment, seed, { engine, context, threads, signal, report, learned: folder !== undefined && !first });
       seeds.push(ran.result);
       first ??= ran.shown;
     }
@@ -121,7 +123,7 @@ interface ShownSeed {
   readonly learned: readonly LearnedWeights[];
 }
 
-interface SeedOptions extends Pick<ExperimentRunOptions, "engine" | "threads" | "signal"> {
+interface SeedOptions extends Pick<ExperimentRunOptions, "engine" | "context" | "threads" | "signal"> {
   /** Whether weights are sampled before and after, for the figures. */
   readonly learned: boolean;
   /** Reports the share of the seed that is done. */
@@ -131,11 +133,11 @@ interface SeedOptions extends Pick<ExperimentRunOptions, "engine" | "threads" | 
 async function runSeed(
   experiment: NetworkExperiment,
   seed: Seed,
-  { engine, threads, signal, report, learned }: SeedOptions,
+  { engine, context, threads, signal, report, learned }: SeedOptions,
 ): Promise<{ readonly result: NetworkSeedResult; readonly shown: ShownSeed }> {
   report(0);
   const watch = stopwatch();
-  await using network = await SpikingNetwork.create(networkOf(experiment, seed), { engine, threads });
+  await using network = await SpikingNetwork.create(networkOf(experiment, seed), { engine, context, threads });
   const draw = watch();
   // No part of the times.
   const drawn = learned && experiment.outputs.report ? await sampledWeights(network) : [];

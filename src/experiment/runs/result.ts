@@ -179,6 +179,8 @@ const asWritten: Readonly<Record<keyof OpenExperiment, undefined>> = {
   published: undefined,
   outputs: undefined,
   map: undefined,
+  engine: undefined,
+  plan: undefined,
 };
 
 /** An experiment with the reservoir as it was run, in the order in which people write one. */

@@ -1,12 +1,11 @@
 // How an experiment runs: apart from the run, which loads much more.
 import { type InputOf, callback, optional, text } from "@spillway/core/options.js";
-import { engineTable, profileTable, threadsTable } from "../../reservoir/options.js";
+import { profileTable, selectionTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import type { EngineChoiceOptions } from "../tasks/trial.js";
 
 export const experimentRunTable = {
-  ...engineTable,
-  ...threadsTable,
+  ...selectionTable,
   ...profileTable,
   /** The folder that receives a folder of the experiment's name. Left out, nothing is written. */
   out: optional(

@@ -39,6 +39,7 @@ import { resolveRows } from "../data/resolve-rows.js";
 import { runTask } from "../tasks/run-task.js";
 import type { ModelErrors, Trial } from "../tasks/trial.js";
 import { verdictOn } from "../tasks/verdict.js";
+import { selectionOf } from "../../reservoir/computer-options.js";
 
 /**
  * The path of an experiment file, an experiment that was read, or an object of the shape of a file.
@@ -161,7 +162,7 @@ class Run {
   /** Runs the k-th seed. */
   async trial(experiment: Experiment, data: ExperimentData, k: number): Promise<Trial> {
     this.#experiment = experiment;
-    const { engine, threads, profile, signal } = this.#options;
+    const { profile, signal } = this.#options;
     const { name, seeds, outputs } = experiment;
     const label = seeds.length > 1 ? `${name}, seed ${seeds[k]} (${k + 1} of ${seeds.length})` : name;
     const onProgress = (share: number) => this.#options.onProgress?.(k * 1000 + Math.round(share * 1000), seeds.length * 1000, label);
@@ -173,8 +174,7 @@ class Run {
       refits: k === 0 && outputs.refit && this.#folder !== undefined,
       withFigures: k === 0 && outputs.report,
       withBaselines: true,
-      engine,
-      threads,
+      ...selectionOf(this.#options),
       profile,
       signal,
       onProgress,

@@ -94,7 +94,13 @@ export class DeviceTrials implements TrialRunner {
     const { data, experiment } = first;
     const rows = data.kind === "series" ? data.series.rows : data.kind === "driven" ? data.inputs.rows : 0;
     const steps = rows * jobs.length * deviceBatch(trials);
-    const { engine } = await engineFor(setup.run.engine, resolveConfig({ ...(experiment.reservoir as ReservoirOptions), seed: 0 }), steps);
+    // A plan's name means one reservoir after the other.
+    if ((setup.run.plan ?? experiment.plan ?? "auto") !== "auto") return undefined;
+    const { engine } = await engineFor(
+      setup.run.engine ?? experiment.engine,
+      resolveConfig({ ...(experiment.reservoir as ReservoirOptions), seed: 0 }),
+      steps,
+    );
     return engine.device ? new DeviceTrials(engine, setup, evaluator, signal) : undefined;
   }
 

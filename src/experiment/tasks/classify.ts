@@ -7,6 +7,7 @@ import { largest } from "../../model/classifier/class-readout.js";
 import { Classifier } from "../../model/index.js";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
 import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
+import { selectionOf } from "../../reservoir/computer-options.js";
 import { type AnyReservoirComputer, addProfiles, type WorkOptions } from "../../reservoir/index.js";
 import { encoded } from "../data/encode.js";
 import type { CaseData, Cases } from "../data/experiment-data.js";
@@ -25,7 +26,7 @@ type ClassifyExperiment = Experiment & { readonly task: ClassifyTask };
 
 export async function runClassification(experiment: ClassifyExperiment, data: CaseData, options: TrialOptions): Promise<Trial> {
   const { task, readout, washout, metrics } = experiment;
-  const { seed, engine, threads, profile, signal } = options;
+  const { seed, profile, signal } = options;
   const watch = new Stopwatch();
   const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
   const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
@@ -40,8 +41,7 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
       readout,
       washout,
       standardise,
-      engine,
-      threads,
+      ...selectionOf(options),
       profile,
       signal,
       onProgress: ofCases(progress.stage(train.sequences.length), train),

@@ -6,6 +6,7 @@ import { confusionMatrix } from "../../metrics/index.js";
 import { noLabel } from "../../metrics/metric.js";
 import { saveReservoir } from "../../model/index.js";
 import { plotConfusion, plotStateHeatmap } from "../../plot/index.js";
+import { selectionOf } from "../../reservoir/computer-options.js";
 import { type AnyReservoirComputer, ReservoirComputer, type SpikingModel } from "../../reservoir/index.js";
 import { PatternTemplates } from "../../spikes/index.js";
 import { encoded } from "../data/encode.js";
@@ -23,15 +24,14 @@ export async function runDetection(
   options: TrialOptions,
 ): Promise<Trial> {
   const { task, metrics } = experiment;
-  const { seed, engine, threads, profile, signal } = options;
+  const { seed, profile, signal } = options;
   const watch = new Stopwatch();
   const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
   const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
   const progress = new StagedProgress(options.onProgress, train.sequences.length + test.sequences.length);
   const inputSize = train.sequences[0]!.cols;
   const computer = await ReservoirComputer.create({ ...experiment.reservoir, inputSize, seed } as typeof experiment.reservoir, {
-    engine,
-    threads,
+    ...selectionOf(options),
     profile,
   });
   try {

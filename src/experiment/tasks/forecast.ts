@@ -19,6 +19,7 @@ import {
 } from "../../model/index.js";
 import type { Figure } from "../../plot/index.js";
 import type { RidgeOptions } from "../../readout/index.js";
+import { selectionOf } from "../../reservoir/computer-options.js";
 import { type AnyReservoirComputer, NonFiniteStateError, type ReservoirOptions, type WorkOptions } from "../../reservoir/index.js";
 import { shownCycles } from "../../series/calendar.js";
 import { fewestScores, type TimeStep, timesAfter } from "../../series/index.js";
@@ -207,11 +208,15 @@ function planModel(
 ): ModelPlan {
   const { task, washout, readout } = experiment;
   const { horizon } = task;
-  const { engine = "auto", profile, signal } = options;
+  const { engine = "auto", plan = "auto", context, profile, signal } = options;
   const { type, ...model } = experiment.model ?? { type: "forecaster" as const };
   if (profile && type !== "forecaster") throw new ArgumentError("profile", true, `false for model ${type}, which measures no phases`);
-  if (type === "nvar" && engine !== "auto" && engine !== "cpu")
-    throw new ArgumentError("engine", engine, '"auto" or "cpu" for model nvar, which runs on the host');
+  if (type === "nvar") {
+    if (engine !== "auto" && engine !== "cpu")
+      throw new ArgumentError("engine", engine, '"auto" or "cpu" for model nvar, which runs on the host');
+    if (plan !== "auto") throw new ArgumentError("plan", plan, '"auto" for model nvar, which runs on the host');
+    if (context) throw ArgumentError.because("a context is given; model nvar runs on the host: leave it out", { field: "context" });
+  }
   const ownOptions = { ...model, ...seriesOptions(experiment), standardise: standardises(experiment), signal };
   const chosenBy = (isOpen: boolean, rows: number) =>
     isOpen && isLongEnough(longestOf(trained), { horizon, washout: rows }) ? { horizon } : {};
@@ -228,7 +233,7 @@ function planModel(
     const { type: _, ...ridge } = readout as RidgeOptions & { readonly type?: string };
     const fitting = {
       ...(ownOptions as Omit<FieldOptions, "reservoir">),
-      ...{ readout: ridge, washout, engine: options.engine, threads: options.threads },
+      ...{ readout: ridge, washout, ...selectionOf(options) },
       reservoir: { ...(experiment.reservoir as ReservoirOptions), seed: options.seed },
       transforms: ownTransforms(experiment),
       ...(task.members !== undefined && { members: task.members }),

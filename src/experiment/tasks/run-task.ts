@@ -25,7 +25,8 @@ const taskRuns: Readonly<Record<TaskDescription["type"], TaskRun>> = {
 /** One seed of an experiment over data that are loaded. @throws ArgumentError for data of another kind */
 export async function runTask(experiment: Experiment, data: ExperimentData, options: TrialOptions): Promise<Trial> {
   const { type } = experiment.task;
-  const running = taskRuns[type](experiment, data, options);
+  const { engine = experiment.engine, plan = experiment.plan } = options;
+  const running = taskRuns[type](experiment, data, { ...options, engine, plan });
   if (running === undefined) throw ArgumentError.because(`there is no task ${type} for ${data.kind}`);
   return running;
 }

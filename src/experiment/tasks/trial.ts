@@ -7,7 +7,15 @@ import type { ConfusionMatrix, Reliability } from "../../metrics/index.js";
 import type { ForecasterOptions } from "../../model/index.js";
 import type { Figure } from "../../plot/index.js";
 import type { Trainer } from "../../readout/index.js";
-import { type AnyModel, type EnginePlan, NonFiniteStateError, type Profile, type WorkOptions } from "../../reservoir/index.js";
+import { selectionOf } from "../../reservoir/computer-options.js";
+import {
+  type AnyModel,
+  type EnginePlan,
+  type EngineSelection,
+  NonFiniteStateError,
+  type Profile,
+  type WorkOptions,
+} from "../../reservoir/index.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { StartErrors } from "../../series/index.js";
 import { standardises } from "../data/prepare.js";
@@ -19,12 +27,8 @@ import type { ChosenSettings } from "./forecast-choice.js";
 import type { RunForecasts } from "./forecast-figures.js";
 import type { ColumnScores } from "./scores.js";
 
-/** Which engine an experiment runs on. */
-export interface EngineChoiceOptions {
-  /** An engine by name; default "auto". */
-  readonly engine?: string | undefined;
-  /** Worker threads of the CPU engine. Default 1. */
-  readonly threads?: number | undefined;
+/** Where an experiment runs; `engine` and `plan` in place of the file's. */
+export interface EngineChoiceOptions extends EngineSelection {
   /** Measure phases: `computer.profile`. */
   readonly profile?: boolean | undefined;
 }
@@ -112,7 +116,7 @@ export function seriesOptions({ data }: Experiment): { readonly calendar?: reado
 /** The forecaster of an experiment for one seed. */
 export function forecasterOptions(
   experiment: Experiment,
-  { seed, trainer, engine, threads, profile, signal }: TrialOptions,
+  { seed, trainer, profile, signal, ...on }: TrialOptions,
 ): ForecasterOptions & Pick<WorkOptions, "signal"> {
   const { reservoir, washout } = experiment;
   return {
@@ -121,8 +125,7 @@ export function forecasterOptions(
     readout: trainer,
     washout,
     standardise: standardises(experiment),
-    engine,
-    threads,
+    ...selectionOf(on),
     profile,
     signal,
   };

@@ -32,12 +32,14 @@ class OneByOne implements EnsembleSession {
     this.#engine = engine;
     this.#models = models;
     this.#options = options;
-    const first = engine.plan(models[0]!, options);
+    // A plan's name may suit some members alone.
+    const planned = (options.plan === undefined ? models.slice(0, 1) : models).map((model) => engine.plan(model, options));
+    const first = planned[0]!;
     this.plan = {
       engine: engine.name,
       summary: `${models.length} reservoirs one after the other, the first: ${first.summary}`,
       bytes: first.bytes,
-      details: { plan: "one by one", reservoirs: models.length },
+      details: { plan: "one by one", reservoirs: models.length, ...(options.plan && { planOfEach: options.plan }) },
     };
     if (options.profile) this.#measured = { phases: [] };
   }

@@ -15,6 +15,7 @@ import {
   whole,
 } from "@spillway/core/options.js";
 import { type Part, Registry } from "@spillway/core/registry.js";
+import type { Context } from "@spillway/gpu";
 import type { FloatArray, Matrix, SparseMatrix } from "@spillway/numerics";
 import type { KindKernel } from "./kernel.js";
 import type { RegisteredModel } from "./model.js";
@@ -124,10 +125,10 @@ export interface ReservoirKind<Config extends RegisteredReservoirConfig = any> e
   stepper?(model: RegisteredModel<Config>): KindStep;
   /**
    * The steps of a model on an engine, by its name, in place of `stepper`, `wasm` and `kernel`;
-   * `threads` is how many the CPU engine may take.
+   * `threads` is how many the CPU engine may take, `context` the open device of a device's engine.
    * @throws EngineUnavailableError if the kind does not run there
    */
-  runner?(model: RegisteredModel<Config>, engine: string, threads: number): Promise<KindRunner>;
+  runner?(model: RegisteredModel<Config>, engine: string, threads: number, context?: Context): Promise<KindRunner>;
   /** The steps of a model as WebAssembly; left out, the CPU engine takes the stepper's. */
   wasm?(model: RegisteredModel<Config>): KindWasm;
   /** The steps of a model as a kernel; left out, devices refuse it. */

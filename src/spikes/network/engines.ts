@@ -1,8 +1,9 @@
 // How engines run networks of populations: what they offer beside reservoirs, and the choice among
 // them.
 
+import type { Context } from "@spillway/gpu";
 import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
-import { chooseEngine } from "../../reservoir/engines.js";
+import { selectEngine } from "../../reservoir/engines.js";
 import type { NetworkPlan } from "./plan.js";
 import type { NetworkSession } from "./session.js";
 
@@ -23,13 +24,18 @@ declare module "../../reservoir/engine.js" {
 }
 
 /**
- * Opens a network on an engine by name. "auto" chooses as for a liquid of these sizes; networks
+ * Opens a network on an open device, or an engine by name. "auto" chooses as for a liquid of these sizes; networks
  * that only the general kernels of a device run stay on the host. @throws EngineUnavailableError,
  * EngineCapacityError
  */
-export async function openNetwork(name: string, plan: NetworkPlan, options: NetworkEngineOptions): Promise<NetworkSession> {
-  const asked = name === "auto" && whyGeneral(plan) !== undefined ? "cpu" : name;
-  const { engine } = await chooseEngine(asked, { kind: "spiking", size: plan.size, synapses: plan.expectedSynapses });
+export async function openNetwork(
+  name: string,
+  plan: NetworkPlan,
+  { context, ...options }: NetworkEngineOptions & { readonly context?: Context | undefined },
+): Promise<NetworkSession> {
+  const asked = name === "auto" && !context && whyGeneral(plan) !== undefined ? "cpu" : name;
+  const shape = { kind: "spiking", size: plan.size, synapses: plan.expectedSynapses } as const;
+  const { engine } = await selectEngine({ engine: asked, context }, async () => shape);
   if (!engine.openNetwork) throw new EngineUnavailableError(name, "it runs no networks of populations");
   return engine.openNetwork(plan, options);
 }

@@ -1,5 +1,6 @@
 // Runs the rows of a reservoir of the kind "network" on an engine of networks.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import type { Context } from "@spillway/gpu";
 import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
 import type { KindRunner, RegisteredModel } from "../../reservoir/index.js";
 import { mostSpikes } from "./check-state.js";
@@ -13,9 +14,14 @@ import { flatState, stateOf } from "./state-values.js";
 const stepsApart = 2 ** 20;
 
 /** Opens the network of a model. @throws EngineUnavailableError, EngineCapacityError */
-export async function openRunner(model: RegisteredModel<NetworkReservoirConfig>, engine: string, threads: number): Promise<KindRunner> {
+export async function openRunner(
+  model: RegisteredModel<NetworkReservoirConfig>,
+  engine: string,
+  threads: number,
+  context?: Context,
+): Promise<KindRunner> {
   const here = plannedReservoir(model.config);
-  const session = await openNetwork(engine, here.plan, { threads });
+  const session = await openNetwork(context ? "auto" : engine, here.plan, { threads, context });
   return new NetworkRunner(model, here, session);
 }
 

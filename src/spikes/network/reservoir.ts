@@ -1,8 +1,10 @@
 // The kind "network" of reservoirs: a network of populations whose filtered spikes are the states
 // of a readout. Rows of inputs are currents, or spikes of its populations of inputs, each for a
 // time of the model. How rows are run is reservoir-runner.ts.
+
 import { ArgumentError } from "@spillway/core/errors.js";
 import { either, list, nothing, number, object, option, optional, text, whole } from "@spillway/core/options.js";
+import type { Context } from "@spillway/gpu";
 import { Matrix, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import type { KindDraw, KindSizes, RegisteredModel, ReservoirKind } from "../../reservoir/index.js";
 import { positive, share } from "../options.js";
@@ -190,6 +192,6 @@ export const networkKind: ReservoirKind<NetworkReservoirConfig> = {
   complete,
   sizes,
   draw,
-  runner: async (model: RegisteredModel<NetworkReservoirConfig>, engine: string, threads: number) =>
-    (await import("./reservoir-runner.js")).openRunner(model, engine, threads),
+  runner: async (model: RegisteredModel<NetworkReservoirConfig>, engine: string, threads: number, context?: Context) =>
+    (await import("./reservoir-runner.js")).openRunner(model, engine, threads, context),
 };

@@ -4,8 +4,9 @@ import { formatBytes } from "@spillway/core/bytes.js";
 import { ArgumentError, DisposedError } from "@spillway/core/errors.js";
 import { machineMemory } from "@spillway/core/machine-memory.js";
 import { option, resolve, type TableOf, text } from "@spillway/core/options.js";
+import type { Context } from "@spillway/gpu";
 import { allocate, type FloatArray, Matrix } from "@spillway/numerics";
-import { threadsTable } from "../../reservoir/options.js";
+import { contextTable, threadsTable } from "../../reservoir/options.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { checkState } from "./check-state.js";
 import type { NetworkConfig, NetworkOptions } from "./config.js";
@@ -34,6 +35,8 @@ import { initialState, type NetworkRunState, type NetworkSession, type StepSpike
 export interface SpikingNetworkOptions {
   /** "auto" (default), or the name of an engine. Every engine gives the same bits. */
   readonly engine?: string | undefined;
+  /** A device that is open already; the engine is that of its device. */
+  readonly context?: Context | undefined;
   /**
    * Threads of the CPU engine at most, default 1; more give the same bits. Small networks, and
    * those whose synapses change, run on one: `SpikingNetwork.engine` says so.
@@ -44,6 +47,7 @@ export interface SpikingNetworkOptions {
 /** The options of `SpikingNetwork.create`. */
 export const spikingNetworkTable = {
   engine: option(text("the name of an engine"), "auto", "Where the network runs."),
+  ...contextTable,
   ...threadsTable,
 } satisfies TableOf<SpikingNetworkOptions>;
 
@@ -79,9 +83,9 @@ export class SpikingNetwork implements AsyncDisposable {
    * EngineUnavailableError, EngineCapacityError before a synapse is drawn
    */
   static async create(options: NetworkOptions, create: SpikingNetworkOptions = {}): Promise<SpikingNetwork> {
-    const { engine, threads } = resolve(spikingNetworkTable, create);
+    const { engine, ...on } = resolve(spikingNetworkTable, create);
     const plan = planNetwork(options);
-    return new SpikingNetwork(await openNetwork(engine, plan, { threads }));
+    return new SpikingNetwork(await openNetwork(engine, plan, on));
   }
 
   /** Ranges, constants and samplers of the network. */

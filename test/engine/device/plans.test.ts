@@ -2,6 +2,7 @@
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { openDevice } from "../../../packages/gpu/src/index.js";
 import { simulatedDriver } from "../../../packages/sim/src/index.js";
+import { type ExperimentInput, type ExperimentRunOptions, runExperiment } from "../../../src/experiment/index.js";
 import { Classifier, Forecaster, Matrix, ReservoirComputer, ridge } from "../../../src/index.js";
 import { Pipeline } from "../../../src/pipeline/index.js";
 import { processPattern, processPatterns, SpikePattern } from "../../../src/spikes/index.js";
@@ -96,6 +97,55 @@ describe.each(Object.keys(stepsOf))("the plan %s", (plan) => {
     await using loaded = await Classifier.fromBytes(await classifier.toBytes(), { context, plan });
     await loaded.predict(cases);
     expectOnly(plan, "Classifier.fromBytes");
+  });
+});
+
+describe("an experiment", () => {
+  const experiment = {
+    name: "narma",
+    data: { task: "narma", length: 40 },
+    reservoir: { size: 20, storage: "dense" },
+    task: { type: "predict" },
+    split: { train: 30, test: 10 },
+    washout: 5,
+    outputs: { report: false, refit: false },
+  } as const;
+
+  it("runs by the plan of its options, or else of its file", async () => {
+    const scored = async (source: ExperimentInput, options: ExperimentRunOptions) => {
+      launched.clear();
+      return (await runExperiment(source, options)).result;
+    };
+    const { scores } = await scored(experiment, { engine: "cpu" });
+    expect((await scored(experiment, { context, plan: "named" })).scores).toEqual(scores);
+    expectOnly("named", "options");
+    const { config } = await scored({ ...experiment, plan: "named" }, { context });
+    expectOnly("named", "file");
+    expect(config.plan).toBe("named");
+    await scored({ ...experiment, plan: "named" }, { context, plan: "streamed" });
+    expectOnly("streamed", "options before the file");
+    const { engine } = await scored({ ...experiment, engine: "reference" }, {});
+    expect(engine?.name).toBe("reference");
+  });
+
+  it("refuses a plan that its model does not have", async () => {
+    const refused = { code: "value", field: "plan", value: "named" };
+    const task = { type: "forecast", horizon: 2 } as const;
+    const nvar = {
+      ...experiment,
+      data: { task: "mackeyGlass", length: 200 },
+      split: undefined,
+      reservoir: undefined,
+      washout: undefined,
+      model: "nvar",
+      task,
+    } as const;
+    await expect(runExperiment({ ...nvar, plan: "named" })).rejects.toMatchObject({
+      ...refused,
+      message: expect.stringContaining("model nvar"),
+    });
+    await expect(runExperiment(nvar, { context })).rejects.toMatchObject({ cause: { field: "context" } });
+    await expect(runExperiment(experiment, { engine: "cpu", plan: "named" })).rejects.toMatchObject({ cause: { field: "plan" } });
   });
 });
 

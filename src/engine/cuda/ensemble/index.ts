@@ -20,13 +20,17 @@ import { fastDetail } from "./kernel-choice.js";
 import { type MemberPlan, openStreams, planMembers, runMembers } from "./run.js";
 import { DeviceWeights, weightBytes } from "./weights.js";
 
-/** `DeviceAbilities.openEnsemble`, or undefined if the members run better one after the other. */
+/**
+ * `DeviceAbilities.openEnsemble`, or undefined if the members run better one after the other, or a
+ * plan for one reservoir was asked for.
+ */
 export function openTogether(
   context: Context,
   engine: string,
   models: readonly ReservoirModel[],
   options?: EngineOptions,
 ): EnsembleSession | undefined {
+  if ((options?.plan ?? "auto") !== "auto") return undefined;
   const members = models.map((model) => ({ model }));
   const plan = planMembers(context, members);
   if (!plan || !worthwhile(context, members, plan)) return undefined;
