@@ -79,9 +79,8 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
   const config = resolveConfig(options);
   checkRates(engine, config);
   if (!matrices?.weights) refuseOversized(config, engine);
-  if (matrices) return buildModel(config, matrices);
-  if (engine.device && isDrawnInPlace(config)) return buildDrawnModel(config, engine.device);
-  return buildModel(config, {}, await drawWeightsBy(config, engine));
+  if (!matrices && engine.device && isDrawnInPlace(config)) return buildDrawnModel(config, engine.device);
+  return buildModel(config, matrices, await drawWeightsBy(config, engine, undefined, matrices));
 }
 
 function isList(matrices: OwnMatrices): matrices is readonly ReservoirMatrices[] {

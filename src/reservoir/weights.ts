@@ -136,24 +136,27 @@ export async function buildDrawnModel(
 
 /**
  * As `drawWeights`, with the drawing and the iteration for the radius on an engine if W is large
- * and the engine has room. A smaller W is what `elsewhere` draws, if it is given and draws any. The
- * bits are the same.
+ * and the engine has room; power iteration runs there whatever the size. A smaller W is what
+ * `elsewhere` draws, if it is given and draws any. The bits are the same.
  * @throws SpectralRadiusError
  */
 export async function drawWeightsBy(
   config: ReservoirConfig,
   engine: Engine,
   elsewhere?: (config: ReservoirConfig) => Promise<DrawnParts | undefined>,
+  own: ReservoirMatrices = {},
 ): Promise<DrawnWeights> {
-  if (!isWorthwhile(expectedNonzeros(config))) {
-    const parts = await elsewhere?.(config);
-    return parts ? fromParts(parts, config) : drawWeights(config);
-  }
   const { device } = engine;
-  const drawn = device && config.topology.type === "erdosRenyi" && unscaledDraws(config, seedKeys(config.seed));
-  const matrix = drawn && (await unlessTooLarge(() => device.drawSparse(drawn)));
-  const made = matrix ? fromMatrix(matrix, undefined, config, true) : drawWeights(config);
   const { spectralRadius: wanted, radiusMethod: method } = config;
+  const isLarge = !own.weights && isWorthwhile(expectedNonzeros(config));
+  const isPower = device !== undefined && method === "power" && (!own.weights || own.rescale === true);
+  if (!isLarge && !isPower) {
+    const parts = await elsewhere?.(config);
+    return parts ? fromParts(parts, config) : drawWeights(config, own);
+  }
+  const drawn = isLarge && device && config.topology.type === "erdosRenyi" && unscaledDraws(config, seedKeys(config.seed));
+  const matrix = drawn && (await unlessTooLarge(() => device.drawSparse(drawn)));
+  const made = matrix ? fromMatrix(matrix, undefined, config, true) : drawWeights(config, own);
   if (!device || wanted === null || made.analyticRadius !== undefined) return made;
   const found = await unlessTooLarge(() => device.spectralRadius(made.matrix, { method }));
   return found ? { ...made, measured: () => found } : made;

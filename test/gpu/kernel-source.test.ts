@@ -75,6 +75,28 @@ describe('kernelSource "nvrtc"', () => {
     );
   });
 
+  it("names the file, if a kernel of the package is not there", async () => {
+    vi.resetModules();
+    const path = expect.stringMatching(/kernels\/ptx\/executor\.ptx$/);
+    vi.doMock("node:fs", async (original) => {
+      const real = await original<typeof import("node:fs")>();
+      const isGone = (file: unknown) => String(file).includes("executor.ptx");
+      const readFileSync = (file: never, ...rest: never[]) => real.readFileSync(isGone(file) ? `${String(file)}.gone` : file, ...rest);
+      return { ...real, existsSync: (file: string) => !isGone(file) && real.existsSync(file), readFileSync };
+    });
+    const { shippedPtx: read } = await import("../../packages/gpu/src/shipped.js");
+    vi.doUnmock("node:fs");
+    const thrown = (() => {
+      try {
+        return read("executor");
+      } catch (error) {
+        return error;
+      }
+    })();
+    expect(thrown).toMatchObject({ name: "SpillwayError", code: "file", field: "path", value: path });
+    expect(String(thrown)).toMatch(/executor\.ptx cannot be read; install it again/);
+  });
+
   it("takes no other source", () => {
     expect(() => open({ kernelSource: "cubin" as "ptx" })).toThrow('kernelSource is "cubin"; it takes "ptx" or "nvrtc"');
   });

@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { openDevice } from "../../../packages/gpu/src/index.js";
 import {
+  isSparse,
   Matrix,
   matrixSpectralRadius,
   PowerIterationError,
@@ -19,6 +20,7 @@ import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
 import { iterateOnDevice } from "../../../src/engine/cuda/spectrum/krylov.js";
 import { blockOperator } from "../../../src/engine/cuda/spectrum/operators.js";
+import { type CreateOptions, ReservoirComputer, type ReservoirOptions } from "../../../src/index.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import { EngineCapacityError } from "../../../src/reservoir/engine.js";
 import { modelOf } from "../../../src/reservoir/kinds.js";
@@ -168,6 +170,37 @@ describe("power iteration on the device has the host's bits", () => {
     const said = await device.device.spectralRadius(rotation, power).catch((error) => error);
     expect(said).toBeInstanceOf(PowerIterationError);
     expect(said).toEqual(thrown(() => matrixSpectralRadius(rotation, power)));
+  });
+
+  it("for every reservoir that asks for it, drawn or of own weights, of any size", async () => {
+    const launched = new Set<string>();
+    using context = openDevice({ driver: simulatedDriver({ onLaunch: ({ kernel }) => void launched.add(kernel) }) });
+    const outcome = async (options: ReservoirOptions, on: CreateOptions) => {
+      launched.clear();
+      const made = await ReservoirComputer.create(options, on).catch((error: unknown) => error as Error);
+      if (made instanceof Error) return [made.name, made.message];
+      await using computer = made;
+      const { weights, measuredRadius } = computer.model;
+      return [isSparse(weights) ? weights.values : weights.data, measuredRadius];
+    };
+    const found: unknown[] = [];
+    for (const storage of ["dense", "sparse"] as const)
+      for (let seed = 0; seed < 6; seed++) {
+        const options = { size: 6, storage, connectionProbability: 0.8, radiusMethod: "power", seed } as const;
+        const there = await outcome(options, { context });
+        expect(
+          [...launched].filter((name) => name.startsWith("power_iteration")),
+          `seed ${seed}`,
+        ).not.toEqual([]);
+        expect(there, `seed ${seed}`).toEqual(await outcome(options, { engine: "cpu" }));
+        found.push(there[0]);
+      }
+    // Some have a real dominant eigenvalue, others a complex pair.
+    expect(new Set(found.map((each) => each === "PowerIterationError")).size).toBe(2);
+    const matrices = { weights: Matrix.from([[1, 2], [2, 1]]), rescale: true }; // biome-ignore format: a matrix
+    const own = { size: 2, radiusMethod: "power", spectralRadius: 0.9 } as const;
+    expect(await outcome(own, { context, matrices })).toEqual([Float32Array.of(0.3, 0.6, 0.6, 0.3), expect.closeTo(3, 12)]);
+    expect([...launched]).toContain("power_iteration_f64");
   });
 
   it("of a W that it draws itself, which is told if it is not in binary64", async () => {
