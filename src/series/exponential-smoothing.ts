@@ -143,7 +143,7 @@ export function fitSmoothing(values: Float64Array, season: number, form: Smoothi
   const mean = meanOf(rest);
   const deviation = Math.sqrt(meanOf(rest.map((value) => (value - mean) * (value - mean)))) || 1e-9;
   const scratch = indices.slice();
-  const startOf = (point: Float64Array): Running => {
+  const startOf = (point: readonly number[]): Running => {
     const alpha = 1e-4 + 0.9998 * unit(point[0]!);
     scratch.set(indices);
     return {
@@ -153,18 +153,18 @@ export function fitSmoothing(values: Float64Array, season: number, form: Smoothi
       damping: hasTrend ? 0.8 + 0.18 * unit(point[3]!) : 0,
       alpha,
       beta: hasTrend ? alpha * unit(point[2]!) : 0,
-      gamma: hasSeason ? (1 - alpha) * unit(point.at(-1)!) : 0,
+      gamma: hasSeason ? (1 - alpha) * unit(point[point.length - 1]!) : 0,
       indices: scratch,
       least: Number.NEGATIVE_INFINITY,
       next: 0,
     };
   };
-  const cost = (point: Float64Array): number => {
+  const cost = (point: readonly number[]): number => {
     const squares = run(values, startOf(point));
     return Number.isFinite(squares) ? squares : Number.POSITIVE_INFINITY;
   };
-  const start = Float64Array.from([0, 0, ...(hasTrend ? [-2, 1, 0] : []), ...(hasSeason ? [-2] : [])]);
-  const steps = Float64Array.from([1, 0.3, ...(hasTrend ? [1, 1, 0.05] : []), ...(hasSeason ? [1] : [])]);
+  const start = [0, 0, ...(hasTrend ? [-2, 1, 0] : []), ...(hasSeason ? [-2] : [])];
+  const steps = [1, 0.3, ...(hasTrend ? [1, 1, 0.05] : []), ...(hasSeason ? [1] : [])];
   const best = minimise(cost, start, steps, rounds);
   const running = startOf(best.point);
   run(values, running);

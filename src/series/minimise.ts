@@ -2,8 +2,8 @@
 // the same function gives the same bits.
 
 interface Vertex {
-  point: Float64Array;
-  value: number;
+  readonly point: readonly number[];
+  readonly value: number;
 }
 
 /**
@@ -12,34 +12,41 @@ interface Vertex {
  * |best|.
  * @param cost is never NaN. @param start the first vertex; each other one is `steps[i]` further in i
  */
-export function minimise(cost: (point: Float64Array) => number, start: Float64Array, steps: Float64Array, rounds: number): Vertex {
+export function minimise(
+  cost: (point: readonly number[]) => number,
+  start: readonly number[],
+  steps: readonly number[],
+  rounds: number,
+): Vertex {
   const size = start.length;
-  const at = (point: Float64Array): Vertex => ({ point, value: cost(point) });
-  const simplex = [at(start.slice())];
-  for (let i = 0; i < size; i++) {
-    const point = start.slice();
-    point[i] = point[i]! + steps[i]!;
-    simplex.push(at(point));
-  }
-  const centre = new Float64Array(size);
-  const along = (factor: number): Vertex => at(centre.map((value, i) => value + factor * (simplex[size]!.point[i]! - value)));
+  const at = (point: readonly number[]): Vertex => ({ point, value: cost(point) });
+  const simplex = [at(start)];
+  for (let i = 0; i < size; i++) simplex.push(at(start.with(i, start[i]! + steps[i]!)));
+  /** from + factor (to - from), by coordinate. */
+  const between = (from: readonly number[], to: readonly number[], factor: number): Vertex => {
+    const point: number[] = [];
+    for (let i = 0; i < size; i++) point.push(from[i]! + factor * (to[i]! - from[i]!));
+    return at(point);
+  };
   for (let round = 0; round < rounds; round++) {
     sort(simplex);
     const [best, worst, second] = [simplex[0]!, simplex[size]!, simplex[size - 1]!];
     if (worst.value - best.value <= 1e-10 * Math.abs(best.value)) break;
-    centre.fill(0);
-    for (let v = 0; v < size; v++) for (let i = 0; i < size; i++) centre[i] = centre[i]! + simplex[v]!.point[i]! / size;
-    const reflected = along(-1);
+    const centre: number[] = [];
+    for (let i = 0; i < size; i++) {
+      let sum = 0;
+      for (let v = 0; v < size; v++) sum += simplex[v]!.point[i]! / size;
+      centre.push(sum);
+    }
+    const reflected = between(centre, worst.point, -1);
     if (reflected.value < best.value) {
-      const expanded = along(-2);
+      const expanded = between(centre, worst.point, -2);
       simplex[size] = expanded.value < reflected.value ? expanded : reflected;
     } else if (reflected.value < second.value) simplex[size] = reflected;
     else {
-      const contracted = along(reflected.value < worst.value ? -0.5 : 0.5);
+      const contracted = between(centre, worst.point, reflected.value < worst.value ? -0.5 : 0.5);
       if (contracted.value < Math.min(reflected.value, worst.value)) simplex[size] = contracted;
-      else
-        for (let v = 1; v <= size; v++)
-          simplex[v] = at(simplex[v]!.point.map((value, i) => best.point[i]! + 0.5 * (value - best.point[i]!)));
+      else for (let v = 1; v <= size; v++) simplex[v] = between(best.point, simplex[v]!.point, 0.5);
     }
   }
   sort(simplex);

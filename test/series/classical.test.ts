@@ -215,8 +215,8 @@ describe("fits", () => {
   });
 
   it("minimise Rosenbrock's function", () => {
-    const cost = ([x, y]: Float64Array) => 100 * (y! - x! * x!) ** 2 + (1 - x!) ** 2;
-    const { point, value } = minimise(cost, Float64Array.of(-1.2, 1), Float64Array.of(0.5, 0.5), 400);
+    const cost = ([x, y]: readonly number[]) => 100 * (y! - x! * x!) ** 2 + (1 - x!) ** 2;
+    const { point, value } = minimise(cost, [-1.2, 1], [0.5, 0.5], 400);
     expect(value).toBeLessThan(1e-9);
     expect([...point]).toEqual([expect.closeTo(1, 4), expect.closeTo(1, 4)]);
   });
