@@ -104,6 +104,34 @@ function measuredColumn(matrix: Matrix, c: number): ArrayLike<number> {
   return column.some(Number.isNaN) ? column.filter((value) => !Number.isNaN(value)) : column;
 }
 
+/** A term of a value, what was said of it, and its position in the matrix. */
+export type Term = (target: number, said: number, index: number) => number;
+
+/** The score of a column, of a term for each of its measured values. */
+export type ColumnScore = (terms: Float64Array, values: Float64Array, c: number) => number;
+
+/**
+ * The mean over the columns with a measured value of a score of each. @throws ArgumentError on
+ * different shapes or no values
+ */
+export function meanOverColumns(metric: string, target: MatrixLike, said: MatrixLike, term: Term, score: ColumnScore): number {
+  const { target: y, prediction } = sameShape(metric, target, said);
+  const scores: number[] = [];
+  for (let c = 0; c < y.cols; c++) {
+    const indices = Array.from({ length: y.rows }, (_, t) => t * y.cols + c).filter((i) => !Number.isNaN(y.data[i]!));
+    if (indices.length === 0) continue;
+    const terms = Float64Array.from(indices, (i) => term(y.data[i]!, prediction.data[i]!, i));
+    scores.push(
+      score(
+        terms,
+        Float64Array.from(indices, (i) => y.data[i]!),
+        c,
+      ),
+    );
+  }
+  return mean(scores);
+}
+
 /** What came, and what was predicted: T x D each. */
 export interface Pair {
   /** NaN where a value was not measured. */

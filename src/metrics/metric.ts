@@ -4,9 +4,23 @@ import { type Part, Registry } from "@spillway/core/registry.js";
 import type { Matrix } from "@spillway/numerics";
 import { accuracy } from "./classification.js";
 import { maeOf, mseOf } from "./errors.js";
+import { forecastMetrics } from "./forecast-metrics.js";
 import { type NrmseNorm, normOf, nrmseOf } from "./nrmse.js";
 import { r2Of } from "./r2.js";
 import { validPredictionTime } from "./valid-prediction-time.js";
+
+/** One of the forecasts whose rows are scored, one after the other. */
+export interface ScoredForecast {
+  readonly rows: number;
+  /** The rows before the first forecast that train; NaN was not measured. */
+  readonly training: Matrix;
+  /** Rows in a season; 1 without. */
+  readonly season: number;
+  /** What Naive2 says of the same rows. */
+  naive2(): Matrix;
+  /** A quantile of the forecast; undefined if it has none. */
+  readonly quantile?: ((level: number) => Matrix) | undefined;
+}
 
 /** What an experiment knows beside target and prediction. */
 export interface MetricContext {
@@ -16,6 +30,8 @@ export interface MetricContext {
   readonly threshold: number;
   /** Of a forecast, the training part: a horizon is too short to measure a spread on. */
   readonly reference?: Matrix | undefined;
+  /** Of "forecasts" metrics: those that the rows are of. */
+  readonly forecasts?: readonly ScoredForecast[] | undefined;
   /** Time between two rows, if it is known. */
   readonly dt?: number | undefined;
   /** Largest Lyapunov exponent per unit of the time of dt, if it is known. */
@@ -34,9 +50,10 @@ export interface SeriesMetric extends MetricPart {
   /**
    * "series": all predicted rows; of a forecast, those of all starts, one after the other.
    * "horizon": the last row of every start of a forecast. "start": every start of a forecast by
-   * itself; the score is the median over them, and a prediction may be not finite.
+   * itself; the score is the median over them, and a prediction may be not finite. "forecasts": as
+   * "series", of a forecast task alone, with `forecasts` in its context.
    */
-  readonly of: "series" | "horizon" | "start";
+  readonly of: "series" | "horizon" | "start" | "forecasts";
   /**
    * Whether it leaves out values of the target that were not measured, which are NaN. Else it is
    * given the rows that were measured in every column.
@@ -71,7 +88,7 @@ export const metrics: Registry<Metric> = new Registry<Metric>(
     kind: "metric",
     register: "registerMetric",
     needs: {
-      of: choice("series", "horizon", "start", "classes"),
+      of: choice("series", "horizon", "start", "forecasts", "classes"),
       better: choice("lower", "higher"),
       score: callback("a function of target and prediction"),
     },
@@ -101,6 +118,7 @@ export const metrics: Registry<Metric> = new Registry<Metric>(
       of: "series",
       score: (target, prediction) => r2Of({ target, prediction }),
     },
+    ...forecastMetrics,
     { ...ofCells, name: "nrmseAtHorizon", description: "nrmse of the last step of every start.", of: "horizon", score: scaledError },
     { ...ofCells, name: "rmseAtHorizon", description: "rmse of the last step of every start.", of: "horizon", score: rmse },
     {

@@ -24,10 +24,8 @@ export {
   type ConformalOptions,
   conformalOffsets,
   conformalRank,
-  coverage,
   ensembleBand,
   fewestScores,
-  winklerScore,
 } from "./conformal.js";
 export { errorQuantile, type OriginErrors } from "./error-quantiles.js";
 export { continueSmoothing, followSmoothing, type Smoothing } from "./exponential-smoothing.js";

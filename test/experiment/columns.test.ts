@@ -9,6 +9,7 @@ import { columnTable } from "../../src/experiment/report/report-section.js";
 import { readRun } from "../../src/experiment/runs/read-run.js";
 import type { ExperimentResult } from "../../src/experiment/runs/result.js";
 import { runExperiment } from "../../src/experiment/runs/run.js";
+import { seasonsOf } from "../../src/series/index.js";
 import "../../src/index.js";
 
 let folder: string;
@@ -39,7 +40,7 @@ beforeAll(async () => {
     reservoir: { size: 30 },
     readout: { lambda: 1e-2 },
     washout: 30,
-    metrics: ["rmse", "mae", "nrmse"],
+    metrics: ["rmse", "mae", "nrmse", "smape", "mase", "owa"],
     task: { type: "forecast", horizon: 6, warmup: 40, lags: 4, members: 1 },
   } as unknown as ExperimentInput;
   const finished = await runExperiment(experiment, { out: folder });
@@ -72,6 +73,40 @@ describe("a forecast of two columns", () => {
       expect(persistence.value).toBeCloseTo(rootMean(squaresOf(column, "baseline persistence")), 9);
     }
     expect(result.columns!.map(({ column }) => column)).toEqual(["pressure", "share"]);
+  });
+
+  it("has scores of each forecast and their mean, by column: sMAPE, and MASE by the season of the training rows", () => {
+    const train = 0.8 * rows;
+    const known = Array.from({ length: train }, (_, t) =>
+      [pressure(t), isGone(t) ? Number.NaN : share(t)].map((v) => Number(v.toFixed(4))),
+    );
+    const held = known.map((row, t) => row.map((_, c) => known.slice(0, t + 1).findLast((each) => !Number.isNaN(each[c]!))![c]!));
+    const season = seasonsOf(held, {})[0] ?? 1;
+    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    for (const [c, { column, scores }] of result.columns!.entries()) {
+      const steps = known.flatMap((row, t) => (t < season ? [] : [Math.abs(row[c]! - known[t - season]![c]!)]));
+      const scale = mean(steps.filter((step) => !Number.isNaN(step)));
+      const own = cells.filter((each) => each["column"] === column && each["target"] !== "");
+      const starts = [...new Set(own.map(({ start }) => start))];
+      const ofStarts = (error: (y: number, p: number) => number) =>
+        mean(
+          starts.map((start) =>
+            mean(own.filter((each) => each["start"] === start).map((each) => error(Number(each["target"]), Number(each["prediction"])))),
+          ),
+        );
+      expect(scoreOf(scores, "mase").value).toBeCloseTo(
+        ofStarts((y, p) => Math.abs(y - p) / scale),
+        9,
+      );
+      expect(scoreOf(scores, "smape").value).toBeCloseTo(
+        ofStarts((y, p) => (200 * Math.abs(y - p)) / (Math.abs(y) + Math.abs(p))),
+        9,
+      );
+      const ratio = (metric: string) =>
+        scoreOf(scores, metric).value / scoreOf(scores, metric).baselines.find(({ name }) => name === "persistence")!.value;
+      // Naive2 has a weak season of 3 rows here, and is persistence within a hundredth.
+      expect(scoreOf(scores, "owa").value / ((ratio("smape") + ratio("mase")) / 2)).toBeCloseTo(1, 1);
+    }
   });
 
   it("has the same errors in the verdict, and one for each column", () => {
@@ -120,7 +155,19 @@ describe("a forecast of two columns", () => {
 
   it("is shown column by column, and read again from result.json", async () => {
     const { heads, lines } = columnTable(result);
-    expect(heads).toEqual(["column", "rmse", "mae", "nrmse", "best baseline", "the model is", "skill", "bands hold"]);
+    expect(heads).toEqual([
+      "column",
+      "rmse",
+      "mae",
+      "nrmse",
+      "smape",
+      "mase",
+      "owa",
+      "best baseline",
+      "the model is",
+      "skill",
+      "bands hold",
+    ]);
     expect(lines.map(([column]) => column)).toEqual(["pressure", "share"]);
     const again = await readRun(made);
     expect(again.columns!.map(({ verdict }) => verdict!.against)).toEqual(result.columns!.map(({ verdict }) => verdict!.against));

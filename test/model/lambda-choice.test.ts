@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { RandomStream } from "../../packages/numerics/src/index.js";
 import { FieldForecaster, type FieldOptions, Forecaster, Matrix, NvarForecaster, rmse } from "../../src/index.js";
-import { AdaptiveConformal, coverage } from "../../src/series/index.js";
+import { coverage } from "../../src/metrics/index.js";
+import { AdaptiveConformal } from "../../src/series/index.js";
 import { lorenz, lorenz96 } from "../../src/tasks/index.js";
 
 const field = lorenz96(900, { N: 6, dt: 0.05, discard: 500 });

@@ -1,15 +1,9 @@
 // Bands: ranks by hand, coverage on data whose errors are known.
+
 import { describe, expect, it } from "vitest";
 import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
-import {
-  AdaptiveConformal,
-  conformalOffsets,
-  conformalRank,
-  coverage,
-  ensembleBand,
-  fewestScores,
-  winklerScore,
-} from "../../src/series/index.js";
+import { coverage, winklerScore } from "../../src/metrics/index.js";
+import { AdaptiveConformal, conformalOffsets, conformalRank, ensembleBand, fewestScores } from "../../src/series/index.js";
 
 const column = (...values: number[]) => new Matrix(values.length, 1, Float64Array.from(values));
 const counted = (n: number) => column(...Array.from({ length: n }, (_, k) => ((k % 2) * 2 - 1) * (n - k)));

@@ -2,9 +2,10 @@
 // training rows, forecasts the rest of them; or its choice has measured errors already.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
+import { coverage, winklerScore } from "../../metrics/index.js";
 import type { MeasuredErrors } from "../../model/forecaster/bands.js";
 import { formatShare } from "../../plot/format.js";
-import { type Band, coverage, fewestScores, validationStarts, winklerScore } from "../../series/index.js";
+import { type Band, fewestScores, validationStarts } from "../../series/index.js";
 import { measuredRows, type PreparedSeries } from "../data/prepare.js";
 import { columnAlone, mostColumns, type Outcome } from "./scores.js";
 

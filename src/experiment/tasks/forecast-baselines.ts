@@ -1,12 +1,15 @@
 // What forecasts are held against: the baselines that the experiment asks for, and those of every
 // series, on the starts of its forecasts.
 
-import type { Matrix } from "@spillway/numerics";
+import { Matrix } from "@spillway/numerics";
+import type { ScoredForecast } from "../../metrics/index.js";
 import { beside } from "../../model/forecaster/data.js";
 import { type CalendarFeature, calendarInputs } from "../../series/calendar.js";
 import {
+  continueSmoothing,
   type FittedBaseline,
   fitBaseline,
+  fitClassical,
   type SeriesBaseline,
   type StartErrors,
   seasonsOf,
@@ -25,6 +28,8 @@ export interface TrainingParts {
   /** All rows of the training part, in the units of the data and transformed. */
   readonly original: readonly Matrix<Float64Array>[];
   readonly series: readonly Matrix<Float64Array>[];
+  /** All rows of the longest training part, in the units of the data; NaN was filled and not measured. */
+  readonly measured: Matrix<Float64Array>;
   /** What is known of the rows of each part. */
   readonly facts: readonly RowFacts[];
 }
@@ -81,6 +86,32 @@ export function baselineForecasts(
     .filter((each, k) => standard.findIndex((other) => JSON.stringify(other) === JSON.stringify(each)) === k)
     .filter((each) => !isAsked(each) && applies(each, starts, horizon));
   return [...asked, ...others].map((baseline) => forecastsOf(baseline, starts, horizon, calendar));
+}
+
+/** What scores of forecasts from these starts take beside their rows. */
+export function scoredForecasts(starts: readonly StartPoint[], horizon: number, season: number): ScoredForecast[] {
+  return starts.map(({ whole, facts, at, training }) => {
+    let said: Matrix | undefined;
+    const naive2 = () => (said ??= naive2After(measuredRows(whole, facts, 0, at), horizon, season));
+    return { rows: horizon, training: training.measured, season, naive2 };
+  });
+}
+
+/** Naive2 of each column; NaN for one without a measured value. */
+function naive2After(history: Matrix, steps: number, season: number): Matrix {
+  const out = Matrix.zeros(steps, history.cols);
+  for (let c = 0; c < history.cols; c++) {
+    const values = history.column(c);
+    const said = values.every(Number.isNaN) ? undefined : continueSmoothing(fitClassical("naive2", values, season), steps);
+    for (let k = 0; k < steps; k++) out.data[k * history.cols + c] = said?.[k] ?? Number.NaN;
+  }
+  return out;
+}
+
+/** The season of the rows that train, 1 if they show none: the shortest of several. */
+export function seasonOf(starts: readonly StartPoint[], step: TimeStep | undefined): number {
+  const longest = starts[0]?.training.original.toSorted((a, b) => b.rows - a.rows)[0];
+  return longest ? (seasonsOf(longest, { step })[0] ?? 1) : 1;
 }
 
 /**

@@ -1,6 +1,6 @@
 // Where the forecasts of a task start, and the rows that train before them.
 
-import type { Matrix } from "@spillway/numerics";
+import { Matrix } from "@spillway/numerics";
 import { transformSeries } from "../../series/index.js";
 import { generateIndependent } from "../data/data.js";
 import { forecastStarts, measuredRows, mostStarts, type PreparedSeries } from "../data/prepare.js";
@@ -38,8 +38,10 @@ export function startPoints(
     const all = prepared.filter(({ trainRows }) => trainRows > washout + 1);
     const own = all.filter((each) => each.group === group);
     const parts = own.length > 0 ? own : all;
+    const longest = parts.toSorted((a, b) => b.trainRows - a.trainRows)[0];
     return {
       reference: referenceOf(parts, washout),
+      measured: longest ? measuredRows(longest.whole, longest.facts, 0, longest.trainRows) : Matrix.zeros(0, 0),
       original: parts.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
       series: parts.map(({ whole, trainRows }) => whole.series.subarray(0, trainRows)),
       facts: parts.map(({ facts }) => facts),

@@ -39,7 +39,14 @@ import { historyOf, type NvarDescription, underModel } from "../description/mode
 import type { WrittenForecast } from "../runs/forecasts-file.js";
 import type { RunFile } from "../runs/output-folder.js";
 import { calibrate, judgeBands } from "./bands.js";
-import { type BaselineForecasts, baselineForecasts, type StartPoint, startErrors } from "./forecast-baselines.js";
+import {
+  type BaselineForecasts,
+  baselineForecasts,
+  type StartPoint,
+  scoredForecasts,
+  seasonOf,
+  startErrors,
+} from "./forecast-baselines.js";
 import { checkTraining, choiceOf, isLongEnough, longestOf, planForecast } from "./forecast-choice.js";
 import { forecastFigures, rowsBefore } from "./forecast-figures.js";
 import { measuredStarts, referenceOf, startPoints } from "./forecast-starts.js";
@@ -113,7 +120,11 @@ export async function runForecast(
     });
     const reference = referenceOf(trained, washout);
     const dt = scoring.dt ?? data.dt;
-    const context: ScoreContext = { scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent };
+    const season = seasonOf(starts, data.axis?.grid.step);
+    const context: ScoreContext = {
+      ...{ scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent },
+      forecasts: scoredForecasts(starts, horizon, season),
+    };
     const asked = experiment.baselines.filter((each) => each !== "majority");
     const isTested = starts.length > 0;
     const scale = scaleOf(reference);

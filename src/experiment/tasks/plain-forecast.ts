@@ -7,6 +7,7 @@ import type { SeriesData } from "../data/experiment-data.js";
 import { asKnown, measuredRows, ownTransforms, prepareSeries } from "../data/prepare.js";
 import type { Experiment, ForecastTask } from "../description/description.js";
 import type { Scores } from "../runs/result.js";
+import { scoredForecasts, seasonOf } from "./forecast-baselines.js";
 import { checkTraining, planForecast } from "./forecast-choice.js";
 import { measuredStarts, referenceOf, startPoints } from "./forecast-starts.js";
 import { scoreSeries } from "./scores.js";
@@ -31,17 +32,19 @@ export function plainForecast(experiment: ForecastExperiment, data: SeriesData, 
   if (plan.isChosen || plan.longestLags > 0) return undefined;
   const { whole, trainRows } = prepared;
   const { horizon, warmup } = task;
-  const starts = measuredStarts(startPoints(experiment, [prepared], { seed }), horizon).map(({ at }) => at);
+  const points = measuredStarts(startPoints(experiment, [prepared], { seed }), horizon);
+  const starts = points.map(({ at }) => at);
   // A sweep knows one series for all of its starts.
   if (starts.some((at) => asKnown(whole.measured, prepared.facts.filled, whole.lost + at) !== whole.measured)) return undefined;
   if (warmup < 1 || starts.some((start, k) => k > 0 && start <= starts[k - 1]!)) return undefined;
   const reference = referenceOf([prepared], washout);
+  const known = scoredForecasts(points, horizon, seasonOf(points, data.axis?.grid.step));
   return {
     ...{ series: whole.measured, transforms: ownTransforms(experiment), trainRows, starts, warmup, horizon },
     score: (forecasts, { metrics, scoring }) => {
       const outcomes = forecasts.map((prediction, k) => ({ prediction, target: measuredRows(whole, prepared.facts, starts[k]!, horizon) }));
       const { dt = data.dt, lyapunovExponent = data.lyapunovExponent } = scoring;
-      return scoreSeries(outcomes, metrics, { scoring, reference, dt, lyapunovExponent });
+      return scoreSeries(outcomes, metrics, { scoring, reference, dt, lyapunovExponent, forecasts: known });
     },
   };
 }

@@ -4,7 +4,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { firstNonFinite, Matrix } from "@spillway/numerics";
 import { noteFinite } from "@spillway/numerics/known-finite.js";
-import { type Metric, type MetricContext, metrics } from "../../metrics/index.js";
+import { type Metric, type MetricContext, metrics, type ScoredForecast } from "../../metrics/index.js";
 import { hasNaN, measuredAlone } from "../../metrics/measured.js";
 import { stackRows } from "../data/rows.js";
 import type { ScoringDescription, TaskDescription } from "../description/description.js";
@@ -26,7 +26,7 @@ export interface ScoreContext extends Omit<MetricContext, "norm" | "threshold"> 
 /** What a task predicts, as metrics ask for it. */
 const scoredBy: Readonly<Record<TaskDescription["type"], readonly Metric["of"][]>> = {
   predict: ["series"],
-  forecast: ["series", "horizon", "start"],
+  forecast: ["series", "horizon", "start", "forecasts"],
   classify: ["classes"],
   detect: ["classes"],
 };
@@ -54,11 +54,12 @@ export function seriesScorer(
   names: readonly string[],
   context: ScoreContext,
 ): (predictions: readonly Matrix[]) => Record<string, number> {
-  const { scoring, reference, dt, lyapunovExponent } = context;
-  const about = { ...scoring, reference, dt, lyapunovExponent };
+  const { scoring, ...known } = context;
+  const about = { ...scoring, ...known };
   const isMeasured = targets.every(({ data }) => !hasNaN(data));
   const rowsOf = {
     series: (matrix: Matrix) => matrix,
+    forecasts: (matrix: Matrix) => matrix,
     horizon: (matrix: Matrix) => matrix.subarray(-1),
   };
   const scores = namedMetrics(names, scoring).map(({ metric, options }) => {
@@ -119,13 +120,26 @@ export function columnResults(
 ): ColumnScores[] | undefined {
   if (columns.length < 2 || columns.length > mostColumns) return undefined;
   return columns.map((column, c) => {
-    const own: ScoreContext = { ...context, reference: context.reference && columnAlone(context.reference, c) };
+    const own: ScoreContext = {
+      ...context,
+      reference: context.reference && columnAlone(context.reference, c),
+      forecasts: context.forecasts?.map((each) => forecastColumn(each, c)),
+    };
     const score = (all: readonly Outcome[]) => {
       const alone = all.map((each) => ({ prediction: columnAlone(each.prediction, c), target: columnAlone(each.target, c) }));
       return Object.fromEntries(names.map((name) => [name, scoreOrNaN(alone, name, own)]));
     };
     return { column, scores: score(outcomes), baselines: Object.fromEntries(baselines.map((each) => [each.name, score(each.outcomes)])) };
   });
+}
+
+function forecastColumn({ training, naive2, quantile, ...rest }: ScoredForecast, c: number): ScoredForecast {
+  return {
+    ...rest,
+    training: columnAlone(training, c),
+    naive2: () => columnAlone(naive2(), c),
+    quantile: quantile && ((level) => columnAlone(quantile(level), c)),
+  };
 }
 
 /** A column as a matrix. */
