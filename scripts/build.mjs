@@ -97,7 +97,7 @@ const { metafile } = await build({
     "src/cli/main.ts",
     "src/cli/command.ts",
     "src/experiment/search/trial-worker.ts",
-    "src/model/sweep/draw-worker.ts",
+    "src/reservoir/evaluate/draw-worker.ts",
     ...entries,
   ],
   outbase: "src",

@@ -17,10 +17,10 @@ import type { WorkOptions } from "./work.js";
 export { formatBytes } from "@spillway/core/bytes.js";
 export type * from "./engine/device.js";
 export * from "./engine/errors.js";
+export type * from "./engine/evaluation.js";
 export type * from "./engine/measures.js";
 export type * from "./engine/products.js";
 export type * from "./engine/summaries.js";
-export type * from "./engine/sweeps.js";
 export type * from "./engine/training.js";
 export type { WorkOptions } from "./work.js";
 

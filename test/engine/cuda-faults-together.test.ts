@@ -6,12 +6,12 @@ import type { Context } from "../../packages/gpu/src/index.js";
 import { Matrix } from "../../packages/numerics/src/index.js";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
+import { evaluateTogether } from "../../src/engine/cuda/ensemble/evaluation.js";
 import { openTogether } from "../../src/engine/cuda/ensemble/index.js";
 import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
-import { sweepTogether } from "../../src/engine/cuda/ensemble/sweep.js";
 import { DeviceSummary } from "../../src/engine/cuda/summary.js";
 import { ridge } from "../../src/readout/index.js";
-import { plainFeatures, ReservoirComputer } from "../../src/reservoir/index.js";
+import { type Ask, plainFeatures, ReservoirComputer } from "../../src/reservoir/index.js";
 import { model, randomMatrix } from "./contract.js";
 import { givesBack } from "./gives-back.js";
 import "../../src/index.js";
@@ -71,7 +71,7 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
     await there.run(randomMatrix(3, 1, "float32", 5));
     there.step([0.1]);
   },
-  "a sweep": async (context) => {
+  "an evaluation": async (context) => {
     const { inputWeights, bias, weights } = plain;
     const draws = {
       ...(weights as typeof weights & { values: Float32Array }),
@@ -84,8 +84,19 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
       biasDraws: Float64Array.from(bias),
     };
     const member = { base: 0, factor: 1, inputScaling: 1, bias: 1, leakRate: 0.3, noiseLevel: 0, lambda: 1e-3 };
-    const rows = { inputs, targets, washout: 1, trainRows: 4, features: plainFeatures, constant: true };
-    return sweepTogether(context, "sim", { ...rows, bases: [base], members: [member, member] }, 9 * 4 * 2 * 2);
+    const trained = { washout: 1, features: plainFeatures, constant: true, take: () => undefined };
+    const rows = { inputs, targets, trainRows: 4, ...trained };
+    const measures = { exponent: { inputs, tangent: new Float64Array(9).fill(1 / 3), washout: 1 } };
+    const ends = (value: number) => new Matrix(1, 1, Float64Array.of(value));
+    const series = [{ rows: inputs, targets, starts: [4], lower: ends(-1), upper: ends(1) }];
+    const asks: Ask[] = [
+      { kind: "errors", ...rows },
+      { kind: "predictions", ...rows },
+      { kind: "forecasts", series, horizon: 2, refit: false, ...trained },
+      { kind: "measures", measures, take: () => undefined },
+    ];
+    for (const ask of asks)
+      await evaluateTogether(context, "sim", { ask, bases: [base], members: [member, member], profile: true }, 9 * 4 * 2 * 2);
   },
 };
 

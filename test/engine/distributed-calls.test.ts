@@ -168,9 +168,13 @@ it("a sweep of many members is launched on every device before any is waited for
   const members = Array.from({ length: 2100 * devices.length }, (_, m) => ({ ...member, factor: 1 + m / 1e6 }));
   const calls = await callsOf(
     (engine) =>
-      engine.device!.sweep({
-        ...{ inputs: randomMatrix(40, 1, "float32", 3), targets: randomMatrix(40, 1, "float64", 4) as Matrix<Float64Array> },
-        ...{ washout: 5, trainRows: 30, features: plainFeatures, constant: true, bases: [base], members },
+      engine.device!.evaluate({
+        ...{ bases: [base], members },
+        ask: {
+          kind: "errors",
+          ...{ inputs: randomMatrix(40, 1, "float32", 3), targets: randomMatrix(40, 1, "float64", 4) as Matrix<Float64Array> },
+          ...{ washout: 5, trainRows: 30, features: plainFeatures, constant: true, take: () => undefined },
+        },
       })!,
   );
   expect(new Set(checkedLaunches(calls, /^ensemble_(?!scale)/))).toEqual(new Set(devices));

@@ -54,9 +54,9 @@ describe("a search over three devices", () => {
         ...engine,
         device: {
           ...device,
-          sweep: (work) => {
+          evaluate: (work) => {
             shares.set(name, [...(shares.get(name) ?? []), work.members.length]);
-            return device.sweep(work);
+            return device.evaluate(work);
           },
         },
       };

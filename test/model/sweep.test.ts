@@ -3,18 +3,17 @@
 import "../../src/index.js";
 import type { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, it } from "vitest";
-import { Matrix } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { sweepReadouts } from "../../src/model/index.js";
-import { threadsFor } from "../../src/model/sweep/bases.js";
-import { spareThreads } from "../../src/model/sweep/draw-threads.js";
 import { ridge } from "../../src/readout/index.js";
+import { threadsFor } from "../../src/reservoir/evaluate/base-drawing.js";
+import { spareThreads } from "../../src/reservoir/evaluate/draw-threads.js";
 import {
   type DeviceAbilities,
+  type Evaluation,
   ReservoirComputer,
   type registerTopology as register,
   registerEngine,
-  type SweepWork,
 } from "../../src/reservoir/index.js";
 import { randomMatrix } from "../engine/contract.js";
 
@@ -58,12 +57,12 @@ describe("sweepReadouts", () => {
       },
     };
     registerEngine("counted", async () => counted, { automatic: false });
-    const ladder = [1e-12, 1e-6, 1].flatMap((lambda) => settings.map((setting) => ({ ...setting, lambda })));
+    const path = [1e-12, 1e-6, 1].flatMap((lambda) => settings.map((setting) => ({ ...setting, lambda })));
     const given = { reservoir: { size: 15 }, seeds: [1, 2], ...data, engine: "counted" };
-    const { scores } = await sweepReadouts({ ...given, settings: ladder });
+    const { scores } = await sweepReadouts({ ...given, settings: path });
     // Two settings a seed, and the best once more.
     expect(opened).toBe(5);
-    for (const [i, setting] of ladder.entries()) {
+    for (const [i, setting] of path.entries()) {
       const alone = await sweepReadouts({ ...given, settings: [setting], engine: "cpu" });
       expect([scores.at(0, i), scores.at(1, i)]).toEqual([...alone.scores.data]);
     }
@@ -175,18 +174,19 @@ describe("a sweep whose drawing is worth threads, from the built package", () =>
 
 describe("a sweep in parts", () => {
   it("gives the engine some seeds after the others, and puts scores, progress and the best together", async () => {
-    const works: SweepWork[] = [];
+    const works: Evaluation[] = [];
     const host = cpuEngine;
     const engine = {
       ...host,
       name: "in parts",
       // A sweep asks nothing else of the device.
       device: {
-        async sweep(work: SweepWork) {
+        async evaluate(work: Evaluation) {
           works.push(work);
           work.onProgress?.(work.members.length * 60, work.members.length * 60);
-          const squares = work.members.map(({ base, bias }) => bias + work.bases[base]!.model.noiseKey[0] / 2 ** 32);
-          return { squares: new Matrix(squares.length, 1, Float64Array.from(squares)), plan: host.plan(work.bases[0]!.model) };
+          for (const [m, { base, bias }] of work.members.entries())
+            work.ask.take(m, Float64Array.of(bias + work.bases[base]!.model.noiseKey[0] / 2 ** 32) as never, 0);
+          return { plan: host.plan(work.bases[0]!.model) };
         },
       } as Partial<DeviceAbilities> as DeviceAbilities,
     };

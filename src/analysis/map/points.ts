@@ -1,4 +1,4 @@
-// The measures of some reservoirs, one after the other. An engine that takes many at once has the
+// The measures of one reservoir. An engine that takes many at once has the
 // same of most measures (together.ts).
 
 import { NonFiniteStateError } from "../../reservoir/engine/errors.js";
@@ -25,27 +25,17 @@ export interface PointSettings {
   readonly lengths: MapLengths;
 }
 
-/** Measures every point and hands its values on, in the order of `measures`. */
-export async function measurePoints(
-  points: readonly ReservoirOptions[],
-  settings: PointSettings,
-  take: (point: number, values: readonly number[]) => void,
-): Promise<void> {
-  for (const [point, reservoir] of points.entries()) {
-    const computer = (await ReservoirComputer.create(reservoir, { engine: settings.engine })) as ReservoirComputer;
-    try {
-      take(point, await valuesOf(computer, settings));
-    } finally {
-      await computer.dispose();
-    }
+/** The measures of one reservoir, in the order of `measures`. */
+export async function measurePoint(reservoir: ReservoirOptions, settings: PointSettings): Promise<number[]> {
+  const computer = (await ReservoirComputer.create(reservoir, { engine: settings.engine })) as ReservoirComputer;
+  try {
+    const at = new Point(computer, settings);
+    const values: number[] = [];
+    for (const measure of settings.measures) values.push(await finiteOrNaN(() => at[measure]()));
+    return values;
+  } finally {
+    await computer.dispose();
   }
-}
-
-async function valuesOf(computer: ReservoirComputer, settings: PointSettings): Promise<number[]> {
-  const at = new Point(computer, settings);
-  const values: number[] = [];
-  for (const measure of settings.measures) values.push(await finiteOrNaN(() => at[measure]()));
-  return values;
 }
 
 /** NaN at a point whose states left the finite numbers: the rest of the map is still a map. */

@@ -3,14 +3,14 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, type InputOf, list, option, resolve } from "@spillway/core/options.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import { resolveConfig } from "../../reservoir/config-schema.js";
+import { engineFor } from "../../reservoir/evaluate/members.js";
 import { chooseEngine, type ReservoirOptions } from "../../reservoir/index.js";
-import { engineFor } from "../../reservoir/swept.js";
 import { WorkInterruptedError, type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";
 import { estimatorOption } from "../information/dynamics-estimator.js";
 import { type AnalysisOptions, analysisTable, checkSource, inputTable } from "../source.js";
 import { type MapLengths, mapLengths } from "./lengths.js";
 import { type MapMeasure, mapMeasures, usualMeasures } from "./options.js";
-import { measurePoints, type PointSettings } from "./points.js";
+import { measurePoint, type PointSettings } from "./points.js";
 import { isTakenTogether, measureTogether } from "./together.js";
 
 export const ensembleMeasureTable = {
@@ -89,10 +89,9 @@ export async function measureAll(
     : await chooseEngine(options.engine);
   const values = Object.fromEntries(measures.map((measure) => [measure, new Float64Array(count).fill(Number.NaN)]));
   const together = configs ? measures.filter((measure) => isTakenTogether(measure, configs, options)) : [];
-  let rest = measures;
   /** Measures that every reservoir so far has. */
   const known = new Int32Array(count);
-  const take = (of: readonly MapMeasure[]) => (point: number, found: readonly number[]) => {
+  const take = (of: readonly MapMeasure[], point: number, found: readonly number[]) => {
     of.forEach((measure, m) => {
       values[measure]![point] = found[m]!;
     });
@@ -100,20 +99,27 @@ export async function measureAll(
   };
   const report = (done: number) => onProgress?.(done, count);
   try {
-    if (together.length > 0 && engine.device) {
-      const alone = together.length === measures.length;
-      const done = await measureTogether(engine, configs!, { ...settings, measures: together }, take(together), alone ? report : () => {});
-      if (done) rest = measures.filter((measure) => !together.includes(measure));
-    }
-    if (rest.length > 0) {
-      let done = 0;
-      const note = take(rest);
-      const pacer = new WorkPacer({ signal }, count);
-      await measurePoints(reservoirs, { ...settings, measures: rest }, (point, found) => {
-        note(point, found);
-        report(++done);
-        if (done < count) pacer.check(done);
-      });
+    const alone = together.length === measures.length;
+    const left =
+      together.length > 0 && engine.device
+        ? await measureTogether(
+            engine,
+            configs!,
+            { ...settings, measures: together },
+            (point, found) => take(together, point, found),
+            alone ? report : () => undefined,
+          )
+        : reservoirs.keys();
+    const whole = new Set(left);
+    const rest = measures.filter((measure) => !together.includes(measure));
+    const points = Array.from(reservoirs.keys()).filter((point) => rest.length > 0 || whole.has(point));
+    const pacer = new WorkPacer({ signal }, count);
+    let done = count - points.length;
+    for (const point of points) {
+      const of = whole.has(point) ? measures : rest;
+      take(of, point, await measurePoint(reservoirs[point]!, { ...settings, measures: of }));
+      report(++done);
+      if (done < count) pacer.check(done);
     }
   } catch (error) {
     const measured = known.reduce((sum, each) => sum + (each === measures.length ? 1 : 0), 0);

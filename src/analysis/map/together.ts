@@ -2,9 +2,8 @@
 // What that engine does not measure is left to points.ts.
 import { inPrecision, type Precision } from "@spillway/numerics";
 import type { ReservoirConfig } from "../../reservoir/config.js";
-import type { Engine, MeasuresAsked, MeasuresFound, MeasureWork, SweepMember } from "../../reservoir/engine.js";
-import { type Base, baseOf, leakRatesOf, memberOf } from "../../reservoir/swept.js";
-import { drawWeightsBy } from "../../reservoir/weights.js";
+import type { Engine, MeasuresAsk, MeasuresAsked, MeasuresFound } from "../../reservoir/engine.js";
+import { type EvaluatedMember, evaluate } from "../../reservoir/evaluate/evaluate.js";
 import { rankTolerance } from "../analyse/index.js";
 import { capacityTask } from "../capacity/index.js";
 import { startTangent } from "../lyapunov-exponent.js";
@@ -47,20 +46,15 @@ export function isTakenTogether(
   configs: readonly ReservoirConfig[],
   { estimator = "gaussian" }: Pick<PointSettings, "estimator">,
 ): boolean {
-  if (measure === "memoryCapacity" || measure === "informationCapacity") return configs[0]!.inputSize === 1;
+  if (measure === "memoryCapacity" || measure === "informationCapacity") return configs.every(({ inputSize }) => inputSize === 1);
   if (measure === "storage" || measure === "transfer") return estimator === "gaussian";
   return taken[measure] !== undefined;
 }
 
-/** What a description's numbers leave of it: with the same rest, the same draws. */
-function drawsOf(config: ReservoirConfig): string {
-  const { spectralRadius: _, inputScaling: __, bias: ___, leakRate: ____, noiseLevel: _____, ...rest } = config;
-  return JSON.stringify(rest);
-}
-
 /**
- * Measures all reservoirs; undefined if they are better measured one after the other. `take` gets
- * the values in the order of `measures`, NaN if a state was not finite.
+ * Measures reservoirs; `take` gets the values in the order of `measures`, NaN if a state was not
+ * finite.
+ * @returns the indices of those that are better measured one after the other
  */
 export async function measureTogether(
   engine: Engine,
@@ -68,42 +62,27 @@ export async function measureTogether(
   settings: Omit<PointSettings, "engine">,
   take: (point: number, values: readonly number[]) => void,
   onProgress: (done: number) => void,
-): Promise<boolean> {
+): Promise<readonly number[]> {
   const { measures, signal } = settings;
-  const first = configs[0]!;
-  const alike = ({ cell, feedback, size, inputSize, precision }: ReservoirConfig) =>
-    !cell && !feedback && size === first.size && inputSize === first.inputSize && precision === first.precision;
-  if (!engine.device || !configs.every(alike)) return false;
-  const bases: Base[] = [];
-  const places = new Map<string, { readonly base: number; readonly leakRates: ReturnType<typeof leakRatesOf> }>();
-  const members: SweepMember[] = [];
-  for (const config of configs) {
-    const key = drawsOf(config);
-    let place = places.get(key);
-    if (!place) {
-      bases.push(baseOf(config, await drawWeightsBy(config, engine)));
-      place = { base: bases.length - 1, leakRates: leakRatesOf(config.seed) };
-      places.set(key, place);
-    }
-    members.push(memberOf(bases[place.base]!, place.base, config, place.leakRates(config.leakRate, config.size), 0));
-  }
   const wanted = new Set(measures.flatMap((measure) => taken[measure]!.asked));
-  const capacity = wanted.has("capacity") ? capacityTask({ ...settings.lengths.capacity, ...inputsOf(settings) }, first) : undefined;
-  const all = askedOf(settings, first, capacity?.work);
-  const summaries = { capacity: capacity?.total as Summaries["capacity"] };
-  const asked = Object.fromEntries([...wanted].map((name) => [name, all[name]()])) as MeasuresAsked;
-  const work: MeasureWork = {
-    ...{ bases, members, asked, signal, onProgress },
-    take: (member, found) => {
-      take(
-        member,
-        measures.map((measure) => taken[measure]!.value(found, summaries) ?? Number.NaN),
-      );
-    },
+  const askOf = (config: ReservoirConfig): MeasuresAsk<EvaluatedMember> => {
+    const capacity = wanted.has("capacity") ? capacityTask({ ...settings.lengths.capacity, ...inputsOf(settings) }, config) : undefined;
+    const all = askedOf(settings, config, capacity?.work);
+    const summaries = { capacity: capacity?.total as Summaries["capacity"] };
+    return {
+      kind: "measures",
+      measures: Object.fromEntries([...wanted].map((name) => [name, all[name]()])) as MeasuresAsked,
+      take({ candidate }, found) {
+        take(
+          candidate,
+          measures.map((measure) => taken[measure]!.value(found, summaries) ?? Number.NaN),
+        );
+      },
+    };
   };
-  const done = engine.device.measure(work);
-  await done;
-  return done !== undefined;
+  const candidates = configs.map((config) => ({ config, seed: config.seed, lambdas: [0] }));
+  const { left } = await evaluate(candidates, askOf, { engine, signal, onProgress });
+  return left;
 }
 
 const inputsOf = ({ seed, amplitude }: Pick<PointSettings, "seed" | "amplitude">) => ({ seed, amplitude });

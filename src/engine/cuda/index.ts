@@ -19,10 +19,8 @@ import { openBatch } from "./batch/index.js";
 import { limitChunks } from "./chunk-limit.js";
 import { type EngineDevice, givenDevice, ownDevice } from "./device.js";
 import { ensembleMicroseconds } from "./ensemble/cost.js";
+import { evaluateTogether } from "./ensemble/evaluation.js";
 import { openTogether } from "./ensemble/index.js";
-import { measureTogether } from "./ensemble/measures.js";
-import { sweepTogether } from "./ensemble/sweep.js";
-import { forecastTogether } from "./ensemble/sweep-forecasts.js";
 import { leastSquaresOnDevice } from "./least-squares.js";
 import { freeMemory, usableMemory } from "./memory.js";
 import { neighbourCounts } from "./neighbours.js";
@@ -187,9 +185,7 @@ function abilitiesOf({ name, device, stepsPerChunk, others }: EngineParts): Cuda
       const rates = models.filter((model) => model.kind === undefined);
       return rates.length === models.length ? openTogether(device.context(), name, rates, options) : undefined;
     },
-    sweep: (work) => sweepTogether(device.context(), name, work),
-    sweepForecasts: (work) => forecastTogether(device.context(), name, work),
-    measure: (work) => measureTogether(device.context(), name, work),
+    evaluate: (work) => evaluateTogether(device.context(), name, work),
     beside(engines) {
       const devices = engines.filter((other): other is DeviceEngine => "context" in other);
       return engineOf(name, device, stepsPerChunk, devices);

@@ -3,14 +3,15 @@
 import { SpillwayError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import { DifferentResultsError } from "@spillway/search/different-results.js";
-import { CandidateSweep, type SweepCandidate } from "../../model/sweep/candidates.js";
+import { evaluateCandidates, forecastsOf, predictionsOf, type SweepCandidate } from "../../model/sweep/candidates.js";
 import type { RidgeOptions, RidgeTrainer } from "../../readout/index.js";
 import { isComposite } from "../../reservoir/composite/config.js";
 import { resolveConfig } from "../../reservoir/config-schema.js";
 import type { Engine } from "../../reservoir/engine.js";
+import { KeptBases } from "../../reservoir/evaluate/base-drawing.js";
+import { engineFor } from "../../reservoir/evaluate/members.js";
 import { isSpiking, type ReservoirOptions } from "../../reservoir/index.js";
 import { isRegistered } from "../../reservoir/registered/model.js";
-import { engineFor } from "../../reservoir/swept.js";
 import { standardises } from "../data/prepare.js";
 import type { Experiment } from "../description/description.js";
 import { modelTypeOf } from "../description/model-options.js";
@@ -58,7 +59,7 @@ export class DeviceTrials implements TrialRunner {
   readonly #evaluator: TrialEvaluator;
   readonly #compared: TrialEvaluator;
   readonly #signal: AbortSignal;
-  readonly #sweep: CandidateSweep;
+  readonly #kept = new KeptBases();
   readonly #rows = new WeakMap<object, Map<string, SharedRows | undefined>>();
   readonly #begun = performance.now();
   #comparedMs = 0;
@@ -69,7 +70,6 @@ export class DeviceTrials implements TrialRunner {
     this.#evaluator = evaluator;
     this.#compared = new TrialEvaluator({ ...setup, run: { ...setup.run, engine: "cpu" } }, signal);
     this.#signal = signal;
-    this.#sweep = new CandidateSweep(engine);
   }
 
   /**
@@ -168,13 +168,14 @@ export class DeviceTrials implements TrialRunner {
       templates.set(experiment, template);
       return { reservoir: template.reservoir, lambdas: template.lambdas, seed };
     });
-    if ("forecast" in shared)
-      return this.#sweep.forecast(
-        candidates,
+    const options = { engine: this.engine, kept: this.#kept, signal: this.#signal };
+    if ("forecast" in shared) {
+      const ask = forecastsOf(
         { ...common, ...shared.forecast },
         (index, k, forecasts) => forecasts && set(index, k, shared.forecast.score(forecasts, jobs[index]!.experiment)),
-        this.#signal,
       );
+      return evaluateCandidates(candidates, ask, options);
+    }
     const { train, test, restore, skipped, target } = shared.prediction;
     const scored = target.subarray(skipped);
     const scorers = new Map<Experiment, Scorer>();
@@ -185,15 +186,11 @@ export class DeviceTrials implements TrialRunner {
       scorers.set(experiment, scorer);
       return scorer;
     };
-    return this.#sweep.predict(
-      candidates,
-      { ...common, train, test },
-      (index, k, made) => {
-        const { experiment } = jobs[index]!;
-        if (made) set(index, k, (scorers.get(experiment) ?? scorerOf(experiment))(made));
-      },
-      this.#signal,
-    );
+    const ask = predictionsOf({ ...common, train, test }, (index, k, made) => {
+      const { experiment } = jobs[index]!;
+      if (made) set(index, k, (scorers.get(experiment) ?? scorerOf(experiment))(made));
+    });
+    return evaluateCandidates(candidates, ask, options);
   }
 
   /** Jobs over the same rows together; those that no sweep takes are left out. */

@@ -4,13 +4,12 @@
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { Matrix, type MatrixLike } from "@spillway/numerics";
-import type { ForecastSeries, ForecastSweepWork, SweptForecasts } from "../../reservoir/engine.js";
+import type { ForecastSeries } from "../../reservoir/engine.js";
 import { anySeries, series as checkedSeries } from "../../reservoir/inputs.js";
 import type { Profile } from "../../reservoir/profile.js";
 import { type ForecastLoss, type LossContext, losses } from "../forecaster/loss.js";
 import { rangeOf } from "../forecaster/preprocessing.js";
 import { fitStandardisation } from "../standardisation.js";
-import { forecastsOneByOne } from "./forecasts-one-by-one.js";
 import { SweepMembers, type SweepMembersOptions, type SweptReservoir } from "./members.js";
 
 /**
@@ -81,7 +80,7 @@ export interface ForecastSweepResult {
 export async function sweepForecasts(given: ForecastSweepOptions): Promise<ForecastSweepResult> {
   const { forecastSweepTable } = await import("./options.js");
   const options = resolve(forecastSweepTable, given);
-  const { washout, horizon, refit, intercept: constant, signal, profile } = options;
+  const { washout, horizon, refit, intercept: constant } = options;
   const all = await SweepMembers.of({ ...options, settings: given.settings });
   const { template, features, settings } = all;
   const scored = options.series.map((each, s) => {
@@ -91,15 +90,11 @@ export async function sweepForecasts(given: ForecastSweepOptions): Promise<Forec
   });
   all.checkDetermined(Math.min(...scored.map(({ starts }) => starts[0]! - 1 - washout)));
   const scores = scored.map(() => Matrix.zeros(all.seeds.length, settings.length));
-  const rows = scored.reduce((sum, { starts }) => sum + starts.at(-1)!, 0);
-  const made = await all.run<SweptForecasts>(rows, ({ from, bases, members, configOf, onProgress }, engine) => {
-    const work: ForecastSweepWork = {
-      ...{ bases, members, washout, features, constant, signal, profile, series: scored, horizon, refit, onProgress },
-      take: (s, m, forecasts) => {
-        scores[s]!.data[from * settings.length + m] = scored[s]!.score(forecasts, s);
-      },
-    };
-    return engine.device?.sweepForecasts(work) ?? forecastsOneByOne(engine, work, configOf, bases, all.trainers);
+  const made = await all.evaluate({
+    ...{ kind: "forecasts", washout, features, constant, series: scored, horizon, refit },
+    take({ candidate }, forecasts, s) {
+      scores[s]!.data[candidate] = scored[s]!.score(forecasts, s);
+    },
   });
   if (scores.every(({ data }) => data.every(Number.isNaN)))
     throw new SpillwayError(
@@ -110,10 +105,7 @@ export async function sweepForecasts(given: ForecastSweepOptions): Promise<Forec
     if (!(s in scores)) throw ArgumentError.because(`there is no series ${s}; there are ${scores.length}`);
     return scores[s]!;
   };
-  const member = (s: number, i: number, of = 0): SweptReservoir => {
-    const score = scoresOf(of);
-    return all.member(s, i, (seed, setting) => score.at(seed, setting));
-  };
+  const member = (s: number, i: number, of = 0): SweptReservoir => all.member(s, i, scoresOf(of));
   return {
     ...{ scores, member, engine: { name: made.engine.name, reason: made.reason } },
     best: (count = 1, of = 0) => {

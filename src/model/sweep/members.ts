@@ -1,16 +1,15 @@
-// What the sweeps share: every setting of a description with every seed, in parts whose weights are
-// drawn while the members of the part before are evaluated.
+// What the sweeps share: every setting of a description with every seed.
 import { ArgumentError } from "@spillway/core/errors.js";
-import type { Seed } from "@spillway/numerics";
+import type { Matrix, Seed } from "@spillway/numerics";
 import { type FeatureOptions, type RidgeTrainer, ridge } from "../../readout/index.js";
 import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.js";
-import type { Engine, EnginePlan, SweepMember, WorkOptions } from "../../reservoir/engine.js";
+import { type ReadoutAsk, stepsOf } from "../../reservoir/engine/evaluation.js";
+import type { Engine, WorkOptions } from "../../reservoir/engine.js";
+import { type EvaluatedMember, type EvaluateOptions, evaluate } from "../../reservoir/evaluate/evaluate.js";
+import { engineFor } from "../../reservoir/evaluate/members.js";
 import { type FeatureSpec, featureCount } from "../../reservoir/features.js";
-import { addMeasurements, type EngineProfile, type Profile } from "../../reservoir/profile.js";
-import { type Base, engineFor, leakRatesOf, memberOf } from "../../reservoir/swept.js";
-import { expectedNonzeros } from "../../reservoir/topologies/index.js";
-import { WorkInterruptedError } from "../../reservoir/work.js";
-import { BaseDrawing, type SeedRange } from "./bases.js";
+import type { Profile } from "../../reservoir/profile.js";
+import { oneByOne } from "./one-by-one.js";
 
 /**
  * What a member of a sweep may have for itself. What is left out is the description's; lambda's
@@ -58,41 +57,6 @@ export interface SweptReservoir {
   readonly config: ReservoirConfig;
   readonly lambda: number;
   readonly score: number;
-}
-
-/**
- * Members of one part of a sweep: enough to fill a device, and few enough to draw the next ones
- * meanwhile.
- */
-const membersOfPart = 8192;
-
-/** Bytes of W of the seeds of one part, near enough. */
-const weightBytesOfPart = 2 ** 28;
-
-/** The seeds of each part, in order; parts of one size, but for the last. */
-export function partsOf(seeds: number, settings: number, config: ReservoirConfig): SeedRange[] {
-  const fit = Math.floor(weightBytesOfPart / (16 * expectedNonzeros(config) + 1));
-  const most = Math.max(1, Math.min(Math.ceil(membersOfPart / settings), fit));
-  const size = Math.ceil(seeds / Math.ceil(seeds / most));
-  return Array.from({ length: Math.ceil(seeds / size) }, (_, p) => ({ from: p * size, to: Math.min(seeds, (p + 1) * size) }));
-}
-
-/** The plan of all parts. */
-function planOf(results: readonly { readonly plan: EnginePlan }[], reservoirs: number): EnginePlan {
-  const { plan } = results[0]!;
-  if (results.length === 1) return plan;
-  const details = { ...plan.details, reservoirs, parts: results.length };
-  return { ...plan, summary: `${reservoirs} reservoirs in ${results.length} parts, the first: ${plan.summary}`, details };
-}
-
-/** Some seeds of a sweep, drawn, with the members of each. */
-export interface SweepPart extends SeedRange {
-  readonly bases: readonly Base[];
-  /** Seed by seed, each with every setting. */
-  readonly members: readonly SweepMember[];
-  /** The description of member m of the part. */
-  readonly configOf: (m: number) => ReservoirConfig;
-  readonly onProgress: (done: number) => void;
 }
 
 /** Every setting of a reservoir with every seed. */
@@ -143,7 +107,7 @@ export class SweepMembers {
   }
 
   /** The member of a seed and a setting, by their indices, with its score. @throws ArgumentError */
-  member(seed: number, setting: number, score: (seed: number, setting: number) => number): SweptReservoir {
+  member(seed: number, setting: number, scores: Matrix): SweptReservoir {
     const { seeds, settings, lambdas } = this;
     if (!(seed in seeds && setting in settings))
       throw ArgumentError.because(
@@ -151,78 +115,24 @@ export class SweepMembers {
       );
     return {
       ...{ seed: seeds[seed]!, setting: settings[setting]!, config: this.configOf(seed, setting) },
-      ...{ lambda: lambdas[setting]!, score: score(seed, setting) },
+      ...{ lambda: lambdas[setting]!, score: scores.at(seed, setting) },
     };
   }
 
   /**
-   * Evaluates all members part by part. The weights of a part are drawn while the members of the
-   * part before run.
-   * @param rows the steps of a member
-   * @param evaluate starts the work of a part
-   * @param take takes what the part gave
+   * Evaluates every setting with every seed; candidates are in this order.
    * @throws WorkInterruptedError
    */
-  async run<Result extends { readonly plan: EnginePlan; readonly profile?: EngineProfile | undefined }>(
-    rows: number,
-    evaluate: (part: SweepPart, engine: Engine) => Promise<Result>,
-    take: (part: SweepPart, result: Result) => void = () => undefined,
-  ): Promise<{ readonly engine: Engine; readonly reason: string; readonly profile?: Profile }> {
-    const { onProgress, profile } = this.#options;
-    const { seeds, settings, template } = this;
-    const total = seeds.length * settings.length * rows;
-    const { engine, reason } = await engineFor(this.#options.engine, template, total);
-    const begun = performance.now();
-    const results: Result[] = [];
-    let done = 0;
-    const drawing = BaseDrawing.of(seeds, this.#variants, engine, this.#options, () => done, total);
-    try {
-      const parts = partsOf(seeds.length, settings.length, template);
-      let ahead = drawing.draw(parts[0]!);
-      for (const [p, range] of parts.entries()) {
-        const before = done;
-        const part = this.#part(range, await ahead, (made) => {
-          done = before + made;
-          onProgress?.(done, total);
-        });
-        const running = evaluate(part, engine);
-        // The engine has its work; what the next part takes is drawn meanwhile.
-        const next = parts[p + 1];
-        if (next) {
-          ahead = drawing.draw(next);
-          ahead.catch(() => undefined);
-        }
-        const result = await running;
-        results.push(result);
-        take(part, result);
-      }
-    } catch (error) {
-      if (!(error instanceof WorkInterruptedError)) throw error;
-      throw new WorkInterruptedError(done, total, error.cause);
-    } finally {
-      await drawing.dispose();
-    }
-    if (!profile) return { engine, reason };
-    const milliseconds = performance.now() - begun;
-    const measured = results.flatMap((result) => result.profile ?? []);
-    const plan = planOf(results, seeds.length * settings.length);
-    const phases = addMeasurements([drawing.profile(), ...measured]);
-    return { engine, reason, profile: { engine: engine.name, plan, calls: 1, milliseconds, ...phases } };
+  async evaluate(
+    ask: ReadoutAsk<EvaluatedMember>,
+  ): Promise<{ readonly engine: Engine; readonly reason: string; readonly profile?: Profile | undefined }> {
+    const { seeds, lambdas, template, trainers } = this;
+    const steps = seeds.length * lambdas.length * stepsOf(ask);
+    const { engine, reason } = await engineFor(this.#options.engine, template, steps);
+    const candidates = seeds.flatMap((seed) => this.#variants.map((config, i) => ({ config, seed, lambdas: [lambdas[i]!] })));
+    const { signal, onProgress, profile } = this.#options;
+    const one: EvaluateOptions["oneByOne"] = (on, work) => oneByOne(on, work, trainers);
+    const made = await evaluate(candidates, () => ask, { engine, signal, onProgress, profile, oneByOne: one });
+    return { engine, reason, ...(made.profile ? { profile: made.profile } : {}) };
   }
-
-  #part(range: SeedRange, bases: readonly Base[], onProgress: (done: number) => void): SweepPart {
-    const members = bases.flatMap((base, b) => {
-      const leakRates = leakRatesOf(this.seeds[range.from + b]!);
-      return this.#variants.map((variant, i) => memberOf(base, b, variant, leakRates(variant.leakRate, variant.size), this.lambdas[i]!));
-    });
-    const configOf = (m: number) => this.configOf(range.from + members[m]!.base, m % this.settings.length);
-    return { ...range, bases, members, configOf, onProgress };
-  }
-}
-
-/** The index of the smallest score, or -1 if none is a number. */
-export function smallest(scores: Float64Array): number {
-  let best = -1;
-  for (const [i, score] of scores.entries()) if (!Number.isNaN(score) && (best < 0 || score < scores[best]!)) best = i;
-  return best;
 }

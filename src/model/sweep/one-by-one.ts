@@ -1,80 +1,135 @@
-// The members of a sweep one after the other, for engines that have no better way; those that
-// differ in lambda alone share their states and sums. Bits and errors are those of `DeviceAbilities.sweep`.
-import { Matrix, type Precision } from "@spillway/numerics";
-import { IllConditionedError, type RidgeAccumulator, type ridge, SingularFitError, type TrainedReadout } from "../../readout/index.js";
-import type { ReservoirConfig } from "../../reservoir/config.js";
+// Readouts of an evaluation's members one after the other, for engines that have no better way;
+// those that differ in lambda alone share their states and sums. Bits are those of
+// `DeviceAbilities.evaluate`.
+import { type FloatArray, Matrix } from "@spillway/numerics";
+import {
+  IllConditionedError,
+  type RidgeAccumulator,
+  type RidgeTrainer,
+  SingularFitError,
+  type TrainedReadout,
+} from "../../readout/index.js";
 import { NonFiniteStateError } from "../../reservoir/engine/errors.js";
-import type { SweepErrors, SweepWork } from "../../reservoir/engine/sweeps.js";
+import {
+  type ErrorsAsk,
+  type ForecastSeries,
+  type ForecastsAsk,
+  type PredictionsAsk,
+  sharedPrefixes,
+  stepsOf,
+  type TrainedRows,
+} from "../../reservoir/engine/evaluation.js";
 import { accumulate } from "../../reservoir/engine/training.js";
-import { trunksOf } from "../../reservoir/engine/trunks.js";
-import type { Engine, EnginePlan } from "../../reservoir/engine.js";
-import { applyReadout } from "../../reservoir/features.js";
+import type { Engine, EnginePlan, EngineSession, Evaluated } from "../../reservoir/engine.js";
+import type { HostEvaluation } from "../../reservoir/evaluate/evaluate.js";
+import { applyReadout, evaluateReadout, writeFeatures } from "../../reservoir/features.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { addMeasurements, type EngineProfile, type PhaseName } from "../../reservoir/profile.js";
-import type { Base } from "../../reservoir/swept.js";
 import { buildModel } from "../../reservoir/weights.js";
 import { WorkPacer } from "../../reservoir/work.js";
 
-/** What `DeviceAbilities.sweep` gives, one member after the other. */
-export async function oneByOne(
-  engine: Engine,
-  work: SweepWork,
-  configOf: (member: number) => ReservoirConfig,
-  bases: readonly Base[],
-  trainers: ReadonlyMap<number, ReturnType<typeof ridge>>,
-): Promise<SweepErrors> {
-  const { members, inputs, targets, trainRows } = work;
-  const pacer = new WorkPacer(work, members.length * inputs.rows);
-  const squares = Matrix.zeros(members.length, targets.cols);
+/** A member, and the trainer of its lambda. */
+interface PathMember {
+  readonly member: number;
+  readonly trainer: RidgeTrainer;
+}
+
+/** What the members of one reservoir are evaluated with. */
+interface Pass {
+  readonly session: EngineSession;
+  /** They differ in lambda alone. */
+  readonly path: readonly PathMember[];
+  readonly signal: AbortSignal | undefined;
+  /** Takes what the host measured of its own work. */
+  readonly measured: EngineProfile[];
+}
+
+/** What `DeviceAbilities.evaluate` does, one reservoir after the other. */
+export async function oneByOne(engine: Engine, work: HostEvaluation, trainers: ReadonlyMap<number, RidgeTrainer>): Promise<Evaluated> {
+  const { bases, members, ask, signal, profile, configOf } = work;
+  const steps = stepsOf(ask);
+  const pacer = new WorkPacer(work, members.length * steps);
   const measured: EngineProfile[] = [];
   let done = 0;
-  for (const { member, places } of trunksOf(members)) {
-    const model = buildModel(configOf(places[0]!), {}, bases[member.base]!.drawn);
-    const states = Matrix.zeros(inputs.rows - trainRows, model.size, model.precision) as Matrix;
+  for (const prefix of sharedPrefixes(members)) {
+    const model = buildModel(configOf(prefix.members[0]!), {}, bases[prefix.member.base]!.drawn);
+    const path = prefix.members.map((member) => ({ member, trainer: trainers.get(members[member]!.lambda)! }));
+    const session = await engine.open(model, { profile });
     try {
-      const first = trainers.get(member.lambda)!;
-      const readouts = await overSums(engine, model, work, first, { states, measured }, (sink) =>
-        places.map((place) => solved(() => trainers.get(members[place]!.lambda)!.solve(sink))),
-      );
-      const begun = performance.now();
-      for (const [l, place] of places.entries()) addSquares(readouts[l], states, work, model.precision, squares.row(place));
-      measured.push(onHost("score", begun));
-    } catch (error) {
-      if (!(error instanceof NonFiniteStateError)) throw error;
-      for (const place of places) squares.row(place).fill(Number.NaN);
+      const pass = { session, path, signal, measured };
+      if (ask.kind === "forecasts")
+        for (const [s, series] of ask.series.entries()) {
+          await forecastSeries(pass, ask, series, s);
+          if (pacer.due()) await pacer.pause(done + path.length * series.starts.at(-1)!);
+        }
+      else await answerRows(pass, ask);
+      measured.push(...[session.profile?.()].filter((each) => each !== undefined));
+    } finally {
+      await session.dispose();
     }
-    done += places.length;
-    await pacer.pause(done * inputs.rows);
+    done += path.length * steps;
+    await pacer.pause(done);
   }
   pacer.finish();
   const first = engine.plan(bases[0]!.model);
   const plan: EnginePlan = { ...first, summary: `${members.length} reservoirs one after the other, the first: ${first.summary}` };
-  return { squares, plan, ...(work.profile ? { profile: addMeasurements(measured) } : {}) };
+  return { plan, ...(profile ? { profile: addMeasurements(measured) } : {}) };
 }
 
-/** Squared errors of the rows after training, NaN without a readout. */
-function addSquares(
-  readout: TrainedReadout | undefined,
-  states: Matrix,
-  { inputs, targets, trainRows }: SweepWork,
-  precision: Precision,
-  sums: Float64Array,
-): void {
-  if (!readout) {
-    sums.fill(Number.NaN);
-    return;
+/** The readout of one member. */
+export async function retrain(
+  engine: Engine,
+  model: ReservoirModel,
+  rows: TrainedRows,
+  trainer: RidgeTrainer,
+  signal: AbortSignal | undefined,
+): Promise<TrainedReadout> {
+  const session = await engine.open(model);
+  try {
+    return await overSums(session, rows, trainer, signal, async (sink) => trainer.solve(sink));
+  } finally {
+    await session.dispose();
   }
-  const predicted = applyReadout(readout, states, inputs.subarray(trainRows), precision);
-  const wanted = targets.subarray(trainRows).data;
-  for (let i = 0; i < wanted.length; i++) {
-    const error = predicted[i]! - wanted[i]!;
-    const at = i % targets.cols;
+}
+
+/** Errors or predictions of the rows after training. */
+async function answerRows({ session, path, signal, measured }: Pass, ask: ErrorsAsk | PredictionsAsk): Promise<void> {
+  const { inputs, trainRows } = ask;
+  const { size, precision } = session.model;
+  const states = Matrix.zeros(inputs.rows - trainRows, size, precision) as Matrix;
+  let readouts: readonly (TrainedReadout | undefined)[];
+  try {
+    readouts = await overSums(session, ask, path[0]!.trainer, signal, async (sink) => {
+      await session.run({ inputs: inputs.subarray(trainRows) }, { into: states, signal });
+      return onHost(measured, "solve", () => path.map(({ trainer }) => solved(() => trainer.solve(sink))));
+    });
+  } catch (error) {
+    if (!(error instanceof NonFiniteStateError)) throw error;
+    readouts = path.map(() => undefined);
+  }
+  onHost(measured, "score", () => {
+    for (const [l, { member }] of path.entries()) {
+      const readout = readouts[l];
+      const predicted = readout && applyReadout(readout, states, inputs.subarray(trainRows), precision);
+      if (ask.kind === "predictions") ask.take(member, predicted && Float64Array.from(predicted));
+      else ask.take(member, predicted && squaresOf(predicted, ask.targets.subarray(trainRows)));
+    }
+  });
+}
+
+/** Of each output the sum of its squared errors. */
+function squaresOf(predicted: FloatArray, { data, cols }: Matrix<Float64Array>): Float64Array {
+  const sums = new Float64Array(cols);
+  for (let i = 0; i < data.length; i++) {
+    const error = predicted[i]! - data[i]!;
+    const at = i % cols;
     sums[at] = sums[at]! + error * error;
   }
+  return sums;
 }
 
 /** A readout, or undefined if its lambda is too small for the factorisation. */
-export function solved(solve: () => TrainedReadout): TrainedReadout | undefined {
+function solved(solve: () => TrainedReadout): TrainedReadout | undefined {
   try {
     return solve();
   } catch (error) {
@@ -83,44 +138,110 @@ export function solved(solve: () => TrainedReadout): TrainedReadout | undefined 
   }
 }
 
-function onHost(phase: PhaseName, begun: number): EngineProfile {
-  return { phases: [{ phase, clock: "host", milliseconds: performance.now() - begun, pieces: 1 }] };
+function onHost<Made>(measured: EngineProfile[], phase: PhaseName, work: () => Made): Made {
+  const begun = performance.now();
+  const made = work();
+  measured.push({ phases: [{ phase, clock: "host", milliseconds: performance.now() - begun, pieces: 1 }] });
+  return made;
 }
 
-/** The readout of one member. */
-export function retrain(
-  engine: Engine,
-  model: ReservoirModel,
-  work: SweepWork,
-  trainer: ReturnType<typeof ridge>,
-): Promise<TrainedReadout> {
-  return overSums(engine, model, work, trainer, {}, (sink) => trainer.solve(sink));
-}
-
-/**
- * What `solve` makes of the sums of a member's training rows. `states`, if they are given, take
- * those of the rows after training, and `measured` what it cost.
- */
+/** What `solve` makes of the sums of a reservoir's training rows. */
 async function overSums<Solved>(
-  engine: Engine,
-  model: ReservoirModel,
-  { inputs, targets, washout, trainRows, signal, profile }: SweepWork,
-  trainer: ReturnType<typeof ridge>,
-  { states, measured = [] }: { readonly states?: Matrix; readonly measured?: EngineProfile[] },
-  solve: (sink: RidgeAccumulator) => Solved,
+  session: EngineSession,
+  { inputs, targets, washout, trainRows }: TrainedRows,
+  trainer: RidgeTrainer,
+  signal: AbortSignal | undefined,
+  solve: (sink: RidgeAccumulator) => Promise<Solved>,
 ): Promise<Solved> {
-  const session = await engine.open(model, { profile });
-  const sink: RidgeAccumulator = trainer.accumulator({ stateSize: model.size, inputSize: model.inputSize, outputSize: targets.cols });
+  const sink = trainer.accumulator({ stateSize: session.model.size, inputSize: inputs.cols, outputSize: targets.cols });
   try {
     const rows = { targets: targets.subarray(0, trainRows), washout, sink, signal };
     await accumulate(session, { inputs: inputs.subarray(0, trainRows) }, rows);
-    if (states) await session.run({ inputs: inputs.subarray(trainRows) }, { into: states, signal });
-    const begun = performance.now();
-    const made = solve(sink);
-    measured.push(onHost("solve", begun), ...[session.profile?.()].filter((each) => each !== undefined));
-    return made;
+    return await solve(sink);
   } finally {
     sink.dispose();
-    await session.dispose();
+  }
+}
+
+/** Forecasts of one series by the readouts of a lambda path. */
+async function forecastSeries(pass: Pass, ask: ForecastsAsk, series: ForecastSeries, index: number): Promise<void> {
+  const made = pass.path.map(() => new Float64Array(series.starts.length * ask.horizon * series.rows.cols));
+  try {
+    await forecastFrom(pass, ask, series, made);
+  } catch (error) {
+    if (!(error instanceof NonFiniteStateError)) throw error;
+    for (const out of made) out.fill(Number.NaN);
+  }
+  for (const [l, { member }] of pass.path.entries()) ask.take(member, made[l]!, index);
+}
+
+async function forecastFrom(
+  { session, path, signal }: Pass,
+  { washout, refit, horizon }: ForecastsAsk,
+  { rows, targets, starts, lower, upper }: ForecastSeries,
+  made: readonly Float64Array[],
+): Promise<void> {
+  const { size, precision } = session.model;
+  const inputSize = rows.cols;
+  const sink = path[0]!.trainer.accumulator({ stateSize: size, inputSize, outputSize: inputSize });
+  const length = horizon * inputSize;
+  let readouts: (TrainedReadout | undefined)[] = [];
+  session.reset();
+  try {
+    for (const [k, start] of starts.entries()) {
+      const from = k === 0 ? 0 : starts[k - 1]!;
+      // The target of the row before a start is not known at it.
+      const states = Matrix.zeros(start - from, size, precision);
+      await session.run({ inputs: rows.subarray(from, start) }, { into: states, signal });
+      if (k === 0 || refit) {
+        const first = Math.max(from, washout);
+        const last = start - 1;
+        if (first < last)
+          sink.add(states.subarray(first - from, last - from), rows.subarray(first, last), targets.subarray(first + 1, last + 1));
+        readouts = path.map(({ trainer }) => solved(() => trainer.solve(sink)));
+      }
+      const state = session.getState();
+      for (const [l, readout] of readouts.entries()) {
+        const out = made[l]!.subarray(k * length, (k + 1) * length);
+        if (!readout) {
+          out.fill(Number.NaN);
+          continue;
+        }
+        session.setState(state);
+        goOn(session, readout, rows.row(start - 1), lower.row(k), upper.row(k), out);
+      }
+      session.setState(state);
+      if (refit && k + 1 < starts.length && start - 1 >= washout)
+        sink.add(states.subarray(start - 1 - from), rows.subarray(start - 1, start), targets.subarray(start, start + 1));
+    }
+  } finally {
+    sink.dispose();
+  }
+}
+
+/** One closed loop from the state of the session, NaN from where it is not finite. */
+function goOn(
+  session: EngineSession,
+  readout: TrainedReadout,
+  before: FloatArray,
+  lower: Float64Array,
+  upper: Float64Array,
+  out: Float64Array,
+): void {
+  const input = before.slice();
+  const y = before.slice();
+  const features = new Float64Array(readout.weights.cols);
+  let values = session.getState().values;
+  for (let at = 0; at < out.length; at += input.length) {
+    writeFeatures(readout.features, values, input, features);
+    evaluateReadout(readout, features, y);
+    for (let o = 0; o < y.length; o++) {
+      if (!Number.isFinite(y[o]!)) y[o] = Number.NaN;
+      else if (y[o]! < lower[o]!) y[o] = lower[o]!;
+      else if (y[o]! > upper[o]!) y[o] = upper[o]!;
+      input[o] = y[o]!;
+    }
+    out.set(y, at);
+    if (at + input.length < out.length) values = session.step(input);
   }
 }

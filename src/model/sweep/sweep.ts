@@ -4,13 +4,14 @@ import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { Matrix, type MatrixLike } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
-import type { SweepErrors, SweepWork } from "../../reservoir/engine.js";
+import type { ErrorsAsk } from "../../reservoir/engine.js";
+import type { EvaluatedMember } from "../../reservoir/evaluate/evaluate.js";
+import type { Base } from "../../reservoir/evaluate/members.js";
 import { anySeries, series } from "../../reservoir/inputs.js";
 import type { Profile } from "../../reservoir/profile.js";
-import type { Base } from "../../reservoir/swept.js";
 import { buildModel } from "../../reservoir/weights.js";
-import { SweepMembers, type SweepMembersOptions, type SweptReservoir, smallest } from "./members.js";
-import { oneByOne, retrain } from "./one-by-one.js";
+import { SweepMembers, type SweepMembersOptions, type SweptReservoir } from "./members.js";
+import { retrain } from "./one-by-one.js";
 
 export type { SweepSetting, SweptReservoir } from "./members.js";
 
@@ -60,7 +61,7 @@ export interface SweepResult {
 export async function sweepReadouts(given: SweepOptions): Promise<SweepResult> {
   const { sweepTable } = await import("./options.js");
   const options = resolve(sweepTable, given);
-  const { washout, intercept: constant, signal, profile } = options;
+  const { washout, intercept: constant, signal } = options;
   const all = await SweepMembers.of({ ...options, settings: given.settings });
   const { template, features, settings, trainers } = all;
   if (template.cell) throw new ArgumentError("reservoir.cell", template.cell.type, "nothing in a sweep, whose reservoirs leak");
@@ -69,33 +70,27 @@ export async function sweepReadouts(given: SweepOptions): Promise<SweepResult> {
   const targets = anySeries(options.targets, "targets", "float64") as Matrix<Float64Array>;
   const trainRows = checkRows(inputs.rows, targets.rows, washout, options.validation);
   all.checkDetermined(trainRows - washout);
-  const rows = { inputs, targets, washout, trainRows, features, constant, signal, profile };
   const scores = Matrix.zeros(all.seeds.length, settings.length);
-  const member = (s: number, i: number): SweptReservoir => all.member(s, i, (seed, setting) => scores.at(seed, setting));
   const deviations = squaredDeviations(targets.subarray(trainRows));
-  let best: { readonly s: number; readonly i: number; readonly base: Base } | undefined;
-  const made = await all.run<SweepErrors>(
-    inputs.rows,
-    ({ bases, members, configOf, onProgress }, engine) => {
-      const work: SweepWork = { ...rows, members, bases, onProgress };
-      return engine.device?.sweep(work) ?? oneByOne(engine, work, configOf, bases, trainers);
+  let best: { readonly score: number; readonly index: number; readonly base: Base } | undefined;
+  const ask: ErrorsAsk<EvaluatedMember> = {
+    ...{ kind: "errors", inputs, targets, washout, trainRows, features, constant },
+    take({ candidate: index, base }, squares) {
+      const score = squares ? relative(squares, deviations) : Number.NaN;
+      scores.data[index] = score;
+      if (best ? score < best.score || (score === best.score && index < best.index) : !Number.isNaN(score)) best = { score, index, base };
     },
-    ({ from, to, bases }, { squares }) => {
-      scores.data.set(relative(squares, deviations), from * settings.length);
-      const index = smallest(scores.subarray(from, to).data);
-      if (index < 0) return;
-      const [b, i] = [Math.floor(index / settings.length), index % settings.length];
-      if (!best || scores.at(from + b, i) < scores.at(best.s, best.i)) best = { s: from + b, i, base: bases[b]! };
-    },
-  );
+  };
+  const made = await all.evaluate(ask);
   if (!best)
     throw new SpillwayError(
       "numeric",
       "no member has a score: a state of each is not finite, or its lambda is too small for the factorisation",
     );
-  const { s, i, base } = best;
-  const model = buildModel(all.configOf(s, i), {}, base.drawn);
-  const readout = await retrain(made.engine, model, { ...rows, members: [], bases: [] }, trainers.get(all.lambdas[i]!)!);
+  const { index, base } = best;
+  const [s, i] = [Math.floor(index / settings.length), index % settings.length];
+  const readout = await retrain(made.engine, buildModel(all.configOf(s, i), {}, base.drawn), ask, trainers.get(all.lambdas[i]!)!, signal);
+  const member = (seed: number, setting: number): SweptReservoir => all.member(seed, setting, scores);
   return {
     ...{ scores, member, best: { ...member(s, i), readout }, engine: { name: made.engine.name, reason: made.reason } },
     ...(made.profile ? { profile: made.profile } : {}),
@@ -126,8 +121,6 @@ function squaredDeviations({ rows, cols, data }: Matrix): number[] {
 }
 
 /** Squared errors over the targets' squared deviations, averaged over the outputs. */
-function relative(squares: Matrix<Float64Array>, deviations: readonly number[]): Float64Array {
-  return Float64Array.from({ length: squares.rows }, (_, m) =>
-    squares.row(m).reduce((sum, square, o) => sum + square / deviations[o]! / deviations.length, 0),
-  );
+function relative(squares: Float64Array, deviations: readonly number[]): number {
+  return squares.reduce((sum, square, o) => sum + square / deviations[o]! / deviations.length, 0);
 }

@@ -9,9 +9,8 @@ import type { EngineProfile } from "../profile.js";
 import type { EngineModel } from "../spiking-model.js";
 import type { DrawnMatrix, RowSums, WeightDraws } from "../weight-draws.js";
 import type { WorkOptions } from "../work.js";
-import type { MeasureWork } from "./measures.js";
+import type { Evaluated, Evaluation } from "./evaluation.js";
 import type { SummaryWork } from "./summaries.js";
-import type { ForecastSweepWork, SweepErrors, SweepWork, SweptForecasts } from "./sweeps.js";
 import type { TrainingSink } from "./training.js";
 
 /** What a device does for the host. Bits are those of the host. */
@@ -46,12 +45,11 @@ export interface DeviceAbilities {
    * `Engine.open`
    */
   openEnsemble(models: readonly EngineModel[], options?: EngineOptions): Promise<EnsembleSession | undefined>;
-  /** Trains and scores all members; undefined if that is better done one after the other. */
-  sweep(work: SweepWork): Promise<SweepErrors> | undefined;
-  /** Closed loops of all members; undefined as above. */
-  sweepForecasts(work: ForecastSweepWork): Promise<SweptForecasts> | undefined;
-  /** Measures all members; undefined as above. */
-  measure(work: MeasureWork): Promise<EnginePlan> | undefined;
+  /**
+   * Trains, predicts, forecasts or measures all members; undefined if that is better done one after
+   * the other.
+   */
+  evaluate(work: Evaluation): Promise<Evaluated> | undefined;
   /**
    * The same engine, with single reservoirs also over the devices of others where that is faster;
    * they are of its own kind.

@@ -21,10 +21,10 @@ import { addMeasurements, type EngineProfile } from "../profile.js";
 import type { EngineModel } from "../spiking-model.js";
 import type { EnsembleOptions, EnsembleSession } from "./device.js";
 import { EngineCapacityError } from "./errors.js";
+import { askedAs, type Evaluated, type Evaluation, stepsOf } from "./evaluation.js";
 import { openEnsemble } from "./one-by-one.js";
 import { runShares, type Share, sharesOf } from "./shares.js";
 import type { SummaryWork } from "./summaries.js";
-import type { ForecastSweepWork, SweepErrors, SweepWork, SweptForecasts, SweptReadouts } from "./sweeps.js";
 import type { AccumulateOptions } from "./training.js";
 
 /** One engine over engines of one kind, one a device. */
@@ -44,8 +44,7 @@ export function distributedEngine(name: string, engines: readonly Engine[]): Eng
     device: first.device && {
       ...first.device,
       openEnsemble: (models, options) => openShares(name, engines, models, options),
-      sweep: (work) => sweepShares(name, engines, work),
-      sweepForecasts: (work) => forecastShares(name, engines, work),
+      evaluate: (work) => evaluateShares(name, engines, work),
     },
     async probe(): Promise<EngineStatus> {
       const all = await Promise.all(engines.map((each) => each.probe()));
@@ -70,7 +69,7 @@ export function distributedEngine(name: string, engines: readonly Engine[]): Eng
   };
 }
 
-const stepsOf = (sequences: readonly SequenceInput[]): number => sequences.reduce((sum, { inputs }) => sum + inputs.rows, 0);
+const stepsOfAll = (sequences: readonly SequenceInput[]): number => sequences.reduce((sum, { inputs }) => sum + inputs.rows, 0);
 
 /** A session for sequences, and one on each device once there are batches for them. */
 class DistributedSession implements EngineSession {
@@ -144,7 +143,7 @@ class DistributedSession implements EngineSession {
   async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
     const shares = options.into ? [] : await this.#shares(sequences);
     if (shares.length < 2) return this.#first.batch(sequences, options);
-    const results = await runShares(shares, this.#names, stepsOf(sequences), options, async ({ device, from, to }, work) =>
+    const results = await runShares(shares, this.#names, stepsOfAll(sequences), options, async ({ device, from, to }, work) =>
       (await this.#session(device)).batch(sequences.slice(from, to), {
         ...options,
         ...work,
@@ -158,7 +157,7 @@ class DistributedSession implements EngineSession {
   async #summaries(sequences: readonly SequenceInput[], work: SummaryWork): Promise<Matrix<Float64Array>> {
     const shares = await this.#shares(sequences);
     if (shares.length < 2) return this.#first.summarise!(sequences, work);
-    const parts = await runShares(shares, this.#names, stepsOf(sequences), work, async ({ device, from, to }, options) =>
+    const parts = await runShares(shares, this.#names, stepsOfAll(sequences), work, async ({ device, from, to }, options) =>
       (await this.#session(device)).summarise!(sequences.slice(from, to), {
         ...work,
         ...options,
@@ -271,69 +270,38 @@ function planOf(engine: string, counts: readonly number[], plans: readonly Engin
   };
 }
 
-/** The members of a share, with the bases that they are of. */
-function membersOf<Work extends SweptReadouts>(work: Work, { from, to }: Share): Pick<Work, "bases" | "members"> {
-  const members = work.members.slice(from, to);
-  const places = new Map<number, number>();
-  for (const { base } of members) if (!places.has(base)) places.set(base, places.size);
-  return {
-    bases: Array.from(places.keys(), (base) => work.bases[base]!),
-    members: members.map((member) => ({ ...member, base: places.get(member.base)! })),
-  };
-}
-
-/** Shares of a sweep, begun on all devices; undefined if one of them would not have it. */
-function begin<Result>(
-  engines: readonly Engine[],
-  work: SweptReadouts,
-  steps: number,
-  on: (engine: Engine, share: Share, options: Pick<SweptReadouts, "signal" | "onProgress">) => Promise<Result> | undefined,
-): Promise<{ readonly results: Result[]; readonly shares: readonly Share[] }> | undefined {
+/** Shares of an evaluation, begun on all devices; undefined if one of them would not have it. */
+function evaluateShares(name: string, engines: readonly Engine[], work: Evaluation): Promise<Evaluated> | undefined {
   const costs = work.members.map(({ base }) => work.bases[base]!.model.size ** 2);
   const shares = sharesOf(costs, engines.length);
   const names = engines.map((engine) => engine.name);
   const refused = new AbortController();
   let declined = false;
   const signal = work.signal ? AbortSignal.any([work.signal, refused.signal]) : refused.signal;
-  const running = runShares(shares, names, steps * work.members.length, { ...work, signal }, (share, options) => {
-    const begun = declined ? undefined : on(engines[share.device]!, share, options);
+  const running = runShares(shares, names, stepsOf(work.ask) * work.members.length, { ...work, signal }, (share, options) => {
+    const ask = askedAs(work.ask, (member: number) => share.from + member);
+    const begun = declined ? undefined : engines[share.device]!.device?.evaluate({ ...work, ...options, ...membersOf(work, share), ask });
     declined ||= begun === undefined;
     return begun ?? Promise.reject(new SpillwayError("unavailable", `${engines[share.device]!.name} takes these members one by one`));
   });
-  if (!declined) return running.then((results) => ({ results, shares }));
+  if (!declined) return running.then((results) => evaluatedOf(name, shares, results));
   running.catch(() => undefined);
   refused.abort();
   return undefined;
 }
 
-function sweepShares(name: string, engines: readonly Engine[], work: SweepWork): Promise<SweepErrors> | undefined {
-  const { take } = work;
-  return begin(engines, work, work.inputs.rows, (engine, share, options) =>
-    engine.device?.sweep({
-      ...work,
-      ...options,
-      ...membersOf(work, share),
-      ...(take && { take: (member: number, predictions: Float64Array | undefined) => take(share.from + member, predictions) }),
-    }),
-  )?.then(({ results, shares }) => ({
-    squares: stacked(results.map(({ squares }) => squares)),
-    ...endOf(name, shares, results),
-  }));
+/** The members of a share, with the bases that they are of. */
+function membersOf(work: Evaluation, { from, to }: Share): Pick<Evaluation, "bases" | "members"> {
+  const members = work.members.slice(from, to);
+  const indices = new Map<number, number>();
+  for (const { base } of members) if (!indices.has(base)) indices.set(base, indices.size);
+  return {
+    bases: Array.from(indices.keys(), (base) => work.bases[base]!),
+    members: members.map((member) => ({ ...member, base: indices.get(member.base)! })),
+  };
 }
 
-function forecastShares(name: string, engines: readonly Engine[], work: ForecastSweepWork): Promise<SweptForecasts> | undefined {
-  const rows = work.series.reduce((sum, series) => sum + series.rows.rows, 0);
-  return begin(engines, work, rows, (engine, share, options) =>
-    engine.device?.sweepForecasts({
-      ...work,
-      ...options,
-      ...membersOf(work, share),
-      take: (series, member, forecasts) => work.take(series, share.from + member, forecasts),
-    }),
-  )?.then(({ results, shares }) => endOf(name, shares, results));
-}
-
-function endOf(name: string, shares: readonly Share[], results: readonly SweptForecasts[]): SweptForecasts {
+function evaluatedOf(name: string, shares: readonly Share[], results: readonly Evaluated[]): Evaluated {
   const profiles = results.flatMap(({ profile }) => profile ?? []);
   const counts = shares.map(({ from, to }) => to - from);
   return {

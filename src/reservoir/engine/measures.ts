@@ -1,9 +1,7 @@
 // Measures of many reservoirs. Devices take them at once, others one reservoir after the other, with
 // the same bits.
 import type { Matrix } from "@spillway/numerics";
-import type { WorkOptions } from "../work.js";
 import type { TargetWork } from "./products.js";
-import type { SweepBase, SweepMember } from "./sweeps.js";
 
 /** Series that drive every reservoir from its initial state, in the models' precision. */
 export interface RankStreams {
@@ -84,16 +82,4 @@ export interface MeasuresFound {
   readonly capacities?: { readonly rank: number; readonly values: Float64Array } | undefined;
   /** Means over neurons, and over connections of W. */
   readonly dynamics?: { readonly storage: number; readonly transfer: number } | undefined;
-}
-
-/** Many reservoirs, and what is measured of each. */
-export interface MeasureWork extends WorkOptions {
-  readonly bases: readonly SweepBase[];
-  /** Their lambda is not looked at. */
-  readonly members: readonly SweepMember[];
-  readonly asked: MeasuresAsked;
-  /** Members that are measured together, at most; they come in order of waves. Default 4096. */
-  readonly membersAtOnce?: number | undefined;
-  /** Takes what was found of a member. */
-  take(member: number, found: MeasuresFound): void;
 }

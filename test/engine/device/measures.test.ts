@@ -7,21 +7,27 @@ import { type MapLengths, mapLengths } from "../../../src/analysis/map/lengths.j
 import type { MapMeasure } from "../../../src/analysis/map/options.js";
 import { measureAll } from "../../../src/analysis/map/reservoirs.js";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
-import { type MeasureWork, ReservoirComputer, type ReservoirOptions, registerEngine } from "../../../src/reservoir/index.js";
+import {
+  type Evaluation,
+  type MeasuresAsk,
+  ReservoirComputer,
+  type ReservoirOptions,
+  registerEngine,
+} from "../../../src/reservoir/index.js";
 import { onHardware } from "../../gpu/device/device.js";
 import { bits } from "../contract.js";
 import { device } from "./engines.js";
 
 const name = "device that measures";
 /** What the device was asked for, and how many members it may take at once. */
-const asked: MeasureWork[] = [];
+const asked: Evaluation[] = [];
 let membersAtOnce: number | undefined;
-const measure = (work: MeasureWork) => {
+const evaluate = (work: Evaluation) => {
   asked.push(work);
-  return device.device.measure({ ...work, membersAtOnce });
+  return device.device.evaluate({ ...work, ask: { ...(work.ask as MeasuresAsk), membersAtOnce } });
 };
 // What is not measured together is the host's, which is faster than a simulated device.
-registerEngine(name, async () => ({ ...device, device: { ...device.device, measure }, open: cpuEngine.open }), { automatic: false });
+registerEngine(name, async () => ({ ...device, device: { ...device.device, evaluate }, open: cpuEngine.open }), { automatic: false });
 afterAll(() => device.close());
 
 const lengths: MapLengths = onHardware
@@ -118,7 +124,7 @@ describe("measures of many reservoirs", () => {
     const two = [{ size: 6, inputSize: 2, connectionProbability: 1 }];
     const byDistances = { estimator: "nearestNeighbours" };
     const { lyapunovExponent, transfer } = await compare(two, ["lyapunovExponent", "transfer"], lengths, byDistances);
-    expect(Object.keys(asked[0]!.asked)).toEqual(["exponent"]);
+    expect(Object.keys((asked[0]!.ask as MeasuresAsk).measures)).toEqual(["exponent"]);
     expect(lyapunovExponent![0]).toBeLessThan(0);
     expect(transfer![0]).toBeGreaterThan(0);
   });

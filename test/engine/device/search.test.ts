@@ -9,24 +9,22 @@ import { DifferentResultsError } from "../../../packages/search/src/different-re
 import type { SearchInput } from "../../../src/experiment/index.js";
 import { readSearch, searchExperiment } from "../../../src/experiment/index.js";
 import { tryTrial } from "../../../src/experiment/search/search-try.js";
-import { type Engine, registerEngine, type SweepWork } from "../../../src/reservoir/index.js";
+import { type Engine, type Evaluation, registerEngine } from "../../../src/reservoir/index.js";
 import { smallNarma, trialsOf } from "../../experiment/small-searches.js";
 import { device } from "./engines.js";
 
 /** Members and bases of each sweep. */
 const sweeps: { readonly members: number; readonly bases: number; readonly rows: number }[] = [];
-const watched = (name: string, change: (work: SweepWork) => SweepWork): string => {
+const watched = (name: string, change: (work: Evaluation) => Evaluation): string => {
   const engine: Engine = {
     ...device,
     device: {
       ...device.device,
-      sweep: (work) => {
-        sweeps.push({ members: work.members.length, bases: work.bases.length, rows: work.trainRows });
-        return device.device.sweep(change(work));
-      },
-      sweepForecasts: (work) => {
-        sweeps.push({ members: work.members.length, bases: work.bases.length, rows: work.series[0]!.apart!.trainRows });
-        return device.device.sweepForecasts(work);
+      evaluate: (work) => {
+        const { ask, members, bases } = work;
+        const rows = ask.kind === "predictions" ? ask.trainRows : ask.kind === "forecasts" ? ask.series[0]!.apart!.trainRows : 0;
+        sweeps.push({ members: members.length, bases: bases.length, rows });
+        return device.device.evaluate(change(work));
       },
     },
   };

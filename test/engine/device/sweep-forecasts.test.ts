@@ -1,11 +1,11 @@
-// Closed loops of a sweep's members on the device, and ladders of penalties, against the same work
+// Closed loops of a sweep's members on the device, and paths of penalties, against the same work
 // on the host, bit for bit.
 import "../../../src/index.js";
 import { afterAll, describe, expect, it } from "vitest";
 import { Matrix } from "../../../packages/numerics/src/index.js";
-import { forecastTogether } from "../../../src/engine/cuda/ensemble/sweep-forecasts.js";
+import { evaluateTogether } from "../../../src/engine/cuda/ensemble/evaluation.js";
 import { type SweepSetting, sweepForecasts, sweepReadouts } from "../../../src/model/index.js";
-import { type ForecastSweepWork, plainFeatures, registerEngine } from "../../../src/reservoir/index.js";
+import { type Evaluation, plainFeatures, registerEngine } from "../../../src/reservoir/index.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
@@ -16,10 +16,10 @@ const name = "device that forecasts";
 registerEngine(name, async () => device, { automatic: false });
 
 const series = [40, 33].map((rows, s) => randomMatrix(rows, 2, "float64", s + 1));
-const ladder = (setting: SweepSetting, ...lambdas: number[]) => lambdas.map((lambda) => ({ ...setting, lambda }));
+const path = (setting: SweepSetting, ...lambdas: number[]) => lambdas.map((lambda) => ({ ...setting, lambda }));
 const settings: SweepSetting[] = [
-  ...ladder({ spectralRadius: 0.4 }, 1e-4, 1e-2),
-  ...ladder({ leakRate: 0.9, inputScaling: [0.5, 2], bias: 0.3 }, 1e-3, 1, 1e-6),
+  ...path({ spectralRadius: 0.4 }, 1e-4, 1e-2),
+  ...path({ leakRate: 0.9, inputScaling: [0.5, 2], bias: 0.3 }, 1e-3, 1, 1e-6),
   { spectralRadius: 1.2, bias: 0, lambda: 0.1 },
 ];
 const options = { series, seeds: [1, "b"], settings, washout: 4, starts: [-8, 20, -6], horizon: 5 };
@@ -72,11 +72,10 @@ describe("forecasts of a sweep", () => {
     const one = { rows, targets: randomMatrix(30, 1, "float64", 2), starts: [20, 25], lower: ends(-1), upper: ends(1) };
     const made = async (budget?: number) => {
       const found: number[][] = members.map(() => []);
-      const work: ForecastSweepWork = {
-        ...{ bases, members, washout: 3, features: plainFeatures, constant: true, horizon: 4, refit: false },
-        ...{ series: [one as never], take: (_, m, forecasts) => found.splice(m, 1, [...forecasts]) },
-      };
-      const { plan } = await forecastTogether(context, "sim", work, budget)!;
+      const rest = { washout: 3, features: plainFeatures, constant: true, horizon: 4, refit: false, series: [one as never] };
+      const take = (m: number, forecasts: Float64Array) => void found.splice(m, 1, [...forecasts]);
+      const work: Evaluation = { bases, members, ask: { kind: "forecasts", ...rest, take } };
+      const { plan } = await evaluateTogether(context, "sim", work, budget)!;
       return { found, plan };
     };
     const whole = await made();
@@ -89,14 +88,14 @@ describe("forecasts of a sweep", () => {
   });
 });
 
-describe("a ladder of penalties", () => {
+describe("a path of penalties", () => {
   const data = { inputs: randomMatrix(40, 2, "float32", 4), targets: randomMatrix(40, 2, "float64", 5), washout: 6, validation: 12 };
 
   it("shares states and sums, with the scores of each penalty alone", async () => {
     const given = { reservoir: { size: 20, inputSize: 2 }, seeds: [1, 2], settings, ...data, profile: true };
     const { scores, profile } = await sweepReadouts({ ...given, engine: name });
     const steps = profile!.phases.find(({ phase }) => phase === "batch")!.steps;
-    // Three trunks a seed, over 40 rows.
+    // Three shared prefixes a seed, over 40 rows.
     expect(steps).toBe(2 * 3 * 40);
     for (const [i, setting] of settings.entries()) {
       const alone = await sweepReadouts({ ...given, settings: [setting], engine: name });

@@ -3,8 +3,8 @@
 import "../../../src/index.js";
 import { afterAll, describe, expect, it } from "vitest";
 import { Matrix } from "../../../packages/numerics/src/index.js";
+import { evaluateTogether } from "../../../src/engine/cuda/ensemble/evaluation.js";
 import { Scaling } from "../../../src/engine/cuda/ensemble/scaling.js";
-import { sweepTogether } from "../../../src/engine/cuda/ensemble/sweep.js";
 import { Uploads } from "../../../src/engine/cuda/ensemble/uploads.js";
 import type { RealSlice } from "../../../src/engine/cuda/time-loop.js";
 import { DeviceGrams, type RowShape } from "../../../src/engine/cuda/training/gram.js";
@@ -12,7 +12,7 @@ import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { type SweepSetting, sweepReadouts } from "../../../src/model/index.js";
 import { GramAccumulator, ridge } from "../../../src/readout/index.js";
 import { accumulate } from "../../../src/reservoir/engine/training.js";
-import { plainFeatures, registerEngine, type SweepWork } from "../../../src/reservoir/index.js";
+import { type Evaluation, plainFeatures, registerEngine } from "../../../src/reservoir/index.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
@@ -169,26 +169,28 @@ describe("a sweep", () => {
     const members = [0, 1, 1, 0, 1].map((base, m) => ({
       ...{ base, factor: 1 - m / 10, lambda: 1e-3, inputScaling: 1 - m / 20, bias: m / 4, leakRate: 0.3, noiseLevel: 0.01 },
     }));
-    const work: SweepWork = {
-      ...{ bases, members, inputs: randomMatrix(30, 1, "float32", 1), targets: randomMatrix(30, 1, "float64", 2) as Matrix<Float64Array> },
+    const asked = {
+      ...{ inputs: randomMatrix(30, 1, "float32", 1), targets: randomMatrix(30, 1, "float64", 2) as Matrix<Float64Array> },
       ...{ washout: 3, trainRows: 20, features: plainFeatures, constant: true },
     };
-    const { squares } = await sweepTogether(context, "sim", work)!;
-    expect(bits((await sweepTogether(context, "sim", work, 5 * 24 * 4 * 7)!).squares.data)).toEqual(bits(squares.data));
-    const inWaves = await sweepTogether(context, "sim", work, onHardware ? 60_000 : 30_000)!;
-    expect(bits(inWaves.squares.data)).toEqual(bits(squares.data));
-    expect(inWaves.plan.details["waves"]).toBeGreaterThan(2);
-    // Predictions are taken of one wave while the device has the next.
-    const taken = async (budget?: number) => {
-      const found: Record<number, unknown> = {};
+    const taken = async (kind: "errors" | "predictions", budget?: number) => {
+      const found: unknown[] = members.map(() => undefined);
       const take = (member: number, values: Float64Array | undefined) => {
         found[member] = values && bits(values.slice());
       };
-      await sweepTogether(context, "sim", { ...work, take }, budget)!;
-      return found;
+      const work: Evaluation = { bases, members, ask: { kind, ...asked, take } };
+      const { plan } = await evaluateTogether(context, "sim", work, budget)!;
+      return { found, waves: plan.details["waves"] };
     };
-    const whole = await taken();
-    expect(Object.keys(whole)).toHaveLength(members.length);
-    expect(await taken(onHardware ? 60_000 : 30_000)).toEqual(whole);
+    const small = onHardware ? 60_000 : 30_000;
+    const { found: errors } = await taken("errors");
+    expect((await taken("errors", 5 * 24 * 4 * 7)).found).toEqual(errors);
+    const inWaves = await taken("errors", small);
+    expect(inWaves.found).toEqual(errors);
+    expect(inWaves.waves).toBeGreaterThan(2);
+    // Predictions are taken of one wave while the device has the next.
+    const { found: predictions } = await taken("predictions");
+    expect(predictions).not.toContain(undefined);
+    expect((await taken("predictions", small)).found).toEqual(predictions);
   });
 });

@@ -1,7 +1,6 @@
 // Information dynamics of many reservoirs on a device (kernels/information_dynamics.cu):
 // covariances of their states, and what neurons store and connections transfer, with the host's
 // bits. Of each reservoir two means come to the host.
-import { disposeAll } from "@spillway/core/disposal.js";
 import type { Context } from "@spillway/gpu";
 import type { Precision } from "@spillway/numerics";
 import type { MeasuresAsked, MeasuresFound } from "../../../reservoir/engine/measures.js";
@@ -10,8 +9,8 @@ import { type AnyArgument, type AnyKernel, type RealParameter, realKernel, realT
 import { elementBytes } from "../shape.js";
 import { DeviceGrams, gramTiles, type RowShape } from "../training/gram.js";
 import type { SweptMembers } from "./swept-members.js";
-import { finiteStates, type LaunchShape, type Turn, weightArguments, weightParameters } from "./turn.js";
-import { Uploads } from "./uploads.js";
+import { chunksOf, type LaunchShape, type Turn, weightArguments, weightParameters } from "./turn.js";
+import type { Uploads } from "./uploads.js";
 
 /** Rows of pairs of states that are held at a time. */
 const pairRows = 1024;
@@ -31,31 +30,25 @@ export function dynamicsBytes(size: number, precision: Precision, { inputs, wash
   return 8 * (sums + size * (2 * pairRows + size + 1)) + (inputs.rows - washout) * size * elementBytes(precision);
 }
 
-/**
- * Mean storage and transfer of a wave's reservoirs by trunk; undefined where a state was not
- * finite.
- */
+/** Mean storage and transfer of a wave's reservoirs by prefix, from their initial states. */
 export async function dynamicsOf(
   context: Context,
   members: SweptMembers,
   { stream, wave, prepared, pause }: Turn,
   { inputs, washout }: Asked,
-): Promise<(trunk: number) => MeasuresFound["dynamics"]> {
+  own: Uploads,
+): Promise<(prefix: number) => NonNullable<MeasuresFound["dynamics"]>> {
   const { size, precision } = members.rowShape;
-  const count = wave.trunks.length;
+  const count = wave.prefixes.length;
   const rows = inputs.rows - washout;
   const kernel = (name: string, parameters: readonly RealParameter[]): AnyKernel =>
     realKernel(context, "information_dynamics", `dynamics_${name}_${realType(precision)}`, precision, parameters);
   const launch = (of: AnyKernel, config: LaunchShape, given: readonly AnyArgument[]) => stream.launch(of, config, ...given);
-  const own = new Uploads(context, stream, precision);
   const grams = new DeviceGrams(context, pairShape(size), count);
   try {
     const states = own.real(count * rows * size, "states");
     const series = own.matrix([inputs], inputs.data.length, "inputs", ({ data }) => data);
-    members.reset(stream, prepared);
-    for (let from = 0; from < washout; from += rows)
-      members.run(stream, wave, prepared, series, states, from, Math.min(washout, from + rows));
-    members.run(stream, wave, prepared, series, states, washout, inputs.rows);
+    for (const { from, to } of chunksOf([washout, inputs.rows], rows)) members.run(stream, wave, prepared, series, states, from, to);
     await pause();
     const means = own.take("f64", count * size, "means");
     const average = { grid: [Math.ceil(size / threads), count] as const, block: threads };
@@ -80,9 +73,8 @@ export async function dynamicsOf(
     const given = [...weightArguments(members, prepared), grams.sums, grams.totals, grams.tiles, size, all, both];
     launch(information, { grid: count, block: threads, shared: 24 * size }, given);
     const found = await stream.download(both);
-    const finite = await finiteStates(stream, prepared.failures);
-    return (trunk) => (finite(trunk) ? { storage: found[2 * trunk]!, transfer: found[2 * trunk + 1]! } : undefined);
+    return (prefix) => ({ storage: found[2 * prefix]!, transfer: found[2 * prefix + 1]! });
   } finally {
-    disposeAll([own, grams]);
+    grams.dispose();
   }
 }

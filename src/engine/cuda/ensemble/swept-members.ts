@@ -1,10 +1,12 @@
-// Members of a sweep on a device: their weights made from what was drawn, their states, and the
-// readouts of each for all its penalties. What becomes of the readouts is for the sweep to say.
+// Members of an evaluation on a device: their weights made from what was drawn, their states, and
+// the readouts of each for all its penalties. Tasks make of them what was asked for.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
 import { allocate, isSparse, type Matrix, type SparseMatrix, toDense } from "@spillway/numerics";
-import { type Trunk, trunksOf } from "../../../reservoir/engine/trunks.js";
-import type { SweepBase, SweepMember, SweptReadouts } from "../../../reservoir/engine.js";
+import { type SharedPrefix, sharedPrefixes } from "../../../reservoir/engine/evaluation.js";
+import type { Ask, Evaluation, SweepBase, SweepMember } from "../../../reservoir/engine.js";
+import { plainFeatures } from "../../../reservoir/features.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
 import { floatingArithmetic } from "../../../reservoir/shape.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { activationNumber } from "../activation.js";
@@ -27,7 +29,7 @@ import type { Uploads } from "./uploads.js";
 const solveThreads = 512;
 
 /** A grid's second axis, along which there is one block a member, ends above this. */
-const mostTrunks = 16_384;
+const mostPrefixes = 16_384;
 
 /** Draws of a base as the kernel wants its weights laid out. */
 interface Laid {
@@ -82,7 +84,7 @@ export function sweepShape(context: Context, bases: readonly SweepBase[]): Sweep
   return kernel && { kernel, laid, entries: sliced?.entries ?? size * size };
 }
 
-/** What the bases drew, on the device for as long as the sweep runs. */
+/** What the bases drew, on the device for as long as the evaluation runs. */
 export interface SharedDraws {
   readonly weights: DeviceDraws;
   /** Row base * I + i: column i of W_in. */
@@ -97,48 +99,63 @@ export interface SharedDraws {
   readonly patterns: readonly AnyArgument[];
 }
 
-/** Some trunks with their penalties, side by side on the device. */
+/** Consecutive slots of readouts. */
+export interface SlotRange {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Some shared prefixes with their penalties, side by side on the device. */
 export interface Wave {
-  readonly trunks: readonly Trunk[];
-  /** Readouts, one for each trunk and penalty. */
+  readonly prefixes: readonly SharedPrefix[];
+  /** Readouts, one for each prefix and penalty. */
   readonly slots: number;
   /**
-   * Penalty r of those trunks that have more than r, which are the first `count`; its slots are
-   * `first`, `first` + 1, ...
+   * The lambda path: of penalty r the slots of those prefixes that have more than r penalties, which
+   * are the first `count` of them.
    */
-  readonly rungs: readonly { readonly first: number; readonly count: number }[];
-  /** Of each slot its trunk, by its index. */
-  readonly trunkOf: Int32Array;
-  /** Of each slot its member, by its index in the sweep. */
+  readonly path: readonly SlotRange[];
+  /** Of each slot its prefix, by its index in the wave. */
+  readonly prefixOf: Int32Array;
+  /** Of each slot its member, by its index in the evaluation. */
   readonly memberOf: Int32Array;
 }
 
-/** Trunks on the device, ready to run. */
+/** Prefixes of a wave on the device, ready to run. */
 export interface Prepared {
-  /** Of each trunk its first state that is not finite, all ones if there is none. */
+  /** Of each prefix its first state that is not finite, all ones if there is none. */
   readonly failures: DeviceBuffer<"u64">;
   readonly table: DeviceBuffer<"i32">;
-  /** trunks x N: x, and what it is before the first step. */
+  /** prefixes x N: x, and what it is before the first step. */
   readonly state: RealSlice;
   readonly initial: RealSlice;
   readonly lambdas: DeviceBuffer<"f64">;
-  /** Room for the factors of Cholesky, if a block's shared memory is too small. */
+  /** Memory for the factors of Cholesky, if a block's shared memory is too small. */
   readonly factors: DeviceBuffer<"f64"> | null;
   /** Weights as the kernel has them, and for sliced ones their patterns. */
   readonly weights: readonly AnyArgument[];
-  /** trunks x N. */
+  /** prefixes x N. */
   readonly leakRates: RealSlice;
   /** What the kernel takes before the states, for inputs and states somewhere. */
   arguments(inputs: RealSlice, state: RealSlice): AnyArgument[];
 }
 
-/** The members of a sweep, as its device runs and trains them. */
+/** What the rows of an ask's readouts are. */
+function rowShapeOf({ precision, size, inputSize }: ReservoirModel, ask: Ask): RowShape {
+  const shape = { precision, size, inputSize };
+  if (ask.kind === "measures")
+    return { ...shape, outputs: (ask.measures.memory?.maxDelay ?? -1) + 1, features: plainFeatures, constant: true };
+  const { features, constant } = ask;
+  return { ...shape, outputs: ask.kind === "forecasts" ? inputSize : ask.targets.cols, features, constant };
+}
+
+/** The members of an evaluation, as its device runs and trains them. */
 export class SweptMembers {
   readonly kernel: EnsembleKernel;
   readonly rowShape: RowShape;
-  readonly trunks: readonly Trunk[];
+  readonly prefixes: readonly SharedPrefix[];
   readonly #context: Context;
-  readonly #work: SweptReadouts;
+  readonly #work: Evaluation;
   readonly #laid: readonly Laid[];
   readonly #entries: number;
   readonly #run: AnyKernel;
@@ -148,27 +165,26 @@ export class SweptMembers {
   readonly #solve: AnyKernel;
   readonly #clock: DeviceClock | undefined;
 
-  constructor(
-    context: Context,
-    work: SweptReadouts,
-    outputs: number,
-    { kernel, laid, entries }: SweepShape,
-    clock: DeviceClock | undefined,
-  ) {
+  constructor(context: Context, work: Evaluation, { kernel, laid, entries }: SweepShape, clock: DeviceClock | undefined) {
     this.#context = context;
     this.#work = work;
     this.kernel = kernel;
     this.#laid = laid;
     this.#entries = entries;
     this.#clock = clock;
-    const { size, inputSize, precision } = work.bases[0]!.model;
-    this.rowShape = { precision, size, inputSize, outputs, features: work.features, constant: work.constant };
-    // Those with most penalties first: of each penalty the trunks that have it are then the first.
-    this.trunks = trunksOf(work.members).sort((a, b) => b.places.length - a.places.length);
+    const { model } = work.bases[0]!;
+    const { precision } = model;
+    this.rowShape = rowShapeOf(model, work.ask);
+    // Those with most penalties first: of each penalty the prefixes that have it are then the first.
+    this.prefixes = sharedPrefixes(work.members).sort((a, b) => b.members.length - a.members.length);
     this.#run = ensembleKernel(context, kernel, precision);
     this.#scaling = new Scaling(context, precision);
     const solving = ["const f64*", "const f64*", "const f64*", "i64", "i32", "i32", "i32", "f64*", "f64*", "i32*"] as const;
     this.#solve = realKernel(context, "training", "training_solve", precision, solving);
+  }
+
+  get activation() {
+    return this.#work.bases[0]!.model.activation;
   }
 
   /** Features of a readout times its outputs. */
@@ -182,51 +198,55 @@ export class SweptMembers {
     return (features * (features + 1)) / 2 + this.readoutValues;
   }
 
-  /** Bytes of a trunk's weights and Gram matrices. */
-  get fixedBytes(): number {
+  /** Bytes of a prefix's weights, Gram matrix and states of so many steps. */
+  bytesOf(steps: number): number {
     const { size, inputSize, precision, outputs } = this.rowShape;
     const element = elementBytes(precision);
     const columns = Math.ceil((rowFeatures(this.rowShape) + outputs) / 64) * 64;
-    return element * (this.#entries + size * (inputSize + 4)) + 8 * columns * (columns + 64) + 8 * columns * outputs;
+    return element * (this.#entries + size * (inputSize + 4 + steps)) + 8 * columns * (columns + 64) + 8 * columns * outputs;
   }
 
-  /** Steps, of `rows`, whose states so many trunks can hold at once. */
-  chunkSteps(trunks: number, rows: number, budget: number): number {
+  /** Steps, of `rows`, whose states so many prefixes can hold at once. */
+  chunkSteps(prefixes: number, rows: number, budget: number): number {
     const { size, precision } = this.rowShape;
-    return Math.max(1, Math.min(rows, Math.floor(budget / (trunks * size * elementBytes(precision)))));
+    return Math.max(1, Math.min(rows, Math.floor(budget / (prefixes * size * elementBytes(precision)))));
   }
 
   /**
-   * Trunks whose weights and Gram matrices, with a chunk of their states and `further` bytes each,
-   * fit.
+   * Prefixes whose weights and Gram matrices, with a chunk of their states and `further` bytes each,
+   * fit; at most `most`.
    */
-  waveSize(rows: number, budget: number, further = 0): number {
-    const { size, precision } = this.rowShape;
+  waveSize(given: {
+    readonly rows: number;
+    readonly budget: number;
+    readonly further: number;
+    readonly most?: number | undefined;
+  }): number {
+    const { rows, budget, further, most = mostPrefixes } = given;
     const free = Math.min(freeMemory(this.#context) * 0.7, 4 * budget);
-    const states = elementBytes(precision) * size * Math.min(rows, 256);
-    const most = Math.max(1, Math.min(mostTrunks, Math.floor(free / (this.fixedBytes + states + further))));
+    const fitting = Math.max(1, Math.min(most, Math.floor(free / (this.bytesOf(Math.min(rows, 256)) + further))));
     // Waves of equal size: the last one is then not a small rest.
-    return Math.ceil(this.trunks.length / Math.ceil(this.trunks.length / most));
+    return Math.ceil(this.prefixes.length / Math.ceil(this.prefixes.length / fitting));
   }
 
-  /** Trunks from `first` on, at most `size` of them. */
+  /** Prefixes from `first` on, at most `size` of them. */
   wave(first: number, size: number): Wave {
-    const trunks = this.trunks.slice(first, first + size);
-    const rungs: { readonly first: number; readonly count: number }[] = [];
+    const prefixes = this.prefixes.slice(first, first + size);
+    const path: SlotRange[] = [];
     let slots = 0;
-    for (let r = 0; r < trunks[0]!.places.length; r++) {
-      const count = trunks.filter(({ places }) => places.length > r).length;
-      rungs.push({ first: slots, count });
+    for (let r = 0; r < prefixes[0]!.members.length; r++) {
+      const count = prefixes.filter(({ members }) => members.length > r).length;
+      path.push({ first: slots, count });
       slots += count;
     }
-    const trunkOf = new Int32Array(slots);
+    const prefixOf = new Int32Array(slots);
     const memberOf = new Int32Array(slots);
-    for (const [r, rung] of rungs.entries())
-      for (let t = 0; t < rung.count; t++) {
-        trunkOf[rung.first + t] = t;
-        memberOf[rung.first + t] = trunks[t]!.places[r]!;
+    for (const [r, range] of path.entries())
+      for (let p = 0; p < range.count; p++) {
+        prefixOf[range.first + p] = p;
+        memberOf[range.first + p] = prefixes[p]!.members[r]!;
       }
-    return { trunks, slots, rungs, trunkOf, memberOf };
+    return { prefixes, slots, path, prefixOf, memberOf };
   }
 
   /** Draws of all bases. */
@@ -262,11 +282,11 @@ export class SweptMembers {
     };
   }
 
-  /** Weights, parameters and states of a wave's trunks. */
-  prepare(stream: Stream, memory: Uploads, { trunks, slots, memberOf }: Wave, draws: SharedDraws): Prepared {
+  /** Weights, parameters and states of a wave's prefixes. */
+  prepare(stream: Stream, memory: Uploads, { prefixes, slots, memberOf }: Wave, draws: SharedDraws): Prepared {
     const { bases } = this.#work;
     const { inputSize, precision, config } = bases[0]!.model;
-    const members = trunks.map(({ member }) => member);
+    const members = prefixes.map(({ member }) => member);
     const count = members.length;
     const clock = this.#clock;
     const scaled = (of: DeviceDraws, row: (member: SweepMember) => ScaledRow, bfloat16 = false) =>
@@ -303,8 +323,8 @@ export class SweptMembers {
       Float64Array.from(memberOf, (m) => this.#work.members[m]!.lambda),
     );
     clock?.off(stream);
-    const room = this.#context.info.attributes.sharedBytesPerBlockOptIn - 1024;
-    const inShared = this.#factorValues * 8 <= room;
+    const sharedLimit = this.#context.info.attributes.sharedBytesPerBlockOptIn - 1024;
+    const inShared = this.#factorValues * 8 <= sharedLimit;
     const factors = inShared ? null : memory.take("f64", count * this.#factorValues, "factors of Cholesky");
     return {
       ...{ failures, lambdas, factors, state: memory.real(count * this.rowShape.size, "x"), initial },
@@ -352,12 +372,12 @@ export class SweptMembers {
   }
 
   /**
-   * Steps [from, to) of a wave over a series, from x on; states are those of a trunk after those of
-   * the other. Step `origin` was the first.
+   * Steps [from, to) of a wave over a series, from x on; states are those of a prefix after those
+   * of the other. Step `origin` was the first.
    */
   run(
     stream: Stream,
-    { trunks }: Wave,
+    { prefixes }: Wave,
     prepared: Prepared,
     series: RealSlice,
     states: RealSlice,
@@ -365,11 +385,11 @@ export class SweptMembers {
     to: number,
     origin = 0,
   ): void {
-    const table = new Int32Array(tableColumns * trunks.length);
-    for (let t = 0; t < trunks.length; t++) table.set([t, t, from, -1, t * (to - from), to - from, 0, from - origin], t * tableColumns);
-    this.#clock?.on(stream, "batch", { steps: (to - from) * trunks.length, bytes: 0 });
+    const table = new Int32Array(tableColumns * prefixes.length);
+    for (let p = 0; p < prefixes.length; p++) table.set([p, p, from, -1, p * (to - from), to - from, 0, from - origin], p * tableColumns);
+    this.#clock?.on(stream, "batch", { steps: (to - from) * prefixes.length, bytes: 0 });
     uploadSoon(stream, prepared.table, table);
-    this.launch(stream, prepared.arguments(series, prepared.state), states, prepared.table, prepared.failures, trunks.length);
+    this.launch(stream, prepared.arguments(series, prepared.state), states, prepared.table, prepared.failures, prefixes.length);
   }
 
   /** The members of a table, a block each. */
@@ -392,7 +412,7 @@ export class SweptMembers {
   /** Readouts of all slots, 0 if a factorisation failed; `failed` then is not 0. */
   solve(
     stream: Stream,
-    { rungs }: Wave,
+    { path }: Wave,
     { lambdas, factors }: Prepared,
     grams: DeviceGrams,
     weights: DeviceSlice<"f64">,
@@ -402,7 +422,7 @@ export class SweptMembers {
     const { outputs, constant } = this.rowShape;
     this.#clock?.on(stream, "solve", { bytes: 0 });
     const sizes = [grams.tiles * 64 * 64, features, outputs, constant ? 1 : 0];
-    for (const { first, count } of rungs) {
+    for (const { first, count } of path) {
       const config = { grid: [1, count] as const, block: solveThreads, shared: factors ? 0 : this.#factorValues * 8 };
       const found = weights.slice(first * this.readoutValues, (first + count) * this.readoutValues);
       const given = [grams.sums, grams.totals, lambdas.slice(first, first + count), ...sizes];

@@ -5,7 +5,6 @@ import type { Context, DeviceEvent, Stream } from "@spillway/gpu";
 import { isSparse, Matrix } from "@spillway/numerics";
 import { NonFiniteStateError } from "../../../reservoir/engine/errors.js";
 import type { SurrogateWork, SweepBase, SweepMember, TargetProducts, TargetTerms, TargetWork } from "../../../reservoir/engine.js";
-import { plainFeatures } from "../../../reservoir/features.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { isDeviceOnly } from "../../../reservoir/weight-draws.js";
 import { WorkPacer } from "../../../reservoir/work.js";
@@ -15,7 +14,7 @@ import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import { blockRows, capacityKernels, leftTiles, productThreads, targetTile, uploadPolynomials, uploadTerms } from "./capacities.js";
 import { type SweepShape, SweptMembers, sweepShape } from "./swept-members.js";
-import { factorShape, panelRows, reflectionColumns } from "./turn.js";
+import { chunksOf, factorShape, panelRows, reflectionColumns } from "./turn.js";
 import { Uploads } from "./uploads.js";
 
 /** Kernels read a row of polynomials by a byte; row 0 is not used. */
@@ -57,8 +56,8 @@ class Multiplication {
     const { leakRate, noiseLevel, precision } = model;
     const rates = leakRate.every((rate) => rate === leakRate[0]) ? leakRate[0]! : Array.from(leakRate);
     const member: SweepMember = { ...{ base: 0, factor: 1, inputScaling: 1, bias: 1, lambda: 0 }, leakRate: rates, noiseLevel };
-    const readouts = { bases: [base], members: [member], washout: 0, features: plainFeatures, constant: true };
-    this.#members = new SweptMembers(context, readouts, 0, shape, undefined);
+    const ask = { kind: "measures", measures: {}, take: () => undefined } as const;
+    this.#members = new SweptMembers(context, { bases: [base], members: [member], ask }, shape, undefined);
     this.#kernels = {
       ...capacityKernels(context, precision),
       surrogates: loadEntries(context, "capacity_surrogates", ["capacity_surrogates"]).kernel("capacity_surrogates", [
@@ -116,12 +115,12 @@ class Multiplication {
       const triangles = this.#triangles(memory, factor, blocks, origin);
       const { triangle } = triangles;
       for (const filled of [products, squares, triangle]) states.fill(filled);
-      // As many chunks of states as there is room for: the states then run ahead.
+      // As many chunks of states as fit the memory: the states then run ahead.
       const chunkBytes = chunk * size * elementBytes(precision);
       const slots = Math.max(2, Math.min(Math.ceil(rows / chunk), Math.floor((freeMemory(context) * 0.25) / chunkBytes)));
       const ring = Array.from({ length: slots }, () => memory.real(chunk * size, "states"));
       const used: DeviceEvent[] = [];
-      if (washout > 0) this.#washOut(states, wave, prepared, series, ring[0]!, chunk);
+      for (const { from, to } of chunksOf([washout], chunk)) this.#members.run(states, wave, prepared, series, ring[0]!, from, to);
       const drawn = surrogates && this.#uploadSurrogates(memory, states, surrogates, groups, chunk);
       for (let from = 0, c = 0; from < rows; from += chunk, c++) {
         const count = Math.min(chunk, rows - from);
@@ -187,18 +186,6 @@ class Multiplication {
       on.launch(this.#kernels.surrogates, { grid, block: 256 }, ...which, steps, recurrences.length, values, pitch);
     };
     return { lags, pitch, values, draw, groups: groups.map((group) => ({ ...group, ...uploadTerms(memory, stream, group) })) };
-  }
-
-  #washOut(
-    stream: Stream,
-    wave: Parameters<SweptMembers["run"]>[1],
-    prepared: Parameters<SweptMembers["run"]>[2],
-    series: RealSlice,
-    states: RealSlice,
-    chunk: number,
-  ): void {
-    for (let from = 0; from < this.#work.washout; from += chunk)
-      this.#members.run(stream, wave, prepared, series, states, from, Math.min(this.#work.washout, from + chunk));
   }
 
   /**

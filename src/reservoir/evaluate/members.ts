@@ -1,15 +1,13 @@
 // Reservoirs that share what one seed draws, as engines take many of them at once
-// (engine/sweeps.ts): what is drawn, what a member says, and the engine that many suit. What
-// becomes of their states is not known here.
-
-import { isOwnActivation } from "./activations.js";
-import type { ReservoirConfig } from "./config.js";
-import { EngineUnavailableError } from "./engine/errors.js";
-import { checkRates } from "./engine/supports.js";
-import type { SweepBase, SweepMember } from "./engine/sweeps.js";
-import { chooseEngine, type EngineChoice } from "./engines.js";
-import { expectedShape } from "./shape.js";
-import { buildModel, type DrawnWeights, drawInputs, leakRateOf, weightFactor } from "./weights.js";
+// (engine/evaluation.ts): what is drawn, what a member says, and the engine that many suit.
+import { isOwnActivation } from "../activations.js";
+import type { ReservoirConfig } from "../config.js";
+import { EngineUnavailableError } from "../engine/errors.js";
+import type { SweepBase, SweepMember } from "../engine/evaluation.js";
+import { checkRates } from "../engine/supports.js";
+import { chooseEngine, type EngineChoice } from "../engines.js";
+import { expectedShape } from "../shape.js";
+import { buildModel, type DrawnWeights, drawInputs, leakRateOf, weightFactor } from "../weights.js";
 
 /** Everything that one seed draws. */
 export interface Base extends SweepBase {

@@ -1,8 +1,8 @@
 // Threads that draw recurrent weights and measure their radii, beside each other and beside the
 // thread that owns them. In Node; elsewhere the owner draws.
 import { startWorker } from "@spillway/core/node-worker.js";
-import type { DrawnConfig } from "../../reservoir/known-radii.js";
-import type { DrawnParts } from "../../reservoir/weights.js";
+import type { DrawnConfig } from "../known-radii.js";
+import type { DrawnParts } from "../weights.js";
 
 type Worker = import("node:worker_threads").Worker;
 
@@ -94,7 +94,7 @@ export class DrawThreads {
   #start(): Thread {
     // From the bundle, whose chunks lie in the package's root. Run from the sources there is no
     // such file, and the owner draws.
-    const worker = startWorker("./model/sweep/draw-worker.js", import.meta.url);
+    const worker = startWorker("./reservoir/evaluate/draw-worker.js", import.meta.url);
     const thread: Thread = { worker, pending: [] };
     worker.on("message", (answer) => this.#take(thread, answer));
     worker.on("error", () => this.#lose(thread));

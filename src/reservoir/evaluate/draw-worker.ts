@@ -2,7 +2,7 @@
 // of its own; draw-threads.ts starts it.
 import { parentPort } from "node:worker_threads";
 import { isSparse } from "@spillway/numerics";
-import { drawWeights } from "../../reservoir/weights.js";
+import { drawWeights } from "../weights.js";
 import type { DrawAnswer, DrawTask } from "./draw-threads.js";
 
 parentPort!.on("message", (task: DrawTask) => {
