@@ -17,4 +17,12 @@ export {
   signalOf,
   stateHash,
 } from "../lab/index.js";
-export { type ModelServer, type ServeOptions, serveModel } from "../serve/index.js";
+export {
+  type HandlerOptions,
+  handler,
+  type ModelHandler,
+  type ModelServer,
+  type ServableModel,
+  type ServeOptions,
+  serveModel,
+} from "../serve/index.js";

@@ -344,6 +344,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .addOption(flagOf(serveTable, "port", { short: "p" }))
       .addOption(flagOf(serveTable, "host", { value: "address" }))
       .option("--names <names>", helpOf(serveTable.names), namesOf, serveTable.names.default)
+      .addOption(flagOf(serveTable, "base", { value: "path" }))
       .addOption(flagOf(serveTable, "maxBody", { value: "bytes" }))
       .addOption(flagOf(serveTable, "timeout", { value: "seconds" }))
       .addOption(flagOf(serveTable, "maxSessions"))

@@ -25,9 +25,14 @@ export type LoadedModel =
  */
 export async function loadModel(path: string, options: Omit<ForecasterLoadOptions, "source"> = {}): Promise<LoadedModel> {
   const { model, ...rest } = resolve(forecasterLoadTable, options);
-  const bytes = await readBytes(path);
+  return decodeModel(await readBytes(path), { ...rest, model, source: path });
+}
+
+/** The model that the bytes of a file hold. @throws what `loadModel` throws */
+export async function decodeModel(bytes: Uint8Array, options: ForecasterLoadOptions & { readonly source: string }): Promise<LoadedModel> {
+  const { model, ...open } = options;
+  const path = options.source;
   const { kind } = await decodeModelFile(bytes, path);
-  const open = { ...rest, source: path };
   if (kind !== "forecaster" && model)
     throw ArgumentError.because(`model was given; the file holds a ${kind}, which has none`, { field: "model" });
   switch (kind) {

@@ -1,10 +1,17 @@
 // The body of a request: JSON, within limits of size and time. What is too long by its own account
 // is not read.
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { formatBytes } from "@spillway/core/bytes.js";
 import { describe } from "@spillway/core/text.js";
 import { bodyMs, type Room } from "./limits.js";
 import { RequestError } from "./refused.js";
+
+/** What a handler reads of a request: a `Request`, or what another server makes of its own. */
+export interface Asked extends Pick<Request, "method" | "url" | "signal"> {
+  readonly headers: Pick<Headers, "get">;
+  readonly body: { getReader(): Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel"> } | null | undefined;
+  /** Reads a body at once, where requests have no `body`: in Firefox. */
+  arrayBuffer?(): Promise<ArrayBuffer>;
+}
 
 /** A body that was read, and the room that it holds. */
 export interface ReadBody {
@@ -15,26 +22,25 @@ export interface ReadBody {
 
 /** Reads a body; its first `free` bytes need no room. @throws RequestError, or the signal's reason */
 export async function jsonBody(
-  request: IncomingMessage,
-  response: ServerResponse,
+  request: Pick<Asked, "headers" | "body" | "arrayBuffer">,
   { longest, free, room, signal }: { readonly longest: number; readonly free: number; readonly room: Room; readonly signal: AbortSignal },
 ): Promise<ReadBody> {
   checkType(request);
   const tooLong = () => new RequestError(413, "limit", `the body is longer than ${formatBytes(longest)}; send less in one request`);
-  const length = request.headers["content-length"];
-  const declared = length === undefined ? undefined : Number(length);
+  const length = request.headers.get("content-length");
+  const declared = length === null ? undefined : Number(length);
   if (declared !== undefined && declared > longest) throw tooLong();
-  if (request.headers.expect !== undefined) response.writeContinue();
-  const deadline = new Deadline(bodyMs);
-  const parts: Buffer[] = [];
-  const coming = (request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+  const body = request.body === undefined ? new Blob([await request.arrayBuffer!()]).stream() : request.body;
+  const reader = body?.getReader();
+  const deadline = new Deadline(bodyMs, signal);
+  const parts: Uint8Array[] = [];
   let release: (() => void) | undefined;
   let bytes = 0;
   deadline.start();
   try {
     for (;;) {
-      const { done, value: part } = await deadline.orLate(coming.next());
-      if (done) return { value: parsed(Buffer.concat(parts)), release: release ?? (() => {}) };
+      const { done, value: part } = (await (reader && deadline.orLate(reader.read()))) ?? { done: true };
+      if (done) return { value: parsed(parts, bytes), release: release ?? (() => {}) };
       bytes += part.length;
       if (bytes > longest) throw tooLong();
       parts.push(part);
@@ -45,25 +51,27 @@ export async function jsonBody(
     }
   } catch (error) {
     release?.();
+    reader?.cancel(error).catch(() => {});
     throw error;
   } finally {
     deadline.stop();
   }
 }
 
-/** A time for a body to come to its end, which stands still while the body waits for room. */
+/** A time for a body to come to its end, which stops while the body waits for room. */
 class Deadline {
   readonly #late: Promise<never>;
   readonly #ms: number;
   #fail!: (error: Error) => void;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(ms: number) {
+  constructor(ms: number, signal: AbortSignal) {
     this.#ms = ms;
     this.#late = new Promise((_, fail) => {
       this.#fail = fail;
     });
     this.#late.catch(() => {});
+    signal.addEventListener("abort", () => this.#fail(signal.reason as Error), { once: true });
   }
 
   start(): void {
@@ -82,8 +90,9 @@ class Deadline {
   }
 }
 
-function checkType({ headers }: IncomingMessage): void {
-  const { "content-type": type, "content-encoding": encoding = "identity" } = headers;
+function checkType({ headers }: Pick<Asked, "headers">): void {
+  const type = headers.get("content-type") ?? undefined;
+  const encoding = headers.get("content-encoding") ?? "identity";
   const [, charset = "utf-8"] = /^application\/json(?:\s*;\s*charset="?([^";]*)"?)?\s*$/i.exec(type ?? "") ?? ["", ""];
   if (charset.toLowerCase() !== "utf-8")
     throw new RequestError(415, "format", `the content type is ${describe(type)}; it takes application/json`);
@@ -92,7 +101,13 @@ function checkType({ headers }: IncomingMessage): void {
 }
 
 /** @throws RequestError for what is no JSON in UTF-8 */
-function parsed(bytes: Buffer): unknown {
+function parsed(parts: readonly Uint8Array[], length: number): unknown {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch (error) {

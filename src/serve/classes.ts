@@ -63,7 +63,7 @@ export class ClassBatches {
   async #run(): Promise<void> {
     this.#runs = true;
     // Requests whose bodies are being read at this moment join the first batch.
-    await new Promise((turn) => setImmediate(turn));
+    await new Promise<void>((turn) => (globalThis.setImmediate ?? setTimeout)(() => turn()));
     while (this.#waiting.length > 0) await this.#batch(this.#next());
     this.#runs = false;
   }

@@ -29,12 +29,13 @@ const refusalsOfBodies = {
 };
 
 /** The document (OpenAPI 3.1) of some routes. */
-export function openApiOf(title: string, routes: readonly Route[]): JsonSchema {
+export function openApiOf(title: string, routes: readonly Route[], base: string): JsonSchema {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const one of routes) paths[one.path] = { ...paths[one.path], [one.method.toLowerCase()]: operationOf(one) };
   return {
     openapi: "3.1.0",
     info: { title, version: packageVersion },
+    ...(base && { servers: [{ url: base }] }),
     paths,
     components: { schemas: { Error: errorSchema } },
   };

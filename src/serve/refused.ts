@@ -7,9 +7,12 @@ import type { Refusal, Wording } from "./http-server.js";
 export class RequestError extends SpillwayError {
   override readonly name = "RequestError";
   readonly status: number;
-  constructor(status: number, code: ErrorCode, sentence: string, field?: string) {
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: ErrorCode, sentence: string, field?: string, headers: Readonly<Record<string, string>> = {}) {
     super(code, sentence, { field });
     this.status = status;
+    this.headers = headers;
   }
 }
 

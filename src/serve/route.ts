@@ -1,7 +1,6 @@
 // What a server answers, as a table: the same entries choose the work, check what is sent, and make
 // the OpenAPI document.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JsonSchema, OptionTable, Resolved } from "@spillway/core/options.js";
 
 /** A request whose path, body and name are checked. */
@@ -9,8 +8,6 @@ export interface Call<Body> {
   readonly body: Body;
   /** The part of the path that stands in braces. */
   readonly id: string;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
   /** Aborted when the client is gone or the server ends. */
   readonly signal: AbortSignal;
   /**
@@ -39,8 +36,8 @@ export interface Route<Table extends OptionTable = OptionTable> {
   /** Statuses of its own refusals, in words. */
   readonly refusals?: Readonly<Record<number, string>>;
   /**
-   * Gives the answer: a value for JSON, a text as it is, undefined for no content. "taken" if the
-   * response is written by the work itself.
+   * Gives the answer: a value for JSON, a text as it is, a stream of bytes, undefined for no
+   * content.
    */
   readonly run: (call: Call<Resolved<Table>>) => unknown;
 }
@@ -49,9 +46,6 @@ export interface Route<Table extends OptionTable = OptionTable> {
 export function route<const Table extends OptionTable>(one: Route<Table>): Route {
   return one as unknown as Route;
 }
-
-/** What a response says if its work writes it. */
-export const taken = Symbol("taken");
 
 /** The route of a path, and what stands where it has braces. */
 export function matching(routes: readonly Route[], path: string): readonly (readonly [route: Route, id: string])[] {

@@ -1,30 +1,16 @@
-// A model behind HTTP: JSON in and out, with limits of size, time and number.
+// The server of a model in Node: its connections, and what the handler is told of a request.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { ArgumentError } from "@spillway/core/errors.js";
-import { nearest } from "@spillway/core/near-names.js";
-import { given, type Resolved, resolve, text } from "@spillway/core/options.js";
-import { describe, visible } from "@spillway/core/text.js";
-import { jsonBody } from "./body.js";
-import {
-  boundConnections,
-  hostRefusal,
-  idleMs,
-  listen,
-  originRefusal,
-  partingMs,
-  pathOf,
-  requestLimits,
-  targetRefusal,
-} from "./http-server.js";
-import { answerMs, most, numberBytes, Room } from "./limits.js";
-import { Metrics } from "./metrics.js";
-import { openServed, type ServedModel } from "./open.js";
-import { openApiOf } from "./openapi.js";
+import { type Resolved, resolve } from "@spillway/core/options.js";
+import type { Asked } from "./body.js";
+import { Answers, endingMs, within } from "./handler.js";
+import { boundConnections, hostRefusal, idleMs, listen, originRefusal, partingMs, requestLimits, targetRefusal } from "./http-server.js";
+import { most } from "./limits.js";
+import { openModel } from "./open.js";
 import { type ServeOptions, serveTable } from "./options.js";
-import { answerOf, asError, inJson, RequestError } from "./refused.js";
+import { asError, inJson, type RequestError } from "./refused.js";
 import { RequestQueue } from "./request-queue.js";
-import { matching, type Route, route, taken } from "./route.js";
+import { type ServedModel, servedModel } from "./served-model.js";
 
 /** A model that is served. */
 export interface ModelServer extends AsyncDisposable {
@@ -44,9 +30,6 @@ export interface ModelServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** So long may requests go on that were taken before the end, and their refusals after it. */
-const endingMs = { work: 1000, refusals: 500 };
-
 /**
  * Serves a model file: a Forecaster, Classifier, Pipeline or reservoir. `GET /openapi.json` says
  * what it takes. Requests that come at once wait for one another; those that name classes are
@@ -57,7 +40,8 @@ const endingMs = { work: 1000, refusals: 500 };
  */
 export async function serveModel(path: string, options: ServeOptions = {}): Promise<ModelServer> {
   const settings = resolve(serveTable, options, "serveModel");
-  const model = await openServed(path, settings);
+  const open = await openModel(path, settings);
+  const model = servedModel(open, settings);
   const serving = new Serving(model, settings);
   try {
     await serving.listen();
@@ -71,13 +55,9 @@ export async function serveModel(path: string, options: ServeOptions = {}): Prom
 class Serving implements ModelServer {
   readonly #model: ServedModel;
   readonly #settings: Resolved<typeof serveTable>;
-  readonly #routes: readonly Route[];
-  readonly #bodies = new Room(most.heldBytes);
-  readonly #answers = new Room(most.heldBytes);
-  /** What stops each request that is not over. */
-  readonly #requests = new Set<AbortController>();
+  readonly #answers: Answers;
+  readonly #responses = new Set<ServerResponse>();
   readonly #queues = new WeakMap<Socket, RequestQueue>();
-  readonly #metrics: Metrics;
   readonly #server = createServer({ ...requestLimits, requestTimeout: 0 }, (request, response) => void this.#answer(request, response));
   readonly #connections = boundConnections(this.#server, most.connections, inJson);
   #idle: (() => void) | undefined;
@@ -87,15 +67,12 @@ class Serving implements ModelServer {
   constructor(model: ServedModel, settings: Resolved<typeof serveTable>) {
     this.#model = model;
     this.#settings = settings;
-    this.#metrics = new Metrics([
-      { name: "spillway_requests_waiting", help: "Requests whose work waits or runs.", read: model.waiting },
-      { name: "spillway_sessions_open", help: "Sessions that are open.", read: model.sessions },
+    this.#answers = new Answers(model, settings, [
       { name: "spillway_connections_open", help: "Connections that are open.", read: () => this.#connections.size },
       { name: "process_resident_memory_bytes", help: "Resident memory.", read: () => process.memoryUsage.rss() },
       { name: "process_cpu_seconds_total", help: "Processor time.", read: () => cpuSeconds() },
       { name: "process_start_time_seconds", help: "When the process began.", read: () => performance.timeOrigin / 1000 },
     ]);
-    this.#routes = [...this.#commonRoutes(), ...model.routes];
     this.#server.on("checkContinue", (request, response) => void this.#answer(request, response));
   }
 
@@ -133,59 +110,15 @@ class Serving implements ModelServer {
   async #end(): Promise<void> {
     const closed = new Promise<void>((done) => this.#server.close(() => done()));
     this.#server.closeIdleConnections();
-    this.#model.end();
-    await this.#allAnswered(endingMs.work);
-    for (const request of this.#requests) request.abort(ending());
-    await this.#allAnswered(endingMs.refusals);
+    await this.#answers.close();
+    // Only when the last byte has left: an end before it would cut an answer off.
+    if (this.#responses.size > 0)
+      await within(endingMs.refusals, (idle) => {
+        this.#idle = idle;
+      });
     for (const connection of this.#connections) connection.destroy();
     await closed;
     await this.#model.dispose();
-  }
-
-  /** Waits until every request is answered, but not longer than some time. */
-  async #allAnswered(milliseconds: number): Promise<void> {
-    if (this.#requests.size === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([
-      new Promise<void>((idle) => {
-        this.#idle = idle;
-      }),
-      new Promise<void>((late) => {
-        timer = setTimeout(late, milliseconds);
-      }),
-    ]);
-    clearTimeout(timer);
-  }
-
-  #commonRoutes(): readonly Route[] {
-    return [
-      route({
-        method: "GET",
-        path: "/health",
-        summary: "Whether the server takes requests.",
-        answer: { status: 200, description: "It does.", fields: healthFields },
-        run: () => ({ status: "ok", kind: this.kind, engine: this.engine }),
-      }),
-      route({
-        method: "GET",
-        path: "/metrics",
-        summary: "Counts for Prometheus.",
-        answer: {
-          status: 200,
-          description: "Text exposition format.",
-          type: "text/plain; version=0.0.4; charset=utf-8",
-          schema: { type: "string" },
-        },
-        run: () => this.#metrics.text(),
-      }),
-      route({
-        method: "GET",
-        path: "/openapi.json",
-        summary: "This document.",
-        answer: { status: 200, description: "OpenAPI 3.1.", schema: { type: "object" } },
-        run: () => openApiOf(`A ${this.kind} of spillway`, this.#routes),
-      }),
-    ];
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -194,53 +127,21 @@ class Serving implements ModelServer {
     // A client that sends so many at once and reads nothing is let go.
     if (queue.size >= most.pipelined) socket.destroy();
     if (socket.destroyed) return;
-    const begun = performance.now();
     const stop = new AbortController();
-    const { signal } = stop;
-    let path = "other";
-    let releaseAnswer: (() => void) | undefined;
-    let releaseBody = (): void => {};
-    let hasTurn = false;
     const free = queue.size === 0 ? most.smallBytes : 0;
-    this.#requests.add(stop);
+    this.#responses.add(response);
     const turn = queue.add(response, () => {
-      stop.abort(new RequestError(499 as number, "aborted", "the client is gone"));
-      releaseAnswer?.();
-      this.#requests.delete(stop);
-      this.#metrics.add(path, response.headersSent ? response.statusCode : 499, (performance.now() - begun) / 1000);
-      // Only now has the last byte left: an end before it would cut the answer off.
-      if (this.#requests.size === 0) this.#idle?.();
+      stop.abort();
+      this.#responses.delete(response);
+      if (this.#responses.size === 0) this.#idle?.();
     });
-    /** A large answer waits for room that others hold until they are read. */
-    const hold = async (bytes: number): Promise<void> => {
-      if (bytes <= most.smallBytes || releaseAnswer) return;
-      releaseAnswer = await this.#answers.take(bytes, signal);
-    };
-    try {
-      const refusal = this.#refusalOf(request);
-      if (refusal) throw refusal;
-      const [found, id] = this.#routeOf(request);
-      path = found.path;
-      let body: unknown = {};
-      if (found.body) {
-        const read = await jsonBody(request, response, { longest: this.#settings.maxBody, free, room: this.#bodies, signal });
-        releaseBody = read.release;
-        body = checkedBody(found, read.value);
-      }
-      await turn;
-      signal.throwIfAborted();
-      hasTurn = true;
-      // Work that waits for its turn says nothing, and may do so for long.
-      socket.setTimeout(0);
-      const reserve = (numbers: number) => hold(numbers * numberBytes);
-      const result = await found.run({ body: body as never, id, request, response, signal, reserve });
-      if (result !== taken) await this.#send(request, response, found, result, hold);
-    } catch (error) {
-      this.#refuse(request, response, error);
-    } finally {
-      releaseBody();
-      if (hasTurn) socket.setTimeout(idleMs);
-    }
+    // Work that waits for its turn says nothing, and may do so for long.
+    const quiet = turn.then(() => void socket.setTimeout(0));
+    const asked = askedBy(request, response, stop.signal);
+    const answer = await this.#answers.answer(asked, { refusal: this.#refusalOf(request), free, turn: quiet });
+    socket.setTimeout(idleMs);
+    if (socket.destroyed || response.destroyed) void answer.body?.cancel();
+    else await this.#send(request, response, answer);
   }
 
   #queueOf(socket: Socket): RequestQueue {
@@ -254,78 +155,20 @@ class Serving implements ModelServer {
     const asked = hostRefusal(request, "this server", names) ?? targetRefusal(request);
     const foreign = request.headers.origin === undefined ? undefined : originRefusal(request, "this server", names);
     const refusal = asked ?? foreign;
-    if (refusal) return asError(refusal);
-    return this.#closing && ending();
-  }
-
-  #routeOf(request: IncomingMessage): readonly [Route, string] {
-    const path = pathOf(request);
-    const found = matching(this.#routes, path);
-    if (found.length === 0) {
-      const near = nearest(path, [...new Set(this.#routes.map((one) => one.path))]);
-      throw new RequestError(
-        404,
-        "value",
-        `there is no ${describe(path)}${near ? `; did you mean ${near}?` : "; GET /openapi.json says what there is"}`,
-      );
-    }
-    const method = request.method === "HEAD" ? "GET" : request.method;
-    const right = found.find(([one]) => one.method === method);
-    if (right) return right;
-    const methods = found.map(([one]) => one.method).join(", ");
-    throw new RequestError(405, "value", `${found[0]![0].path} takes ${methods}, not ${visible(request.method ?? "", 20)}`);
-  }
-
-  async #send(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { answer }: Route,
-    result: unknown,
-    hold: (bytes: number) => Promise<void>,
-  ): Promise<void> {
-    const { status, type = "application/json" } = answer;
-    if (result === undefined) return this.#write(request, response, status, {});
-    const text = Buffer.from(typeof result === "string" ? result : `${JSON.stringify(result)}\n`);
-    await hold(text.length);
-    this.#write(request, response, status, { ...safe, "Content-Type": type }, text);
-    if (text.length <= most.smallBytes) return;
-    const reading = setTimeout(() => response.destroy(), answerMs);
-    response.once("close", () => clearTimeout(reading));
-  }
-
-  /** Answers with a sentence. */
-  #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    if (request.socket.destroyed || response.destroyed || response.headersSent) return void response.destroy();
-    const [status, body] = answerOf(error);
-    if (status === 500)
-      process.stderr.write(`spillway: ${visible(error instanceof Error ? (error.stack ?? error.message) : String(error), 4000)}\n`);
-    const methods = matching(this.#routes, pathOf(request)).map(([one]) => one.method);
-    const headers = {
-      ...safe,
-      "Content-Type": "application/json",
-      ...(status === 405 && { Allow: methods.join(", ") }),
-      ...((status === 503 || status === 429) && { "Retry-After": "1" }),
-    };
-    this.#write(request, response, status, headers, Buffer.from(`${JSON.stringify(body)}\n`));
+    return refusal && asError(refusal);
   }
 
   /**
-   * Writes an answer. What of the request's body is still coming is thrown away for a moment, then
+   * Sends an answer. What of the request's body is still coming is thrown away for a moment, then
    * cut off.
    */
-  #write(
-    request: IncomingMessage,
-    response: ServerResponse,
-    status: number,
-    headers: Readonly<Record<string, string>>,
-    text?: Buffer,
-  ): void {
+  async #send(request: IncomingMessage, response: ServerResponse, answer: Response): Promise<void> {
     const isComing = !request.complete && hasBody(request);
-    const length = text && { "Content-Length": text.length };
-    const close = (isComing || this.#closing) && { Connection: "close" };
-    response.writeHead(status, { ...headers, ...length, ...close });
-    if (!isComing) return void response.end(text);
-    if (text) response.write(text);
+    const isEndless = answer.body !== null && !answer.headers.has("content-length");
+    const close = (isComing || isEndless || this.#answers.isClosing) && { Connection: "close" };
+    response.writeHead(answer.status, { ...Object.fromEntries(answer.headers), ...close });
+    if (answer.body) await pipe(answer.body, response);
+    if (!isComing) return void response.end();
     const parting = setTimeout(() => request.destroy(), partingMs / 2);
     request
       .on("end", () => response.end())
@@ -335,26 +178,40 @@ class Serving implements ModelServer {
   }
 }
 
-const ending = () => new RequestError(503, "aborted", "the server is ending; ask another one");
+/** A request as a handler reads it; its body comes when it is read. */
+function askedBy(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): Asked {
+  const read = () => {
+    if (request.headers.expect !== undefined) response.writeContinue();
+    const parts = (request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    return { read: () => parts.next() as Promise<ReadableStreamReadResult<Uint8Array>>, cancel: () => Promise.resolve() };
+  };
+  const header = (name: string) => request.headers[name] ?? null;
+  return {
+    method: request.method ?? "",
+    url: request.url ?? "/",
+    headers: { get: (name) => header(name) as string | null },
+    body: { getReader: read },
+    signal,
+  };
+}
+
+/** Writes a body as fast as it is read; destroys the response if the body fails. */
+async function pipe(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+  const reader = body.getReader();
+  response.once("close", () => void reader.cancel().catch(() => {}));
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      if (!response.write(value)) await new Promise<void>((go) => response.once("drain", go).once("close", go));
+    }
+  } catch {
+    response.destroy();
+  }
+}
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-}
-
-/** What /health answers. */
-const healthFields = {
-  status: given(text(), "ok."),
-  kind: given(text(), "What the model is."),
-  engine: given(text(), "What it runs on."),
-};
-
-/** Sent with every answer. */
-const safe = { "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store" };
-
-/** @throws ArgumentError for a body that the route does not take */
-function checkedBody({ body: table = {} }: Route, value: unknown): unknown {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return resolve(table, value);
-  throw new ArgumentError("the body", value, `a JSON object with ${Object.keys(table).join(", ")}`);
 }
 
 function cpuSeconds(): number {

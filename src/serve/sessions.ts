@@ -1,19 +1,19 @@
 // Sessions: states of one model that clients move on row by row, and the event streams that see
 // what comes out. A session is a state and no reservoir of its own.
-import { randomUUID } from "node:crypto";
-import type { ServerResponse } from "node:http";
 import { most } from "./limits.js";
 import { RequestError } from "./refused.js";
 
+const utf8 = new TextEncoder();
+
 /** A client's own place in a series. */
 export class Session<State> {
-  readonly id = randomUUID();
+  readonly id = crypto.randomUUID();
   state: State;
   /** Rows that went through. */
   rows = 0;
   /** When it was last used, by `performance.now()`. */
   used = performance.now();
-  readonly #listeners = new Set<ServerResponse>();
+  readonly #listeners = new Set<ReadableStreamDefaultController<Uint8Array>>();
 
   constructor(state: State) {
     this.state = state;
@@ -23,17 +23,25 @@ export class Session<State> {
     return this.#listeners.size > 0;
   }
 
-  /** Sends every row from now on as an event. @throws RequestError if too many listen already */
-  listen(response: ServerResponse): void {
+  /** Every row from now on as an event. @throws RequestError if too many listen already */
+  listen(): ReadableStream<Uint8Array> {
     if (this.#listeners.size >= most.listeners)
       throw new RequestError(429, "limit", `${most.listeners} event streams of this session are open; close one`);
-    response.writeHead(200, { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store", Connection: "close" });
-    response.write(`retry: 1000\n: session ${this.id} at row ${this.rows}\n\n`);
-    this.#listeners.add(response);
-    response.on("close", () => {
-      this.#listeners.delete(response);
-      this.used = performance.now();
-    });
+    let listener!: ReadableStreamDefaultController<Uint8Array>;
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          listener = controller;
+          listener.enqueue(utf8.encode(`retry: 1000\n: session ${this.id} at row ${this.rows}\n\n`));
+          this.#listeners.add(listener);
+        },
+        cancel: () => {
+          this.#listeners.delete(listener);
+          this.used = performance.now();
+        },
+      },
+      { highWaterMark: most.lagBytes, size: (bytes) => bytes.length },
+    );
   }
 
   /** Takes the outputs of the next rows. */
@@ -53,15 +61,20 @@ export class Session<State> {
 
   /** Ends the event streams with a reason. */
   end(reason: string): void {
-    for (const response of this.#listeners) response.end(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
+    this.#send(`event: end\ndata: ${JSON.stringify({ reason })}\n\n`);
+    for (const listener of this.#listeners) listener.close();
     this.#listeners.clear();
   }
 
   /** A listener that does not read is let go. */
   #send(text: string): void {
-    for (const response of this.#listeners) {
-      response.write(text);
-      if (response.writableLength > most.lagBytes) response.destroy();
+    const bytes = utf8.encode(text);
+    for (const listener of this.#listeners) {
+      listener.enqueue(bytes);
+      if (listener.desiredSize! >= 0) continue;
+      listener.error(new RequestError(503, "limit", `the event stream lags behind by more than ${most.lagBytes} bytes`));
+      this.#listeners.delete(listener);
+      this.used = performance.now();
     }
   }
 }
@@ -71,13 +84,13 @@ export class Sessions<State> {
   readonly #open = new Map<string, Session<State>>();
   readonly #most: number;
   readonly #idleMs: number;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: ReturnType<typeof setInterval>;
 
   constructor(mostOpen: number, idleSeconds: number) {
     this.#most = mostOpen;
     this.#idleMs = 1000 * idleSeconds;
     this.#timer = setInterval(() => this.#look(), Math.min(15_000, Math.max(50, this.#idleMs / 4)));
-    this.#timer.unref();
+    this.#timer.unref?.();
   }
 
   get size(): number {

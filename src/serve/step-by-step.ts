@@ -6,7 +6,7 @@ import type { ForecasterPrefix } from "../model/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { most } from "./limits.js";
 import { RequestError } from "./refused.js";
-import { type Call, type Route, route, taken } from "./route.js";
+import { type Call, type Route, route } from "./route.js";
 import { bandsKind, intervalsKind, knownKind, prefixKind, rowsKind, seriesOf, stampsKind, stepsOf } from "./series.js";
 import type { Session, Sessions } from "./sessions.js";
 import type { Forecasted, Outside, Rows, StepByStep } from "./steps.js";
@@ -258,14 +258,11 @@ function sessionRoutes<State>(served: Served<State>, sessions: Sessions<State>):
       answer: {
         status: 200,
         description: "A stream of events; the data of `row` is {row, output}, of `end` {reason}.",
-        type: "text/event-stream",
+        type: "text/event-stream; charset=utf-8",
         schema: { type: "string" },
       },
       refusals: { ...noSession, 429: "As many streams of the session are open as may be." },
-      run: ({ id, response }) => {
-        sessions.get(id).listen(response);
-        return taken;
-      },
+      run: ({ id }) => sessions.get(id).listen(),
     }),
     route({
       method: "DELETE",
