@@ -2,7 +2,7 @@
 // stale.
 import { writeFileSync } from "node:fs";
 import { circuitBreakerTable } from "@spillway/core/circuit-breaker.js";
-import type { OptionTable } from "../packages/core/src/options.js";
+import type { JsonSchema, OptionTable } from "../packages/core/src/options.js";
 import type { Part } from "../packages/core/src/registry.js";
 import { compileTable } from "../packages/gpu/src/compile-options.js";
 import { launchTable } from "../packages/gpu/src/launch-config.js";
@@ -127,15 +127,21 @@ function item(text: string): string {
 }
 
 interface Described {
+  readonly schema: JsonSchema;
   readonly default?: unknown;
   readonly required?: boolean;
   readonly takes: string;
   readonly description: string;
 }
 
-function section(title: string, options: readonly (readonly [name: string, option: Described])[]): string {
-  return `## ${title}\n\n${options.map(([name, option]) => line(name, option)).join("\n")}\n`;
+/** A section of the page: lines of text, and options by name. */
+interface Section {
+  readonly title: string;
+  readonly lines: readonly (string | readonly [name: string, option: Described])[];
 }
+
+const written = ({ title, lines }: Section): string =>
+  `## ${title}\n\n${lines.map((each) => (typeof each === "string" ? item(each) : line(...each))).join("\n")}\n`;
 
 function line(name: string, option: Described): string {
   const isPlain =
@@ -147,15 +153,15 @@ function line(name: string, option: Described): string {
 }
 
 /** Parts by name, each followed by its options. */
-function partsSection(title: string, parts: readonly Part[]): string {
-  const items = parts.flatMap(({ name, description, options }) => [
-    item(`\`${name}\`: ${description}`),
-    ...Object.entries(options).map(([option, described]) => line(`${name}.${option}`, described)),
+function partsSection(title: string, parts: readonly Part[]): Section {
+  const lines = parts.flatMap(({ name, description, options }) => [
+    `\`${name}\`: ${description}`,
+    ...Object.entries(options).map(([option, described]) => [`${name}.${option}`, described] as const),
   ]);
-  return `## ${title}\n\n${items.join("\n")}\n`;
+  return { title, lines };
 }
 
-const ofTable = (title: string, table: OptionTable) => section(title, Object.entries(table));
+const ofTable = (title: string, table: OptionTable): Section => ({ title, lines: Object.entries(table) });
 
 const spikeAndPipelineTables: Readonly<Record<string, OptionTable>> = {
   "`binSpikes` and `binSpikesOnDevice`": binTable,
@@ -238,10 +244,9 @@ const plotTables: Readonly<Record<string, OptionTable>> = {
   "`reportHtml`": reportTable,
 };
 
-/** The page. */
-export function optionsPage(): string {
+/** Every table of options that users write. */
+export function optionSections(): readonly Section[] {
   return [
-    "# Options\n\nWritten by `npm run docs:options` from the descriptions that check them. In\nparentheses is the default.\n",
     ofTable("A reservoir", reservoirTable),
     partsSection("Topologies", topologies.all()),
     partsSection("Activation functions", activations.all()),
@@ -318,7 +323,13 @@ export function optionsPage(): string {
     ofTable("`PtxModule`", moduleTable),
     ...encoders.all().map(({ name, options }) => ofTable(`The encoder \`${name}\``, options)),
     ...tasks.all().map(({ name, options }) => ofTable(`The task \`${name}\``, options)),
-  ].join("\n");
+  ];
+}
+
+/** The page. */
+export function optionsPage(): string {
+  const head = "# Options\n\nWritten by `npm run docs:options` from the descriptions that check them. In\nparentheses is the default.\n";
+  return [head, ...optionSections().map(written)].join("\n");
 }
 
 if (process.argv[1]?.endsWith("option-tables.ts")) writeFileSync(new URL("../docs/options.md", import.meta.url), optionsPage());

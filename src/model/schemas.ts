@@ -17,6 +17,7 @@ import {
   object,
   option,
   optional,
+  position,
   record,
   resolve,
   type TableOf,
@@ -350,7 +351,7 @@ export function parseReadoutNote(value: unknown): ReadoutNote {
   return readoutNote.read(value, "readout");
 }
 
-const stateNote = object({ step: given(whole(), "Steps since the start.") });
+const stateNote = object({ step: given(position, "Steps since the start.") });
 
 /** @throws ArgumentError */
 export function parseStateNote(value: unknown): { readonly step: number } {

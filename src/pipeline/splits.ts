@@ -16,7 +16,7 @@ const seedOption = option(anySeed, "spillway", "Decides which cases fall togethe
 
 export const foldTable = {
   /** How many folds; default 5. */
-  folds: option(whole({ atLeast: 2 }), 5, "How many folds."),
+  folds: option(whole({ atLeast: 2, atMost: 10_000 }), 5, "How many folds."),
   /** Decides which cases fall together; default "spillway". */
   seed: seedOption,
 };

@@ -19,7 +19,7 @@ export const openTable = {
    * SPILLWAY_SPIN_LIMIT, else 8e9: seconds.
    */
   spinLimit: optional(
-    whole({ atLeast: 1, takes: `clock ticks, a whole number from 1 to ${Number.MAX_SAFE_INTEGER}` }),
+    whole({ atLeast: 1, atMost: Number.MAX_SAFE_INTEGER, takes: `clock ticks, a whole number from 1 to ${Number.MAX_SAFE_INTEGER}` }),
     "Clock ticks after which a wait between blocks on a device is an error; left out, SPILLWAY_SPIN_LIMIT, else 8e9.",
   ),
   ...threadsTable,

@@ -370,7 +370,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     const { model } = this;
     if (this.#busy) throw busyError();
     if (typeof state !== "object" || state === null) throw new ArgumentError("state", state, "one that was kept");
-    const step = checkWhole("state.step", state.step, 0);
+    const step = checkWhole("state.step", state.step, 0, Number.MAX_SAFE_INTEGER);
     this.#session.setState({
       values: rowOf(model, state.values, "state.values", "size"),
       input: rowOf(model, state.input, "state.input", "inputSize"),

@@ -178,7 +178,7 @@ export class AdaptiveConformal {
    * @throws ArgumentError for another shape
    */
   band(start: number, forecast: MatrixLike): Band {
-    checkWhole("start", start, 0);
+    checkWhole("start", start, 0, Number.MAX_SAFE_INTEGER);
     const given = asMatrix(forecast, "forecast");
     if (given.rows !== this.#horizon || given.cols !== this.#cols)
       throw ArgumentError.shape(`forecast is ${given.rows} x ${given.cols}; these bands are of ${this.#horizon} x ${this.#cols}`, {
@@ -206,7 +206,7 @@ export class AdaptiveConformal {
    * their order.
    */
   reveal(row: number, values: ArrayLike<number>): void {
-    checkWhole("row", row, 0);
+    checkWhole("row", row, 0, Number.MAX_SAFE_INTEGER);
     if (values.length !== this.#cols)
       throw ArgumentError.shape(`values holds ${values.length} numbers; these bands are of ${this.#cols} columns`, { field: "values" });
     for (const { start, forecast, band } of this.#pending) {

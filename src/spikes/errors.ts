@@ -2,15 +2,6 @@
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { machineMemory } from "@spillway/core/machine-memory.js";
 
-/** @throws ArgumentError unless `value` is a whole number of at least `least`. */
-export function checkWhole(name: string, value: number, least: number, most: number = Number.MAX_SAFE_INTEGER): number {
-  if (!Number.isSafeInteger(value) || value < least || value > most) {
-    const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-    throw new ArgumentError(name, value, `a whole number ${range}`);
-  }
-  return value;
-}
-
 /** @throws ArgumentError unless `value` is a finite number of at least 0. */
 export function checkNotNegative(name: string, value: number, unit = ""): number {
   if (!(Number.isFinite(value) && value >= 0)) throw new ArgumentError(name, value, `a finite number of at least 0${unit && ` ${unit}`}`);

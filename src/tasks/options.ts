@@ -1,4 +1,5 @@
 // What the options of benchmark generators have in common. It knows nothing of any one generator.
+import { mostOfAny } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { machineMemory } from "@spillway/core/machine-memory.js";
 import { checked, count, either, list, nothing, number, type Option, option, seed } from "@spillway/core/options.js";
@@ -30,12 +31,13 @@ export const discardOption: Option<number> = option(count(0, 10_000_000), 0, "sa
 export function checkLength(task: string, length: number): void {
   if (!(Number.isSafeInteger(length) && length >= 1))
     throw new ArgumentError("length", length, "a whole number of at least 1", { of: task });
-  const rows = Math.min(2 ** 32 - 1, Math.floor(machineMemory() / 8));
+  const rows = Math.min(mostOfAny, Math.floor(machineMemory() / 8));
   if (length > rows)
-    throw ArgumentError.because(
-      `length is ${length}, of which a column takes ${8 * length} bytes; it takes at most ${rows} rows on this machine`,
-      { of: task, field: "length", value: length },
-    );
+    throw ArgumentError.because(`length is ${length}, ${8 * length} bytes a column; it may be ${rows} at most on this machine`, {
+      of: task,
+      field: "length",
+      value: length,
+    });
 }
 
 /** How many whole `step`s, or shorter ones, make up `interval`. */

@@ -1,9 +1,19 @@
 // Checks of single values that many modules make, and counts in words.
 import { ArgumentError } from "./errors.js";
 
-/** @throws ArgumentError unless `value` is a whole number of at least `least`. */
-export function checkWhole(name: string, value: number, least: number): number {
-  if (!Number.isSafeInteger(value) || value < least) throw new ArgumentError(name, value, `a whole number of at least ${least}`);
+/** The largest count of an argument or an option that names no other bound. */
+export const mostOfAny = 100_000_000;
+
+/**
+ * @throws ArgumentError unless `value` is a whole number from `least` to `most`, which is 100 million
+ * if it is left out
+ */
+export function checkWhole(name: string, value: number, least: number, most?: number): number {
+  if (!Number.isSafeInteger(value) || value < least || value > (most ?? Number.MAX_SAFE_INTEGER)) {
+    const range = most === undefined || most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw new ArgumentError(name, value, `a whole number ${range}`);
+  }
+  if (most === undefined && value > mostOfAny) throw new ArgumentError(name, value, `at most ${mostOfAny}`);
   return value;
 }
 

@@ -3,6 +3,7 @@
  * their JSON Schema and the tables of the command line and the documentation. It knows nothing of
  * any one options object.
  */
+import { mostOfAny } from "./checks.js";
 import { ArgumentError } from "./errors.js";
 
 /** A JSON Schema (draft 2020-12), or a part of one. */
@@ -95,17 +96,30 @@ export function number(bounds: Bounds = {}): Kind<number> {
   return numberOf("number", bounds, Number.isFinite);
 }
 
-/** A whole number within bounds. */
+/**
+ * A whole number within bounds. One that has only a lower bound may be 100 million at most, so that
+ * no machine counts or allocates for hours before it fails.
+ */
 export function whole(bounds: Bounds = { atLeast: 0 }): Kind<number> {
-  return numberOf("integer", bounds, Number.isSafeInteger);
+  const { above, atLeast, below, atMost } = bounds;
+  const isOpen = atMost === undefined && below === undefined && (atLeast ?? above) !== undefined;
+  const kind = numberOf("integer", bounds, Number.isSafeInteger);
+  return isOpen ? atMostOf(kind, mostOfAny) : kind;
 }
+
+/** A whole number from 0 on of a file or a state, such as the steps since the start. */
+export const position: Kind<number> = numberOf("integer", { atLeast: 0 }, Number.isSafeInteger);
 
 /**
  * How many of something there are. What no machine holds is refused before anything is made of it.
  * @param most the largest count, default 100 million
  */
-export function count(least: number, most = 100_000_000, takes?: string): Kind<number> {
-  const kind = whole({ atLeast: least, ...(takes !== undefined && { takes }) });
+export function count(least: number, most: number = mostOfAny, takes?: string): Kind<number> {
+  return atMostOf(numberOf("integer", { atLeast: least, ...(takes !== undefined && { takes }) }, Number.isSafeInteger), most);
+}
+
+/** A bound that errors alone name. */
+function atMostOf(kind: Kind<number>, most: number): Kind<number> {
   return {
     takes: kind.takes,
     schema: { ...kind.schema, maximum: most },

@@ -9,7 +9,7 @@ export const mutualInformationTable = {
   /** Bins of each series. Default: the most that leave 15 rows a cell, 2 to 20. */
   bins: optional(whole({ atLeast: 2 }), "Bins of each series; left out, the most that leave 15 rows a cell, 2 to 20."),
   /** Surrogates for the test of significance; default 100. 0 leaves it out. */
-  surrogates: option(whole(), 100, "Surrogates for the test of significance, 0 for none."),
+  surrogates: option(whole({ atLeast: 0, atMost: 1_000_000 }), 100, "Surrogates for the test of significance, 0 for none."),
   /** Draws the surrogates. Default "spillway". */
   seed: option(seed, "spillway", "Draws the surrogates."),
 };

@@ -49,7 +49,7 @@ export const neighbourTable = {
   neighbours: option(count, usualNeighbours, "k, the neighbour whose distance sets the scale."),
   exclusionWindow: option(whole(), 0, "Rows within so many steps of each other are no neighbours."),
   standardise: option(flag, true, "Takes each column less its mean and over its standard deviation."),
-  surrogates: option(whole(), 0, "Surrogates for the test of significance; 0 is no test."),
+  surrogates: option(whole({ atLeast: 0, atMost: 1_000_000 }), 0, "Surrogates for the test of significance; 0 is no test."),
   seed: option(seed, "spillway", "Draws the surrogates."),
   engine: optional(text("the name of an engine"), '"cpu", "cuda", "cuda:1" (a device by number) or "sim": the result is then a promise.'),
   ...workTable,

@@ -24,7 +24,7 @@ export const transferEntropyTable = {
    */
   bins: optional(whole({ atLeast: 2 }), "Bins of each value; left out, the most that leave 15 rows a cell, 2 to 20."),
   /** Surrogates for the test of significance; default 100. 0 leaves it out. */
-  surrogates: optional(whole(), "Surrogates for the test of significance, 0 for none; left out, 100."),
+  surrogates: optional(whole({ atLeast: 0, atMost: 1_000_000 }), "Surrogates for the test of significance, 0 for none; left out, 100."),
   /** Draws the surrogates. Default "spillway". */
   seed: option(seed, "spillway", "Draws the surrogates."),
 };

@@ -39,7 +39,10 @@ export const transferMatrixTable = {
   ...nearestTable,
   ...transferEntropyTable,
   given: optional(choice("others"), "Whether the other columns' values of one step ago are known already; not binned."),
-  surrogates: optional(whole(), "Surrogates of each pair, 0 for none; left out, as many as informationFlow needs."),
+  surrogates: optional(
+    whole({ atLeast: 0, atMost: 1_000_000 }),
+    "Surrogates of each pair, 0 for none; left out, as many as informationFlow needs.",
+  ),
 } satisfies TableOf<MatrixOptions & TransferEntropyOptions & Omit<NearestNeighbourTransferOptions, "given">>;
 
 /**

@@ -3,6 +3,7 @@ import {
   callback,
   checkedLater,
   choice,
+  count,
   either,
   type Kind,
   list,
@@ -354,11 +355,7 @@ export const bandsFromOption = option(
 const memberTakes = "a whole number of at least 1, or a list of one seed a member";
 
 /** Members of an ensemble. */
-export const membersKind: Kind<number | readonly Seed[]> = either(
-  memberTakes,
-  whole({ atLeast: 1, takes: memberTakes }),
-  list(seed, memberTakes, 1),
-);
+export const membersKind: Kind<number | readonly Seed[]> = either(memberTakes, count(1, 10_000, memberTakes), list(seed, memberTakes, 1));
 
 /** The options of `Forecaster.forecast`. */
 export const forecastTable = {

@@ -1,9 +1,9 @@
 // A bank of Kuramoto oscillators, free or driven by spikes, and the order parameter that says how
 // coherent it is.
+import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { seed as anySeed, choice, either, option, optional, resolve, type TableOf, tuple } from "@spillway/core/options.js";
 import { Matrix, portableSin, portableSinCos, type Seed, type SineCosine } from "@spillway/numerics";
-import { checkWhole } from "../errors.js";
 import { count, notNegative, numbers, positive } from "../options.js";
 import { binSpikes } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";

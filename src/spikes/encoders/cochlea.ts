@@ -1,7 +1,7 @@
 // A cochlea-like front end: sound to the envelopes of a gammatone filter bank, and those to spikes.
 // No model of hair cells or of the nerve.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { seed as anySeed, choice, given, number, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { seed as anySeed, choice, count, given, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
 import { asMatrix, Matrix, type MatrixLike, portableCos, portableExp, portableLog, portableSin, type Seed } from "@spillway/numerics";
 import { notNegative, positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
@@ -34,7 +34,7 @@ export interface CochleaOptions {
 
 const cochleaTable = {
   sampleRate: given(positive("Hz"), "Samples a second of the sound."),
-  channels: option(whole({ atLeast: 1 }), 64, "F, filters from lowestHz to highestHz."),
+  channels: option(count(1, 10_000), 64, "F, filters from lowestHz to highestHz."),
   lowestHz: option(positive("Hz"), 100, "The centre of the first filter."),
   highestHz: optional(positive("Hz"), "The centre of the last filter; left out, 0.45 of the sample rate, at most 8000."),
   frameMs: option(positive("ms"), 5, "The length of a frame, over which an envelope is averaged."),
@@ -154,7 +154,7 @@ const cochleaEncoderTable = {
   ...cochleaTable,
   maxRateHz: option(notNegative("Hz"), 200, "The rate of level 1; level 0 is silent."),
   process: option(choice("poisson", "regular"), "regular", "regular draws nothing; poisson takes a seed."),
-  neuronsPerChannel: option(whole({ atLeast: 1 }), 1, "Neurons of each channel."),
+  neuronsPerChannel: option(count(1, 100_000), 1, "Neurons of each channel."),
   seed: optional(anySeed, "Draws the Poisson process."),
 } satisfies TableOf<CochleaEncoderOptions>;
 

@@ -1,7 +1,7 @@
 // Population coding: the neurons of a channel have Gaussian receptive fields side by side, and
 // those near the value respond most.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { seed as anySeed, choice, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { seed as anySeed, choice, count, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
 import { Matrix, type MatrixLike, portableExp, type Seed } from "@spillway/numerics";
 import { positive, share } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
@@ -33,7 +33,7 @@ export interface PopulationEncoderOptions extends FrameOptions {
 /** The options of `populationEncode`. */
 export const populationTable = {
   ...frameTable,
-  neuronsPerChannel: option(whole({ atLeast: 2 }), 10, "G, the neurons of each channel."),
+  neuronsPerChannel: option(count(2, 100_000), 10, "G, the neurons of each channel."),
   code: option(choice("probability", "latency"), "probability", "Whether a neuron's response is its chance to fire, or when it does."),
   fieldWidth: optional(positive("neurons"), "Standard deviation of a field; left out, G / 6."),
   peakProbability: option(share, 0.8, "The chance of the neuron whose centre the value is."),

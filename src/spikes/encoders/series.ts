@@ -1,7 +1,7 @@
 // What every encoder starts from: a T x F series of values from 0 to 1, each row held for one
 // frame, each channel given a group of neurons.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { anything, given, type Kind, option, optional, type Resolved, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { anything, count, given, type Kind, option, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
 import { asMatrix, Matrix, type MatrixLike, portableLog, portableTanh } from "@spillway/numerics";
 import { checkRoom } from "../errors.js";
 import { positive } from "../options.js";
@@ -18,7 +18,7 @@ export interface FrameOptions {
 /** The options of frames. */
 export const frameTable = {
   frameMs: given(positive("ms"), "How long each row of the series lasts."),
-  neuronsPerChannel: option(whole({ atLeast: 1 }), 1, "Neurons of each channel."),
+  neuronsPerChannel: option(count(1, 100_000), 1, "Neurons of each channel."),
 } satisfies TableOf<FrameOptions>;
 
 /** Frames that were checked: T x F values in [0, 1], G neurons a channel. */

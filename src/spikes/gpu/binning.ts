@@ -1,11 +1,11 @@
 // Binning on a device: the T x N inputs that binSpikes makes, bit for bit, of spikes that may have
 // been made there.
+import { checkWhole } from "@spillway/core/checks.js";
 import { Held } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, optional, resolve, type TableOf } from "@spillway/core/options.js";
 import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
 import { DeviceMatrix } from "../../reservoir/index.js";
-import { checkWhole } from "../errors.js";
 import { type BinOptions, binsOf, binTable } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { type DeviceSpikeColumns, DeviceSpikePattern } from "./device-pattern.js";

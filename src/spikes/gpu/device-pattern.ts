@@ -1,9 +1,10 @@
 // Spike patterns in device memory. It is not checked as it is made: what reads it reports the first
 // spike that does not fit.
+import { checkWhole } from "@spillway/core/checks.js";
 import { Held } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, ReadonlyDeviceSlice } from "@spillway/gpu";
-import { checkNotNegative, checkWhole } from "../errors.js";
+import { checkNotNegative } from "../errors.js";
 import { checkPatterns, SpikePattern } from "../pattern/pattern.js";
 
 /** The columns of a pattern in device memory; position i of each is spike i, in any order. */

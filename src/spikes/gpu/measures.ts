@@ -1,11 +1,11 @@
 // The measures of the eight types and the bank of oscillators on a device: patterns to scores. What
 // a detector makes of scores is in detector.ts.
+import { checkWhole } from "@spillway/core/checks.js";
 import type { Held } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "@spillway/gpu";
 import { type PatternType, patternTypes } from "../detection/measure.js";
 import type { KuramotoOscillators } from "../detection/oscillators.js";
-import { checkWhole } from "../errors.js";
 import { binsOf } from "../pattern/binning.js";
 import type { DeviceSpikePatterns } from "./device-pattern.js";
 import { kernelOf } from "./kernels.js";

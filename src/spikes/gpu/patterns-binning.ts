@@ -1,9 +1,9 @@
 // Binning of many patterns on a device in one launch, each as binSpikesOnDevice bins it.
+import { checkWhole } from "@spillway/core/checks.js";
 import { Held } from "@spillway/core/disposal.js";
 import { resolve } from "@spillway/core/options.js";
 import type { Context, DeviceSlice } from "@spillway/gpu";
 import { DeviceSequences } from "../../reservoir/index.js";
-import { checkWhole } from "../errors.js";
 import { binsOf } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { checkReport, type DeviceBinOptions, deviceBinTable, type ReportWords } from "./binning.js";

@@ -1,9 +1,10 @@
 // From spike times to T x N inputs of a reservoir, and back. Sums are of whole numbers: the order
 // of the spikes does not change a bit.
+import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, given, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
-import { checkRoom, checkWhole } from "../errors.js";
+import { checkRoom } from "../errors.js";
 import { count, positive } from "../options.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 

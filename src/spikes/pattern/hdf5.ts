@@ -3,6 +3,7 @@
 // extra/amplitudes, one a spike. h5wasm, an optional peer, reads the file in a thread of its own
 // (hdf5-thread.ts).
 
+import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { halfBits } from "@spillway/core/half.js";
 import { choice, list, option, optional, type Resolved, resolve, type TableOf, text } from "@spillway/core/options.js";
@@ -12,7 +13,6 @@ import { readBytes } from "@spillway/io/files.js";
 import { float16ToFloat32 } from "@spillway/io/half.js";
 import { fromBytes, type NumberArray, type NumberArrayConstructor } from "@spillway/io/typed-bytes.js";
 import { unzlibSync } from "fflate";
-import { checkWhole } from "../errors.js";
 import { neurons, positive } from "../options.js";
 import { hdf5Templates } from "./hdf5-templates.js";
 import { type EventData, type EventRows, readEvents, writeEvents } from "./hdf5-thread.js";

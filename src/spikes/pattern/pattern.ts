@@ -1,8 +1,9 @@
 // A spike pattern as typed columns: which neuron fired when, and how strongly. What is computed
 // from patterns is in the files beside this one.
+import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { isList } from "@spillway/numerics";
-import { checkNotNegative, checkWhole } from "../errors.js";
+import { checkNotNegative } from "../errors.js";
 
 /** One spike. */
 export interface Spike {

@@ -1,6 +1,7 @@
 // What is counted in a pattern: windows, rates, intervals. Nothing here changes a pattern.
+import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checkRoom, checkWhole } from "../errors.js";
+import { checkRoom } from "../errors.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 
 /** How many spikes a pattern has. */

@@ -1,7 +1,7 @@
 // What can be said of learning from the weights and the activity as they are: every figure is
 // computed from the samples.
+import { checkWhole } from "@spillway/core/checks.js";
 import { portableLog } from "@spillway/numerics";
-import { checkWhole } from "../errors.js";
 import type { PlasticityProfile } from "./profiles.js";
 
 /** The figures of {@link learningStats}. */

@@ -1,7 +1,7 @@
 // What one state of a reservoir shows at a glance. None of it measures memory, separation or the
 // echo state property: the analysis room does.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, optional, resolve, whole } from "@spillway/core/options.js";
+import { checked, optional, position, resolve } from "@spillway/core/options.js";
 import type { FloatArray } from "@spillway/numerics";
 
 /** A state and the one before it, in numbers. */
@@ -31,7 +31,7 @@ const stateKind = checked<FloatArray>("a state, N values", (value) => ArrayBuffe
 /** The options of `reservoirSnapshot`. */
 export const snapshotTable = {
   before: optional(stateKind, "The state before this one."),
-  spikeCount: optional(whole(), "Spikes of the pattern that led here."),
+  spikeCount: optional(position, "Spikes of the pattern that led here."),
 };
 
 /**
