@@ -105,3 +105,21 @@ extern "C" __global__ void __launch_bounds__(1024)
   best[blockIdx.x] = first;
   matches[blockIdx.x] = (double)row[first] >= threshold ? first : -1;
 }
+
+/**
+ * templates[p, d]: the mean of element d of the vectors with label p, summed in binary64 in their
+ * order.
+ */
+extern "C" __global__ void __launch_bounds__(1024)
+    pattern_detection_means(const float* vectors, const int* labels, int count, int templateCount, int length, float* templates) {
+  const long long cells = (long long)templateCount * length;
+  for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < cells; i += (long long)gridDim.x * blockDim.x) {
+    double sum = 0.0, members = 0.0;
+    for (int b = 0; b < count; b++) {
+      if (labels[b] != i / length) continue;
+      sum = portable::add(sum, (double)vectors[(long long)b * length + i % length]);
+      members = portable::add(members, 1.0);
+    }
+    templates[i] = (float)portable::div(sum, members);
+  }
+}

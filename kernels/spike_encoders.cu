@@ -1,7 +1,7 @@
 // target: sm_75
-// Series in device memory to spikes there: latency, population, phase and delta coding, each spike
-// with the time that the encoder of src/spikes/encoders gives it. Spikes of a pattern come in any
-// order. A first launch counts them (times is null), a second writes them where the counts say.
+// Series in device memory to spikes there: rate, latency, population, phase and delta coding, each
+// spike with the time that the encoder of src/spikes/encoders gives it. Spikes of a pattern come in
+// any order. A first launch counts them (times is null), a second writes them where the counts say.
 // Binning is spike_encoding.cu.
 #include "elementary.cuh"
 #include "exponential.cuh"
@@ -66,6 +66,43 @@ template <typename Real> static __device__ __forceinline__ void checkUnit(const 
     if (!(value >= 0.0 && value <= 1.0)) atomicMin(spikes.bad, i);
   }
 }
+
+/** Spikes of a neuron beyond which a rate is too high for its duration. */
+constexpr unsigned mostOfNeuron = 2147483647u;
+
+struct Rate {
+  double frame, lowest, highest;
+  unsigned group, regular;
+  Draws draws;
+  /** The level after the one that is passed, of which `made` came before. */
+  __device__ __forceinline__ double next(unsigned p, unsigned neuron, double level, unsigned made) const {
+    if (regular) return made == 0 ? div(portable::add((double)(neuron % group), 0.5), (double)group) : portable::add(level, 1.0);
+    return sub(level, elementary::log(sub(1.0, draws.uniform(p, neuron, made, 0))));
+  }
+  template <typename Real> __device__ void encode(const Series<Real>& series, const Spikes& spikes, unsigned p) const {
+    const Wide first = series.rows[p], rows = series.rows[p + 1] - first;
+    const double duration = mul((double)rows, frame);
+    checkUnit(series, spikes, p);
+    for (Wide n = place(); n < (Wide)series.columns * group; n += stride()) {
+      const unsigned neuron = (unsigned)n;
+      const Real* values = series.values + first * series.columns + neuron / group;
+      unsigned made = 0;
+      double passed = 0.0, level = next(p, neuron, 0.0, made++);
+      for (Wide row = 0; row < rows; row++) {
+        const double value = (double)values[row * series.columns];
+        if (!(value >= 0.0 && value <= 1.0)) break;
+        const double rate = div(portable::add(lowest, mul(value, sub(highest, lowest))), 1000.0);
+        const double end = portable::add(passed, mul(rate, frame));
+        while (level < end && made < mostOfNeuron) {
+          const double time = portable::add(mul((double)row, frame), div(sub(level, passed), rate));
+          spikes.add(p, least(time, duration), neuron);
+          level = next(p, neuron, level, made++);
+        }
+        passed = end;
+      }
+    }
+  }
+};
 
 struct Latency {
   double frame, range, constant, full, delay, threshold;
@@ -191,6 +228,11 @@ static __device__ __forceinline__ void forSeries(const Series<Real>& series, con
   const encoders::Spikes spikes = {cursors, times, neurons, bad};                  \
   encoders::forSeries(series, spikes, code)
 #define KERNEL(name) extern "C" __global__ void __launch_bounds__(256) name
+
+#define RATE double frame, double lowest, double highest, unsigned group, unsigned regular, const unsigned *keys, unsigned stream
+#define RATE_CODE encoders::Rate{frame, lowest, highest, group, regular, {keys, stream}}
+KERNEL(spike_encoders_rate_f32)(SERIES(float), RATE, SPIKES) { ENCODE(float, (RATE_CODE)); }
+KERNEL(spike_encoders_rate_f64)(SERIES(double), RATE, SPIKES) { ENCODE(double, (RATE_CODE)); }
 
 #define LATENCY double frame, double range, double constant, double full, double delay, double threshold, unsigned group, unsigned weakFirst, unsigned logarithmic
 #define LATENCY_CODE encoders::Latency{frame, range, constant, full, delay, threshold, group, weakFirst, logarithmic}

@@ -210,3 +210,41 @@ extern "C" __global__ void __launch_bounds__(1024)
     cells[i] = __double2float_rn(portable::div((double)sum, encoding::unitsOfOne));
   }
 }
+
+namespace encoding {
+
+/**
+ * What the neurons of a liquid fired, from filtered states: x of a step is above what is left of the
+ * step before. A first launch counts (times is null), a second writes where the counts say.
+ */
+template <typename Real>
+static __device__ __forceinline__ void fired(const Real* states, const Wide* rows, unsigned count, unsigned size, Real keep, double step,
+                                             Wide* cursors, double* times, unsigned* neurons) {
+  const Wide all = rows[count] * size;
+  for (Wide i = (Wide)blockIdx.x * blockDim.x + threadIdx.x; i < all; i += (Wide)gridDim.x * blockDim.x) {
+    const Wide row = i / size;
+    unsigned low = 0, high = count;
+    while (high - low > 1) {
+      const unsigned middle = (low + high) / 2;
+      if (rows[middle] <= row) low = middle;
+      else high = middle;
+    }
+    const Real before = row == rows[low] ? (Real)0 : states[i - size];
+    if (states[i] == portable::mul(keep, before)) continue;
+    const Wide at = atomicAdd(cursors + low, 1ull);
+    if (times == nullptr) continue;
+    times[at] = portable::mul((double)(row - rows[low] + 1), step);
+    neurons[at] = (unsigned)(i % size);
+  }
+}
+
+}  // namespace encoding
+
+#define FIRED(Real) \
+  const Real *states, const unsigned long long *rows, unsigned count, unsigned size, Real keep, double step, unsigned long long *cursors, double *times, unsigned *neurons
+extern "C" __global__ void __launch_bounds__(1024) spike_encoding_fired_f32(FIRED(float)) {
+  encoding::fired(states, rows, count, size, keep, step, cursors, times, neurons);
+}
+extern "C" __global__ void __launch_bounds__(1024) spike_encoding_fired_f64(FIRED(double)) {
+  encoding::fired(states, rows, count, size, keep, step, cursors, times, neurons);
+}

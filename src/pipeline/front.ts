@@ -3,7 +3,8 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { asMatrix, type Matrix } from "@spillway/numerics";
 import { checkSequences } from "../reservoir/inputs.js";
-import { binWidth, type DriveOptions, drivingRows, rangeOf, type UnitRange } from "../spikes/drive.js";
+import { binWidth, type DriveOptions, rangeOf, type UnitRange } from "../spikes/drive.js";
+import { EncodedCases } from "../spikes/encoded-cases.js";
 import { SpikePattern } from "../spikes/index.js";
 import { type EncoderParameters, type PipelineCase, type PipelineParameters, type Scaler, scalerOf } from "./parameters.js";
 
@@ -31,32 +32,25 @@ export class Front {
   }
 
   /**
-   * Cases as the reservoir sees them. @throws ArgumentError naming the case that an encoder refuses
+   * Cases for the reservoir, which an encoder makes rows of. @throws ArgumentError for a case that
+   * it does not take
    */
-  apply(sequences: readonly PipelineCase[]): Matrix[] {
+  apply(sequences: readonly PipelineCase[]): EncodedCases {
     checkSequences(sequences, "sequences");
-    return sequences.map((sequence, b) => {
-      try {
-        return this.#one(sequence, b);
-      } catch (error) {
-        throw error instanceof ArgumentError ? error.at(`sequences[${b}]`) : error;
-      }
-    });
-  }
-
-  #one(one: PipelineCase, b: number): Matrix {
     const { encoder, reservoir = {} } = this.#parameters;
+    const named = (error: ArgumentError, b: number) => error.at(`sequences[${b}]`);
     if (encoder?.type === "pattern") {
-      if (!(one instanceof SpikePattern)) {
+      const b = sequences.findIndex((one) => !(one instanceof SpikePattern));
+      if (b >= 0)
         throw ArgumentError.because(
           `sequences[${b}] is a series; the encoder "pattern" takes spike patterns: { type: "spikes" } makes them of series`,
           { field: "sequences" },
         );
-      }
       const { type: _, binMs, ...options } = encoder;
-      return drivingRows(one, { bins: { ...options, binMs: binWidth(reservoir, binMs) } }, b);
+      return new EncodedCases(sequences, { bins: { ...options, binMs: binWidth(reservoir, binMs) } }, named);
     }
-    return drivingRows(this.#series(one, b), { range: this.range, ...driveOf(encoder) }, b);
+    const series = sequences.map((one, b) => this.#series(one, b));
+    return new EncodedCases(series, { range: this.range, ...driveOf(encoder) }, named);
   }
 
   #series(one: PipelineCase, b: number): Matrix {

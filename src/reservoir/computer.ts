@@ -5,7 +5,7 @@ import { checkWhole, count } from "@spillway/core/checks.js";
 import { ArgumentError, busyError } from "@spillway/core/errors.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
 import { warnOnce } from "@spillway/core/warning.js";
-import type { Context } from "@spillway/gpu";
+import type { Context, Stream } from "@spillway/gpu";
 import { type FloatArray, Matrix, type MatrixLike } from "@spillway/numerics";
 import type { CompositeOptions } from "./composite/config.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
@@ -214,6 +214,14 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   /** The device whose memory its data may lie in; undefined for an engine of the host. */
   get context(): Context | undefined {
     return this.#session.device?.context;
+  }
+
+  /**
+   * The stream of its work on the device. What is enqueued on it is done before its next work, and
+   * is counted in its profile.
+   */
+  get deviceStream(): Stream | undefined {
+    return this.#session.device?.stream;
   }
 
   /**

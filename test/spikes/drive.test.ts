@@ -20,7 +20,7 @@ describe("what drives a reservoir", () => {
     expect(rows.data).toEqual(binSpikes(pattern, { binMs: 2, values: "amplitudes" }).data);
     await using liquid = await LiquidStateMachine.create({ ...reservoir, inputSize: 4 });
     expect(patternInputs(liquid, pattern).data).toEqual(rows.data);
-    expect(new Front({ reservoir, encoder: { type: "pattern" } }).apply([pattern])[0]!.data).toEqual(rows.data);
+    expect(new Front({ reservoir, encoder: { type: "pattern" } }).apply([pattern]).row(0).data).toEqual(rows.data);
   });
 
   it.each([
@@ -44,10 +44,9 @@ describe("what drives a reservoir", () => {
       task: "classify",
     });
     const cases = (one: Matrix) => ({ sequences: [Matrix.from(one, "float64")], labels: ["a"] });
-    const data = { kind: "cases", train: cases(train), classes: ["a"], summary: "" } as const;
-    const parts = encoded(experiment, { train: cases(train), test: cases(test) }, data);
-    expect(front.apply([train])[0]!.toArrays()).toEqual(parts.train.sequences[0]!.toArrays());
-    expect(front.apply([test])[0]!.toArrays()).toEqual(parts.test.sequences[0]!.toArrays());
+    const parts = encoded(experiment, { train: cases(train), test: cases(test) }, {});
+    expect(front.apply([train]).row(0).toArrays()).toEqual(parts.train.cases.row(0).toArrays());
+    expect(front.apply([test]).row(0).toArrays()).toEqual(parts.test.cases.row(0).toArrays());
   });
 
   it("draws a seeded encoder by the name of the case", () => {

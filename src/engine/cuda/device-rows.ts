@@ -154,16 +154,17 @@ class StateKeeper implements StateTaker {
 /** States of a session on its device, and what it does with matrices there. */
 export function statesThere(context: Context, model: EngineModel, stream: Stream, clock?: DeviceClock): StatesThere {
   return {
-    side: sideOf(context, model),
+    side: sideOf(context, model, stream),
     stream,
     keeper: (into, sequences, last) => new StateKeeper(into, sequences, last),
     summary: (sequences, work) => new DeviceSummary(context, model, sequences, work, clock),
   };
 }
 
-function sideOf(context: Context, { size, precision }: EngineModel): DeviceSide {
+function sideOf(context: Context, { size, precision }: EngineModel, stream: Stream): DeviceSide {
   return {
     context,
+    stream,
     standardise: (series, scale) => standardiseThere(context, series, scale),
     statistics: (series, which) => statisticsThere(context, series, which),
     check(matrix, name) {

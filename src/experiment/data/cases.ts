@@ -6,8 +6,9 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, type SoundFolderOptions } from "../../pipeline/index.js";
 import type { AnyReservoirOptions } from "../../reservoir/index.js";
-import { binWidth, drivingRows } from "../../spikes/drive.js";
+import { binWidth } from "../../spikes/drive.js";
 import { patternMeasures, poissonPattern, type SpikePattern } from "../../spikes/index.js";
+import { isPattern } from "../../spikes/pattern/pattern.js";
 import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeData } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { resolveDataPath } from "../description/paths.js";
@@ -48,8 +49,8 @@ export async function loadSpikes(data: SpikeData, experimentPath: string | undef
       `${path}: test patterns have ${test.neuronCount} neurons and the others ${train.neuronCount}; give neuronCount`,
     );
   const binMs = binWidth(reservoir, data.binMs);
-  const bins = ({ sequences }: typeof train) => sequences.map((pattern) => binned(pattern, binMs));
-  return caseData(path, "spike patterns", `${train.neuronCount} neurons, bins of ${binMs} ms`, train, test, bins);
+  const patterns = ({ sequences }: typeof train) => sequences;
+  return caseData(path, "spike patterns", `${train.neuronCount} neurons, bins of ${binMs} ms`, train, test, patterns, { binMs });
 }
 
 /** The most spikes that are generated. */
@@ -72,20 +73,16 @@ export function loadPatterns({ patterns, ...data }: PatternData, reservoir: AnyR
     Array.from({ length: count }, (_, k) => {
       const options = { ...shape, seed: `${seed}/${type}/${k}` };
       try {
-        return binned(type === "poisson" ? poissonPattern(options) : patternMeasures[type].generate(options), binMs);
+        return type === "poisson" ? poissonPattern(options) : patternMeasures[type].generate(options);
       } catch (error) {
         if (error instanceof ArgumentError) throw new ExperimentError(`data.patterns: ${error.message}`, { cause: error });
         throw error;
       }
     }),
   );
-  const neurons = sequences[0]!.cols;
+  const neurons = sequences[0]!.neuronCount;
   const summary = `${labels.length} generated spike patterns, ${types.length} types, ${neurons} neurons, bins of ${binMs} ms`;
-  return { kind: "cases", train: { sequences, labels }, classes: [...types].sort(), summary };
-}
-
-function binned(pattern: SpikePattern, binMs: number): Matrix<Float64Array> {
-  return Matrix.from(drivingRows(pattern, { bins: { binMs } }));
+  return { kind: "cases", train: { sequences, labels }, classes: [...types].sort(), binMs, summary };
 }
 
 /** The files that train, and those that test if names choose them. */
@@ -106,14 +103,14 @@ function caseData<Folder extends Pick<FolderCases, "labels">>(
   about: string,
   train: Folder,
   test: Folder | undefined,
-  sequencesOf: (folder: Folder) => readonly Matrix[],
-  more: Pick<CaseData, "sampleRate"> = {},
+  sequencesOf: (folder: Folder) => readonly (Matrix | SpikePattern)[],
+  more: Pick<CaseData, "sampleRate" | "binMs"> = {},
 ): CaseData {
   const classes = [...new Set(train.labels.map(String))].sort();
   const unknown = test?.labels.map(String).find((label) => !classes.includes(label));
   if (unknown !== undefined) throw new ExperimentError(`${path}: the class ${JSON.stringify(unknown)} occurs in test ${what} only`);
   const cases = (folder: Folder): Cases => ({
-    sequences: sequencesOf(folder).map((sequence) => Matrix.from(sequence)),
+    sequences: sequencesOf(folder).map((sequence) => (isPattern(sequence) ? sequence : Matrix.from(sequence))),
     labels: folder.labels.map(String),
   });
   const count = `${train.labels.length}${test ? ` + ${test.labels.length}` : ""}`;

@@ -3,6 +3,7 @@
 import type { Matrix } from "@spillway/numerics";
 import type { TableNames } from "../../model/index.js";
 import type { TimeAxis } from "../../series/index.js";
+import type { SpikePattern } from "../../spikes/index.js";
 import type { SeriesPart } from "./table.js";
 
 /** One series, T x D, to be predicted from its own past, or several by `more`. */
@@ -51,9 +52,9 @@ export interface DrivenData extends DrivenRows {
   readonly summary: string;
 }
 
-/** Labelled sequences. */
+/** Labelled sequences or spike patterns. */
 export interface Cases {
-  readonly sequences: readonly Matrix<Float64Array>[];
+  readonly sequences: readonly (Matrix<Float64Array> | SpikePattern)[];
   readonly labels: readonly string[];
 }
 
@@ -64,6 +65,8 @@ export interface CaseData {
   /** Undefined if `split` takes the test cases from the one file. */
   readonly test?: Cases | undefined;
   readonly classes: readonly string[];
+  /** Of spike patterns: the width of a bin. */
+  readonly binMs?: number | undefined;
   /** Of sounds. */
   readonly sampleRate?: number | undefined;
   readonly summary: string;

@@ -18,6 +18,6 @@ export function inputsOf(experiment: OpenExperiment, data: ExperimentData): Matr
       ? prepareSeries(experiment, data).whole.series
       : data.kind === "driven"
         ? data.inputs
-        : stackRows([...encoded(experiment, { train: data.train, test: { sequences: [], labels: [] } }, data).train.sequences]);
+        : stackRows([...encoded(experiment, { train: data.train, test: { sequences: [], labels: [] } }, data).train.cases.matrices()]);
   return standardises(experiment) ? standardised(fitStandardisation([raw]), raw) : raw;
 }

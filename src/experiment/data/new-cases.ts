@@ -39,7 +39,7 @@ export async function readNewCases(path: string, run?: string): Promise<NewCases
   const own = { sequences: cases.sequences as never, labels: cases.names };
   const none = { sequences: [], labels: [] };
   const data = { kind: "cases", train: none, classes: [], summary: "", sampleRate } as const;
-  return { ...cases, sequences: encoded(experiment, { train: none, test: own }, data).test.sequences };
+  return { ...cases, sequences: encoded(experiment, { train: none, test: own }, data).test.cases.matrices() };
 }
 
 async function readCases(path: string): Promise<NewCases & { readonly sampleRate?: number | undefined }> {

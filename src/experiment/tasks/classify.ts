@@ -9,7 +9,8 @@ import { fitStandardisation, standardised } from "../../model/standardisation.js
 import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
 import { selectionOf } from "../../reservoir/computer-options.js";
 import { type AnyReservoirComputer, addProfiles, type WorkOptions } from "../../reservoir/index.js";
-import { encoded } from "../data/encode.js";
+import type { EncodedCases } from "../../spikes/encoded-cases.js";
+import { type EncodedPart, encoded } from "../data/encode.js";
 import type { CaseData, Cases } from "../data/experiment-data.js";
 import { standardises } from "../data/prepare.js";
 import { everyRow, stackRows } from "../data/rows.js";
@@ -30,12 +31,12 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
   const watch = new Stopwatch();
   const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
   const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
-  const progress = new StagedProgress(options.onProgress, train.sequences.length + test.sequences.length);
+  const progress = new StagedProgress(options.onProgress, train.cases.count + test.cases.count);
   const { type: _, ...settings } = task;
   const standardise = standardises(experiment);
   const reservoir = { ...experiment.reservoir, seed };
   const classifier = await watch.time("train", () =>
-    Classifier.fit(train.sequences, train.labels, {
+    Classifier.fit(train.cases, train.labels, {
       ...settings,
       reservoir,
       readout,
@@ -44,16 +45,16 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
       ...selectionOf(options),
       profile,
       signal,
-      onProgress: ofCases(progress.stage(train.sequences.length), train),
+      onProgress: ofCases(progress.stage(train.cases.count), train),
     }),
   );
   try {
-    const onProgress = ofCases(progress.stage(test.sequences.length), test);
+    const onProgress = ofCases(progress.stage(test.cases.count), test);
     const { predicted, shares } = await watch.time("test", () => predictions(classifier, task.members > 1, test, { signal, onProgress }));
     const counted = confusionMatrix(test.labels, predicted, data.classes);
     const trusted = shares && reliability(test.labels, shares, classifier.classes.map(String));
     const computer = classifier.computers[0]!;
-    const scale = standardise ? fitStandardisation(train.sequences) : undefined;
+    const scale = standardise ? fitStandardisation(train.cases.matrices()) : undefined;
     const inputs = (sequences: readonly Matrix[]) => (scale ? sequences.map((sequence) => standardised(scale, sequence)) : sequences);
     return {
       engine: computer.engine,
@@ -67,13 +68,13 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
       timing: watch.seconds,
       profile: addProfiles(classifier.computers.flatMap((member) => member.profile ?? [])),
       summary: `classification of ${test.labels.length} sequences, trained on ${train.labels.length}; representation ${task.representation}${task.members > 1 ? `, vote of ${task.members} reservoirs` : ""}`,
-      figures: options.withFigures ? await figures(computer, inputs(firstCases(test.sequences)), counted, trusted) : [],
+      figures: options.withFigures ? await figures(computer, inputs(firstCases(test.cases)), counted, trusted) : [],
       unit: () => undefined,
       save: async (path) => {
         await classifier.save(path);
         return [];
       },
-      saveStates: (folder, every, stop) => saveCaseStates(computer, inputs(test.sequences), folder, every, stop),
+      saveStates: (folder, every, stop) => saveCaseStates(computer, inputs(test.cases.matrices()), folder, every, stop),
       dispose: () => classifier.dispose(),
     };
   } catch (error) {
@@ -128,10 +129,11 @@ export function stratifiedSplit({ split }: Pick<Experiment, "split">, cases: Cas
 }
 
 /** The first cases, as many as fit into a figure of states. */
-export function firstCases(sequences: readonly Matrix[]): Matrix[] {
+export function firstCases(cases: EncodedCases): Matrix[] {
   const shown: Matrix[] = [];
   let rows = 0;
-  for (const sequence of sequences) {
+  for (let b = 0; b < cases.count; b++) {
+    const sequence = cases.row(b);
     if (shown.length > 0 && rows + sequence.rows > shownSteps) break;
     shown.push(sequence);
     rows += sequence.rows;
@@ -146,12 +148,12 @@ export function firstCases(sequences: readonly Matrix[]): Matrix[] {
 async function predictions(
   classifier: Classifier,
   votes: boolean,
-  { sequences }: Cases,
+  { cases }: EncodedPart,
   work: WorkOptions,
 ): Promise<{ readonly predicted: readonly string[]; readonly shares: Matrix | undefined }> {
   if (votes && classifier.settings.vote !== "mean")
-    return { predicted: (await classifier.predict(sequences, work)).map(String), shares: undefined };
-  const shares = await classifier.predictProba(sequences, work);
+    return { predicted: (await classifier.predict(cases, work)).map(String), shares: undefined };
+  const shares = await classifier.predictProba(cases, work);
   return { predicted: Array.from({ length: shares.rows }, (_, b) => String(classifier.classes[largest(shares.row(b))])), shares };
 }
 
@@ -203,6 +205,6 @@ export async function saveCaseStates(
 }
 
 /** Progress of any unit as progress in cases. */
-function ofCases(report: (cases: number) => void, { sequences }: Cases): (done: number, total: number) => void {
-  return (done, total) => report((done / Math.max(1, total)) * sequences.length);
+function ofCases(report: (cases: number) => void, { cases }: EncodedPart): (done: number, total: number) => void {
+  return (done, total) => report((done / Math.max(1, total)) * cases.count);
 }

@@ -7,10 +7,11 @@ import { noLabel } from "../../metrics/metric.js";
 import { saveReservoir } from "../../model/index.js";
 import { plotConfusion, plotStateHeatmap } from "../../plot/index.js";
 import { selectionOf } from "../../reservoir/computer-options.js";
-import { type AnyReservoirComputer, ReservoirComputer, type SpikingModel } from "../../reservoir/index.js";
+import { type AnyReservoirComputer, DeviceMatrix, ReservoirComputer, type SpikingModel } from "../../reservoir/index.js";
+import type { EncodedCases } from "../../spikes/encoded-cases.js";
 import { PatternTemplates } from "../../spikes/index.js";
-import { encoded } from "../data/encode.js";
-import type { CaseData, Cases } from "../data/experiment-data.js";
+import { type EncodedPart, encoded } from "../data/encode.js";
+import type { CaseData } from "../data/experiment-data.js";
 import { columnMeans, stackRows } from "../data/rows.js";
 import type { DetectTask, Experiment } from "../description/description.js";
 import { describeTypes, typesIn } from "../description/pattern-types.js";
@@ -28,21 +29,27 @@ export async function runDetection(
   const watch = new Stopwatch();
   const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
   const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
-  const progress = new StagedProgress(options.onProgress, train.sequences.length + test.sequences.length);
-  const inputSize = train.sequences[0]!.cols;
+  const progress = new StagedProgress(options.onProgress, train.cases.count + test.cases.count);
+  const inputSize = train.cases.columns;
   const computer = await ReservoirComputer.create({ ...experiment.reservoir, inputSize, seed } as typeof experiment.reservoir, {
     ...selectionOf(options),
     profile,
   });
   try {
-    const states = (cases: Cases) => caseStates(computer, cases, task.state, signal, progress.stage(cases.sequences.length));
-    const templates = await watch.time("train", async () => learn(await states(train), train.labels, task.threshold));
-    const found = await watch.time("test", async () => (await states(test)).map((state) => templates.matchVector(state).label ?? noLabel));
+    const states = ({ cases }: EncodedPart) => caseStates(computer, cases, task.state, signal, progress.stage(cases.count));
+    const templates = await watch.time("train", async () => {
+      using learnt = await states(train);
+      return await learn(computer, learnt.vectors, train.labels, task.threshold);
+    });
+    const found = await watch.time("test", async () => {
+      using seen = await states(test);
+      return (await matches(computer, templates, seen.vectors)).map((label) => label ?? noLabel);
+    });
     const types = task.types
       ? await watch.time("types", () => typesIn(computer as ReservoirComputer<SpikingModel>, test, signal))
       : undefined;
     const scores = scoreClasses(test.labels, found, metrics, experiment.scoring);
-    const shown = firstCases(test.sequences);
+    const shown = firstCases(test.cases);
     const classes = found.includes(noLabel) ? [...data.classes, noLabel] : [...data.classes];
     const counted = confusionMatrix(test.labels, found, classes);
     return {
@@ -78,7 +85,7 @@ export async function runDetection(
         await templates.save(join(dirname(path), "templates.safetensors"));
         return ["templates.safetensors"];
       },
-      saveStates: (folder, every, stop) => saveCaseStates(computer, test.sequences, folder, every, stop),
+      saveStates: (folder, every, stop) => saveCaseStates(computer, test.cases.matrices(), folder, every, stop),
       dispose: () => computer.dispose(),
     };
   } catch (error) {
@@ -87,30 +94,76 @@ export async function runDetection(
   }
 }
 
-/** The last or the mean state of each case, N values in binary32. */
+/** A vector a case, B x N in binary32: on the device if its last states stay there. */
+interface CaseStates extends Disposable {
+  readonly vectors: Matrix<Float32Array> | DeviceMatrix;
+}
+
+/** The last or the mean state of each case, each case with the noise of the first. */
 async function caseStates(
   computer: AnyReservoirComputer,
-  { sequences }: Cases,
+  cases: EncodedCases,
   which: DetectTask["state"],
   signal: AbortSignal,
   onCases: (done: number) => void,
-): Promise<Float32Array[]> {
-  const found: Float32Array[] = [];
+): Promise<CaseStates> {
+  const { size, noiseLevel } = computer.model;
+  using rows = await cases.rows(computer);
+  const { sequences } = rows;
+  const there = thereOf(computer);
+  if (there && noiseLevel === 0 && which === "last") {
+    const kept = await computer.batch(sequences, { keep: "deviceLast", signal });
+    onCases(cases.count);
+    return {
+      vectors: new DeviceMatrix(there.context, kept.values, { rows: cases.count, cols: size }),
+      [Symbol.dispose]: () => kept.dispose(),
+    };
+  }
+  const vectors = new Matrix(cases.count, size, new Float32Array(cases.count * size));
+  const mean = { last: false, mean: true, washout: 0, given: Matrix.zeros(1, 0), signal };
   for (const [b, sequence] of sequences.entries()) {
-    const [states] = await computer.batch([sequence], { keep: which === "last" ? "last" : "all", signal });
-    found.push(Float32Array.from(which === "last" ? states!.data : columnMeans(states!)));
+    const means = which === "mean" && there ? await computer.summarise([sequence], mean) : undefined;
+    if (means) vectors.row(b).set(means.data);
+    else {
+      const [states] = await computer.batch([sequence], { keep: which === "last" ? "last" : "all", signal });
+      vectors.row(b).set(which === "last" ? states!.data : columnMeans(states!));
+    }
     onCases(b + 1);
   }
-  return found;
+  return { vectors, [Symbol.dispose]: () => undefined };
+}
+
+/** The device on which templates are learnt and matched; undefined for the host. */
+function thereOf({ context, deviceStream, canSummarise, model }: AnyReservoirComputer) {
+  return context && deviceStream && canSummarise && model.precision === "float32" ? { context, stream: deviceStream } : undefined;
 }
 
 /** One template a label, the mean of its states, in the order in which labels first occur. */
-function learn(states: readonly Float32Array[], labels: readonly string[], threshold: number): PatternTemplates {
+async function learn(
+  computer: AnyReservoirComputer,
+  states: CaseStates["vectors"],
+  labels: readonly string[],
+  threshold: number,
+): Promise<PatternTemplates> {
+  const there = thereOf(computer);
+  if (there && states instanceof DeviceMatrix)
+    return (await import("../../spikes/gpu/index.js")).learnTemplatesThere(states, labels, { threshold, stream: there.stream });
+  const vectors = states as Matrix<Float32Array>;
   const names = [...new Set(labels)];
-  const channels = states[0]!.length;
-  const rows = names.map((name) => {
-    const own = states.filter((_, b) => labels[b] === name);
-    return columnMeans(new Matrix(own.length, channels, Float64Array.from(own.flatMap((state) => [...state]))));
-  });
-  return new PatternTemplates(names, rows, { bins: 1, channels, threshold });
+  const rows = names.map((name) =>
+    columnMeans(stackRows(labels.flatMap((label, b) => (label === name ? [vectors.subarray(b, b + 1)] : [])))),
+  );
+  return new PatternTemplates(names, rows, { bins: 1, channels: vectors.cols, threshold });
+}
+
+/** The label of each vector; undefined for one that is like no template. */
+async function matches(computer: AnyReservoirComputer, templates: PatternTemplates, states: CaseStates["vectors"]) {
+  const there = thereOf(computer);
+  if (!there) {
+    const vectors = states as Matrix<Float32Array>;
+    return Array.from({ length: vectors.rows }, (_, b) => templates.matchVector(vectors.row(b)).label);
+  }
+  const { DeviceTemplates } = await import("../../spikes/gpu/index.js");
+  using finder = new DeviceTemplates(there.context, templates, { stream: there.stream });
+  return (await finder.matchVectors(states)).map(({ label }) => label);
 }

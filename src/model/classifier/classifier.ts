@@ -14,10 +14,8 @@ import {
   type AnyReservoirOptions,
   type EngineSelection,
   ReservoirComputer,
-  type SequenceLike,
   type WorkOptions,
 } from "../../reservoir/index.js";
-import { checkSequences } from "../../reservoir/inputs.js";
 import { describedBy } from "../../reservoir/kinds.js";
 import { Turns, workTable } from "../../reservoir/work.js";
 import { classifierReservoir, classifierSettings, descriptionOf } from "../defaults.js";
@@ -29,17 +27,21 @@ import { checkClassTrainer, classTrainer, largest, trainClassReadout } from "./c
 import { decodeClassifier, encodeClassifier } from "./file.js";
 import { allOf, openAll } from "./members.js";
 import {
+  type ClassifierCases,
   type ClassifierOptions,
   type ClassifierSettings,
   checkedSequences,
   checkLabels,
   classesOf,
+  countCases,
+  encodedCases,
   type Label,
   memberSeeds,
+  plainCases,
 } from "./options.js";
 import { classify, type PlacedShares, represent, seenOnHost } from "./representation.js";
 import { SaturationCount, warnWhereSaturated } from "./saturation.js";
-import { scaledInputs, seenBy, stepOf } from "./seen.js";
+import { rowsFor, scaledInputs, seenBy, stepOf } from "./seen.js";
 
 /** The reservoir, and where it runs. */
 type Running = EngineSelection & Pick<ClassifierOptions, "profile"> & { readonly reservoir: AnyReservoirOptions };
@@ -115,7 +117,7 @@ export class Classifier implements AsyncDisposable {
 
   /** Makes a classifier and trains it. */
   static async fit(
-    sequences: readonly SequenceLike[],
+    sequences: ClassifierCases,
     labels: ArrayLike<Label>,
     options: ClassifierOptions & WorkOptions = {},
   ): Promise<Classifier> {
@@ -134,19 +136,22 @@ export class Classifier implements AsyncDisposable {
    * @throws ArgumentError naming the sequence or label that does not fit, or for the reservoir, and
    * what the readout's trainer throws
    */
-  async fit(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
+  async fit(sequences: ClassifierCases, labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
     return this.#turns.take(() => this.#fit(sequences, labels, work));
   }
 
-  async #fit(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions): Promise<this> {
+  async #fit(sequences: ClassifierCases, labels: ArrayLike<Label>, work: WorkOptions): Promise<this> {
     resolve(workTable, work);
     const { settings } = this;
-    const checked = checkedSequences(sequences, settings);
-    const classes = classesOf(labels, checked.length);
+    const encoded = encodedCases(sequences, this.#options.reservoir);
+    const plain = encoded ? [] : checkedSequences(plainCases(sequences), settings);
+    const classes = classesOf(labels, encoded?.count ?? plain.length);
     const places = new Map(classes.map((label, k) => [label, k]));
     const numbers = Int32Array.from(labels as ArrayLike<unknown> as Label[], (label) => places.get(label)!);
-    const channels = checked[0]!.cols;
+    const channels = encoded?.columns ?? plain[0]!.cols;
     const members = await this.#membersFor(channels);
+    using rows = encoded && (await rowsFor(encoded, members[0]![0], settings));
+    const checked = rows ? checkedSequences(rows.sequences, settings) : plain;
     using scaled = await scaledInputs(members[0]![0], checked, settings.standardise ? undefined : noStandardisation(channels));
     const { scale } = scaled;
     const { seen, differences } = seenBy(members[0]!, scaled.inputs);
@@ -198,7 +203,7 @@ export class Classifier implements AsyncDisposable {
   }
 
   /** The class of each sequence, by the members' vote. @throws ArgumentError, NotFittedError */
-  async predict(sequences: readonly SequenceLike[], work: WorkOptions = {}): Promise<Label[]> {
+  async predict(sequences: ClassifierCases, work: WorkOptions = {}): Promise<Label[]> {
     const { classes, shares } = await this.#turns.take(() => this.#memberShares(sequences, work));
     const mean = meanOf(shares);
     return Array.from({ length: mean.rows }, (_, b) => {
@@ -218,7 +223,7 @@ export class Classifier implements AsyncDisposable {
    * by their sum: good for ranking, not calibrated.
    * @throws ArgumentError, NotFittedError
    */
-  async predictProba(sequences: readonly SequenceLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
+  async predictProba(sequences: ClassifierCases, work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
     return meanOf((await this.#turns.take(() => this.#memberShares(sequences, work))).shares);
   }
 
@@ -226,10 +231,9 @@ export class Classifier implements AsyncDisposable {
    * The share of sequences whose predicted class is their label. @throws ArgumentError,
    * NotFittedError
    */
-  async score(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
+  async score(sequences: ClassifierCases, labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
     const { classes } = this.#fitted();
-    checkSequences(sequences, "sequences");
-    checkLabels(labels, sequences.length, classes);
+    checkLabels(labels, countCases(sequences), classes);
     return accuracy(labels, await this.predict(sequences, work));
   }
 
@@ -237,10 +241,9 @@ export class Classifier implements AsyncDisposable {
    * Counts of label against predicted class, in the order of `classes`. @throws ArgumentError,
    * NotFittedError
    */
-  async confusion(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
+  async confusion(sequences: ClassifierCases, labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
     const { classes } = this.#fitted();
-    checkSequences(sequences, "sequences");
-    checkLabels(labels, sequences.length, classes);
+    checkLabels(labels, countCases(sequences), classes);
     return confusionMatrix(labels, await this.predict(sequences, work), classes);
   }
 
@@ -328,10 +331,12 @@ export class Classifier implements AsyncDisposable {
     return this.#members;
   }
 
-  async #memberShares(sequences: readonly SequenceLike[], work: WorkOptions) {
+  async #memberShares(sequences: ClassifierCases, work: WorkOptions) {
     resolve(workTable, work);
     const { classes, scale, differences, readouts, levels, factors, stepMs } = this.#fitted();
-    const checked = checkedSequences(sequences, this.settings, scale.mean.length);
+    const encoded = encodedCases(sequences, this.#options.reservoir);
+    using rows = encoded && (await rowsFor(encoded, this.#members[0]![0], this.settings));
+    const checked = checkedSequences(rows?.sequences ?? plainCases(sequences), this.settings, scale.mean.length);
     const given = stepOf(checked);
     if (stepMs !== undefined && given !== undefined && given !== stepMs)
       throw ArgumentError.shape(

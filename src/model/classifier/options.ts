@@ -1,6 +1,6 @@
 // A Classifier's options, sequences and labels, and their checks. It runs nothing.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { describe, Matrix, type Seed } from "@spillway/numerics";
+import { describe, Matrix, type MatrixLike, type Seed } from "@spillway/numerics";
 import type { ReadoutDescription, Trainer } from "../../readout/index.js";
 import {
   type AnyReservoirOptions,
@@ -12,6 +12,10 @@ import {
   type SequenceLike,
   type SpikingReservoirOptions,
 } from "../../reservoir/index.js";
+import { checkSequences } from "../../reservoir/inputs.js";
+import { binWidth } from "../../spikes/drive.js";
+import { EncodedCases } from "../../spikes/encoded-cases.js";
+import { isPattern, type SpikePattern } from "../../spikes/pattern/pattern.js";
 import { checkedSeries } from "../forecaster/data.js";
 import type { OwnReadout } from "../forecaster/options.js";
 
@@ -126,6 +130,28 @@ export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "rea
   readonly reservoir?: ClassifierReservoir | undefined;
   /** Measure what the work of each member costs by phase: `computers[m].profile`. Default false. */
   readonly profile?: boolean | undefined;
+}
+
+/** Cases of a classifier: series, or spike patterns, which are counted in bins of a step. */
+export type ClassifierCases = readonly (SequenceLike | SpikePattern)[] | EncodedCases;
+
+/** Cases that are binned or encoded before they drive a reservoir; undefined for plain series. */
+export function encodedCases(cases: ClassifierCases, reservoir: AnyReservoirOptions): EncodedCases | undefined {
+  if (cases instanceof EncodedCases) return cases.count > 0 ? cases : undefined;
+  if (!Array.isArray(cases) || !cases.some(isPattern)) return undefined;
+  const named = (error: ArgumentError, b: number) => error.at(`sequences[${b}]`);
+  return new EncodedCases(cases as readonly (MatrixLike | SpikePattern)[], { bins: { binMs: binWidth(reservoir, undefined) } }, named);
+}
+
+/** Plain series of a classifier. */
+export const plainCases = (cases: ClassifierCases): readonly SequenceLike[] =>
+  cases instanceof EncodedCases ? [] : (cases as readonly SequenceLike[]);
+
+/** How many cases there are. @throws ArgumentError if it is no list */
+export function countCases(cases: ClassifierCases): number {
+  if (cases instanceof EncodedCases) return cases.count;
+  checkSequences(cases, "sequences");
+  return cases.length;
 }
 
 /** The seeds of the members. */

@@ -3,13 +3,25 @@
 // of their differences.
 import type { Matrix } from "@spillway/numerics";
 import { type AnyReservoirComputer, DeviceMatrix } from "../../reservoir/index.js";
+import type { CaseRows, EncodedCases } from "../../spikes/encoded-cases.js";
 import { fitStandardisation, type Standardisation, standardised } from "../standardisation.js";
 import { differencesOf, type MemberComputers } from "../views.js";
+import type { ClassifierSettings } from "./options.js";
 import { type Seen, seenOnHost } from "./representation.js";
 
 /** Time from row to row of sequences on a device; the reservoir refuses several that differ. */
 export function stepOf(sequences: readonly (Matrix | DeviceMatrix)[]): number | undefined {
   return sequences.find((one): one is DeviceMatrix => one instanceof DeviceMatrix && one.stepMs !== undefined)?.stepMs;
+}
+
+/** Rows of cases: on the device of the reservoir if the features are made there. */
+export async function rowsFor(
+  cases: EncodedCases,
+  computer: AnyReservoirComputer,
+  { representation }: Pick<ClassifierSettings, "representation">,
+): Promise<CaseRows> {
+  const there = computer.canSummarise && representation !== "statistics" && representation !== "output";
+  return there ? cases.rows(computer) : { sequences: cases.matrices(), [Symbol.dispose]: () => undefined };
 }
 
 /** z-scores of sequences where they lie, and by what. */

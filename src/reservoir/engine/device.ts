@@ -1,6 +1,6 @@
 // What devices do besides running reservoirs: the object `device` of an engine, and that of a
 // session. An engine without one leaves the work to the host, with the same bits.
-import type { Context } from "@spillway/gpu";
+import type { Context, Stream } from "@spillway/gpu";
 import type { Matrix, SparseMatrix, SpectralRadius, SpectralRadiusOptions } from "@spillway/numerics";
 import type { DoubleDoubles } from "@spillway/numerics/double-double-rows.js";
 import type { DeviceMatrix, DeviceSequences } from "../device-matrix.js";
@@ -107,6 +107,8 @@ export interface EnsembleSession {
 /** What a session does with data in the memory of its device. */
 export interface DeviceSide {
   readonly context: Context;
+  /** The stream of the session's work: what is enqueued on it comes before its next work. */
+  readonly stream: Stream;
   /** @throws ArgumentError for memory of another context, or that was disposed */
   check(matrix: DeviceMatrix, name: string): void;
   /** Room for states in the model's precision: rows[b] x N for each b. @throws OutOfMemoryError */

@@ -21,7 +21,7 @@ export interface RateEncoderOptions extends FrameOptions {
   readonly seed?: Seed | undefined;
 }
 
-const rateTable = {
+export const rateTable = {
   ...frameTable,
   process: option(choice("poisson", "regular"), "poisson", "poisson takes a seed; regular draws nothing."),
   minRateHz: option(notNegative("Hz"), 1, "The rate of value 0."),

@@ -1,16 +1,19 @@
 // PatternDetector on a device: the type of each pattern, with the scores of the host, bit for bit.
 import { Held } from "@spillway/core/disposal.js";
+import { resolve } from "@spillway/core/options.js";
 import type { Context, Stream } from "@spillway/gpu";
 import { type DetectionResult, type Measured, PatternDetector } from "../detection/detector.js";
 import { type PatternScore, type PatternType, patternTypes } from "../detection/measure.js";
 import { rhythmFrequencyHz } from "../detection/types/rhythmic.js";
 import { waveFrequencyHz } from "../detection/waves.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
-import { checkReport } from "./binning.js";
+import { checkReport, type DeviceBinOptions, deviceBinTable } from "./binning.js";
 import { DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
 import { none } from "./kernels.js";
 import { checkMeasurable, DeviceBank, enqueueMeasures } from "./measures.js";
 import { patternWords } from "./patterns-binning.js";
+
+const deviceDetectorTable = { stream: deviceBinTable.stream };
 
 /**
  * Looks for the eight types in patterns on a device. Its results are those of the detector that it
@@ -29,10 +32,16 @@ export class DeviceDetector implements Disposable {
   readonly #held = new Held();
   #own: { readonly stream: Stream; readonly bank: DeviceBank | undefined } | undefined;
 
-  /** A detector on a device that is open; `dispose` gives back what it holds there. */
-  constructor(context: Context, detector: PatternDetector = new PatternDetector()) {
+  readonly #stream: Stream | undefined;
+
+  /**
+   * A detector on a device that is open; `dispose` gives back what it holds there. Work that came
+   * before on a stream that is given is waited for.
+   */
+  constructor(context: Context, detector: PatternDetector = new PatternDetector(), options: Pick<DeviceBinOptions, "stream"> = {}) {
     this.detector = detector;
     this.#context = context;
+    this.#stream = resolve(deviceDetectorTable, options).stream;
   }
 
   /**
@@ -112,7 +121,7 @@ export class DeviceDetector implements Disposable {
     if (this.#own) return this.#own;
     const bank = this.detector.bank();
     this.#own = {
-      stream: this.#held.own(this.#context.stream({ label: "detection of types" })),
+      stream: this.#stream ?? this.#held.own(this.#context.stream({ label: "detection of types" })),
       bank: bank && new DeviceBank(this.#context, bank, this.#held),
     };
     return this.#own;

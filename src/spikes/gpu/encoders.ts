@@ -10,14 +10,21 @@ import { type EncoderConfig, encodeSpikes } from "../encoders/index.js";
 import { latencyTable } from "../encoders/latency.js";
 import { phaseTable } from "../encoders/phase.js";
 import { populationTable } from "../encoders/population.js";
+import { rateTable } from "../encoders/rate.js";
 import { caseSeed, streamNumbers } from "../streams.js";
+import { type DeviceBinOptions, deviceBinTable } from "./binning.js";
 import { DeviceSpikePatterns } from "./device-pattern.js";
 import { encoderKernel, none } from "./kernels.js";
 
 /** An encoder that runs on a device, and its options. */
-export type DeviceEncoderConfig = Extract<EncoderConfig, { readonly encoder: "latency" | "population" | "phase" | "delta" }>;
+export type DeviceEncoderConfig = Extract<EncoderConfig, { readonly encoder: "rate" | "latency" | "population" | "phase" | "delta" }>;
 
-const encoders: readonly string[] = ["latency", "population", "phase", "delta"] satisfies DeviceEncoderConfig["encoder"][];
+const encoders: readonly string[] = ["rate", "latency", "population", "phase", "delta"] satisfies DeviceEncoderConfig["encoder"][];
+
+/** Whether a device has an encoder; "cochlea" and "cochleagram" run on the host. */
+export const isDeviceEncoder = (config: EncoderConfig): config is DeviceEncoderConfig => encoders.includes(config.encoder);
+
+const deviceEncodeTable = { stream: deviceBinTable.stream };
 
 /** Series to encode: one, or several of the same width, in device memory or on the host. */
 export type DeviceSeries = DeviceMatrix | DeviceSequences | readonly MatrixLike[];
@@ -35,7 +42,13 @@ const mostRows = 32_768;
  * using bins = await binPatternsOnDevice(context, spikes, { binMs: 1 });
  * @throws ArgumentError as the encoder on the host does, naming the series
  */
-export async function encodeOnDevice(context: Context, series: DeviceSeries, config: DeviceEncoderConfig): Promise<DeviceSpikePatterns> {
+export async function encodeOnDevice(
+  context: Context,
+  series: DeviceSeries,
+  config: DeviceEncoderConfig,
+  options: Pick<DeviceBinOptions, "stream"> = {},
+): Promise<DeviceSpikePatterns> {
+  const { stream: theirs } = resolve(deviceEncodeTable, options);
   const held = new Held();
   const result = new Held();
   try {
@@ -44,7 +57,7 @@ export async function encodeOnDevice(context: Context, series: DeviceSeries, con
     const code = codeOf(context, held, config, rows, columns, seedOf);
     const starts = [0];
     for (const each of rows) starts.push(starts.at(-1)! + each);
-    const stream = held.own(context.stream({ label: "encoding" }));
+    const stream = theirs ?? held.own(context.stream({ label: "encoding" }));
     stream.waitFor([values]);
     const table = held.own(context.upload(BigUint64Array.from(starts, BigInt), { label: "first rows" }));
     const cursors = held.own(context.zeros("u64", rows.length, { label: "spikes of each series" }));
@@ -149,6 +162,16 @@ function codeOf(
     neuronCount,
     takes: "values from 0 to 1: scaleToUnit or squashToUnit brings a series there",
   };
+  if (config.encoder === "rate") {
+    const { neuronsPerChannel, process, minRateHz, maxRateHz, seed } = resolve(rateTable, optionsOf(config));
+    const regular = process === "regular";
+    const drawn = [keysFor(regular ? undefined : seed), streamNumbers.rateEncoder];
+    const parameters = ["f64", "f64", "f64", "u32", "u32", "const u32*", "u32"] as const;
+    return {
+      ...{ ...common, parameters, work: neuronCount },
+      arguments: [frameMs, minRateHz, maxRateHz, neuronsPerChannel, Number(regular), ...drawn],
+    };
+  }
   if (config.encoder === "latency") {
     const { neuronsPerChannel, delayRangeMs, order, curve, neuronDelayMs, threshold, ...rest } = resolve(latencyTable, optionsOf(config));
     const { timeConstantMs = delayRangeMs / 3 } = rest;

@@ -5,6 +5,7 @@
 export { binSpikesOnDevice, type DeviceBinOptions } from "./binning.js";
 export { DeviceDetector } from "./detector.js";
 export { type DeviceSpikeColumns, DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
-export { type DeviceEncoderConfig, type DeviceSeries, encodeOnDevice } from "./encoders.js";
+export { type DeviceEncoderConfig, type DeviceSeries, encodeOnDevice, isDeviceEncoder } from "./encoders.js";
+export { firedThere } from "./fired.js";
 export { binPatternsOnDevice } from "./patterns-binning.js";
-export { type DeviceMatches, type DeviceTemplateOptions, DeviceTemplates } from "./templates.js";
+export { type DeviceMatches, type DeviceTemplateOptions, DeviceTemplates, learnTemplatesThere } from "./templates.js";

@@ -8,6 +8,8 @@ const each = ["const u64*", "const f64*", "const f64*", "const u64*", "u32", "u3
 const score = ["const f32*", "const f32*", "i32", "i32", "i32", "i32", "f32*"] as const;
 const best = ["const f32*", "i32", "f64", "i32*", "i32*"] as const;
 
+const means = ["const f32*", "const i32*", "i32", "i32", "i32", "f32*"] as const;
+
 export interface SpikeKernels {
   readonly count: Kernel<readonly [...typeof binning, ...typeof shape, "u32*", "u64*"]>;
   readonly add: Kernel<readonly [...typeof binning, "const f32*", ...typeof shape, "i64*", "u64*", "u64*"]>;
@@ -19,6 +21,7 @@ export interface SpikeKernels {
   readonly sums: Kernel<readonly ["const i64*", "const u64*", "f32*", "u64", "u32", "u64*"]>;
   readonly scores: Kernel<typeof score>;
   readonly best: Kernel<typeof best>;
+  readonly means: Kernel<typeof means>;
 }
 
 /** What a kernel leaves that looks for the first thing that is wrong, if nothing is. */
@@ -79,6 +82,7 @@ export function spikeKernels(context: Context): SpikeKernels {
     sums: encoder("sums", ["const i64*", "const u64*", "f32*", "u64", "u32", "u64*"]),
     scores: detection.kernel("pattern_detection_scores", score),
     best: detection.kernel("pattern_detection_best", best),
+    means: detection.kernel("pattern_detection_means", means),
   };
   loaded.set(context, { kernels, modules: [encoding, detection] });
   return kernels;

@@ -7,11 +7,11 @@ import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } 
 import { Matrix } from "@spillway/numerics";
 import type { DeviceMatrix, DeviceSequences } from "../../reservoir/index.js";
 import { reportedCosine } from "../detection/cosine.js";
-import type { PatternTemplates, TemplateMatch } from "../detection/templates.js";
+import { PatternTemplates, type TemplateMatch } from "../detection/templates.js";
 import type { SpikePattern } from "../pattern/pattern.js";
-import { binSpikesOnDevice } from "./binning.js";
+import { binSpikesOnDevice, deviceBinTable } from "./binning.js";
 import type { DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
-import { spikeKernels } from "./kernels.js";
+import { gridFor, spikeKernels } from "./kernels.js";
 import { binPatternsOnDevice } from "./patterns-binning.js";
 
 /** The score of templates on a device, and from where on it is a match. */
@@ -23,12 +23,15 @@ export interface DeviceTemplateOptions {
    * products have no bounds.
    */
   readonly threshold?: number | undefined;
+  /** Work that came before on it is waited for; default a stream of its own. */
+  readonly stream?: Stream | undefined;
 }
 
 /** The options of `DeviceTemplates`. */
 export const deviceTemplateTable = {
   score: option(choice("cosine", "dot"), "cosine", "What a vector is scored by: its cosine with a template, or their dot product."),
   threshold: optional(number(), "The smallest score that is a match; left out, that of the templates."),
+  stream: deviceBinTable.stream,
 } satisfies TableOf<DeviceTemplateOptions>;
 
 /** What a detection on the device gives, all of it there. B vectors, P templates. */
@@ -74,6 +77,32 @@ export function enqueueDetection(stream: Stream, context: Context, work: Detecti
 }
 
 /**
+ * As `PatternTemplates.learn`, of vectors that lie on a device (B x D in binary32) and the label of
+ * each: only the templates come to the host.
+ */
+export async function learnTemplatesThere(
+  vectors: DeviceMatrix,
+  labels: readonly string[],
+  options: { readonly threshold: number; readonly stream: Stream },
+): Promise<PatternTemplates> {
+  const { context, rows, cols, values } = vectors;
+  const { threshold, stream } = options;
+  const names = [...new Set(labels)];
+  using held = new Held();
+  const given = held.own(
+    context.upload(
+      Int32Array.from(labels, (label) => names.indexOf(label)),
+      { label: "labels" },
+    ),
+  );
+  const made = held.own(context.alloc("f32", names.length * cols, { label: "templates" }));
+  stream.waitFor([values]);
+  stream.launch(spikeKernels(context).means, gridFor(made.length), singles(values), given, rows, names.length, cols, made);
+  const templates = new Matrix(names.length, cols, await stream.download(made));
+  return new PatternTemplates(names, templates, { bins: 1, channels: cols, threshold });
+}
+
+/**
  * P templates of D numbers in device memory. Scores are in binary32 by docs/numerics.md, rule 1, as
  * those of `PatternTemplates` are.
  */
@@ -91,7 +120,8 @@ export class DeviceTemplates implements Disposable {
    * OutOfMemoryError
    */
   constructor(context: Context, templates: PatternTemplates, options: DeviceTemplateOptions = {}) {
-    const { score, threshold = templates.threshold } = resolve(deviceTemplateTable, options);
+    const { score, threshold = templates.threshold, stream } = resolve(deviceTemplateTable, options);
+    this.#stream = stream;
     this.score = score;
     this.threshold = threshold;
     this.templates = templates;

@@ -16,6 +16,7 @@ import {
   type WorkOptions,
 } from "../../reservoir/index.js";
 import { workTable } from "../../reservoir/work.js";
+import { type CaseRows, EncodedCases } from "../encoded-cases.js";
 import { DeviceSpikePattern, DeviceSpikePatterns } from "../gpu/device-pattern.js";
 import { checkPatterns, isPattern, SpikePattern } from "../pattern/pattern.js";
 import { type InputOptions, inputTable } from "./input-options.js";
@@ -102,19 +103,17 @@ async function processed(
   const count = patterns instanceof DeviceSpikePatterns ? patterns.count : patterns.length;
   if (count === 0 && keep === "device")
     throw new ArgumentError("the number of patterns", 0, 'at least 1 beside keep "device"', { code: "shape" });
-  if (!(patterns instanceof DeviceSpikePatterns)) {
-    const inputs = patterns.map((pattern) => patternInputs(computer, pattern, binning));
-    return keep === "device" ? statesThere(computer, inputs, options) : statesOf(computer, inputs, state, { signal, onProgress });
-  }
-  const inputs = await patternInputsThere(computer, patterns, binning);
-  try {
-    const { sequences } = inputs;
-    return await (keep === "device"
-      ? statesThere(computer, sequences, options)
-      : statesOf(computer, sequences, state, { signal, onProgress }));
-  } finally {
-    inputs.dispose();
-  }
+  const isThere = patterns instanceof DeviceSpikePatterns;
+  using inputs = isThere ? await patternInputsThere(computer, patterns, binning) : await rowsOf(computer, patterns, binning);
+  if (keep === "device") return await statesThere(computer, inputs.sequences, options);
+  const spikes = isThere ? undefined : patterns.map(({ spikeCount }) => spikeCount);
+  return await statesOf(computer, inputs.sequences, state, { signal, onProgress }, spikes);
+}
+
+/** Patterns of the host as inputs: on the device of the reservoir if it has one. */
+async function rowsOf(computer: AnyReservoirComputer, patterns: readonly SpikePattern[], options: InputOptions): Promise<CaseRows> {
+  const steps = patterns.map((pattern) => stepFor(computer, pattern, options));
+  return new EncodedCases(patterns, { bins: { binMs: steps[0] } }).rows(computer);
 }
 
 /** The last state of each sequence, B x N, or all states in the memory of the device. */
@@ -171,22 +170,36 @@ async function statesOf(
   inputs: readonly (Matrix | DeviceMatrix)[],
   state: "last" | "mean" | "all",
   { signal, onProgress }: WorkOptions,
+  spikes?: readonly number[],
 ): Promise<Matrix | Matrix[]> {
-  const { size, precision } = computer.model;
+  const { size, precision, noiseLevel } = computer.model;
+  const silence = new SilenceCount(computer.model);
+  const isThere = noiseLevel === 0 && inputs[0] instanceof DeviceMatrix;
+  if (isThere && state === "mean") {
+    const which = { last: false, mean: true, washout: 0, given: Matrix.zeros(inputs.length, 0) };
+    const means = await computer.summarise(inputs, { ...which, signal, onProgress });
+    if (means) {
+      const out = new Matrix(means.rows, size, allocate(precision, means.data.length));
+      out.data.set(means.data);
+      for (let b = 0; b < out.rows; b++) silence.add(spikes?.[b] ?? 0, out.row(b));
+      silence.warn();
+      return out;
+    }
+  }
   const total = inputs.reduce((sum, { rows }) => sum + rows, 0);
   const found: Matrix[] = [];
-  const silence = new SilenceCount(computer.model);
   let done = 0;
-  for (const sequence of inputs) {
+  if (isThere) found.push(...(await computer.batch(inputs, { keep: state === "last" ? "last" : "all", signal, onProgress })));
+  for (const sequence of isThere ? [] : inputs) {
     const before = done;
     const progress = onProgress && ((steps: number) => onProgress(before + steps, total));
     // A sequence at a time bounds the memory that a mean takes to one sequence; the noise of each
     // is that of the first.
     const [states] = await computer.batch([sequence], { keep: state === "last" ? "last" : "all", signal, onProgress: progress });
-    if (sequence instanceof Matrix) silence.add(sequence.data, states!.data);
     found.push(state === "mean" ? new Matrix(1, size, columnMeans(states!)) : states!);
     done += sequence.rows;
   }
+  for (const [b, { data }] of found.entries()) silence.add(spikes?.[b] ?? 0, data);
   silence.warn();
   if (state === "all") return found;
   const out = new Matrix(found.length, size, allocate(precision, found.length * size));
@@ -217,10 +230,10 @@ export async function runPattern(
 ): Promise<Matrix> {
   const { stepMs, ...work } = resolve(runTable, options);
   if (!(pattern instanceof DeviceSpikePattern)) {
-    const inputs = patternInputs(computer, pattern, { stepMs });
-    const states = await computer.run(inputs, work);
+    using rows = await rowsOf(computer, [pattern], { stepMs });
+    const states = await computer.run(rows.sequences[0]!, work);
     const silence = new SilenceCount(computer.model);
-    silence.add(inputs.data, states.data);
+    silence.add(pattern.spikeCount, states.data);
     silence.warn();
     return states;
   }
@@ -264,7 +277,7 @@ export async function reservoirSpikes(
   }
   const fired = allocate("float32", model.size);
   for (const neuron of neurons) fired[neuron] = 1;
-  silence.add(inputs.data, fired);
+  silence.add(Array.from(inputs.data).filter((value) => value !== 0).length, fired);
   silence.warn();
   return new SpikePattern(
     { times, neurons },
@@ -320,11 +333,11 @@ class SilenceCount {
     this.#fired = new Uint8Array(this.#model?.size ?? 0);
   }
 
-  /** @param inputs T x I @param states of any of the steps, one or several rows of N */
-  add(inputs: FloatArray, states: FloatArray): void {
+  /** @param spikes that it was given @param states of any of the steps, one or several rows of N */
+  add(spikes: number, states: FloatArray): void {
     const { size } = this.#model ?? { size: 0 };
     if (size === 0) return;
-    for (const value of inputs) if (value !== 0) this.#spikes++;
+    this.#spikes += spikes;
     for (let i = 0; i < states.length; i++) if (states[i] !== 0) this.#fired[i % size] = 1;
   }
 

@@ -21,6 +21,9 @@ function series(rows: number, cols: number, seed: number): Matrix<Float64Array> 
 const spikes = ({ times, neurons, durationMs, neuronCount }: SpikePattern) => ({ times, neurons, durationMs, neuronCount });
 
 const configs: readonly DeviceEncoderConfig[] = [
+  { encoder: "rate", frameMs: 60, seed: 4 },
+  { encoder: "rate", frameMs: 7.7, seed: "b", neuronsPerChannel: 3, minRateHz: 0, maxRateHz: 400 },
+  { encoder: "rate", frameMs: 20, process: "regular", neuronsPerChannel: 4, minRateHz: 5, maxRateHz: 90 },
   { encoder: "latency", frameMs: 60 },
   { encoder: "latency", frameMs: 20, neuronsPerChannel: 3, threshold: 0.3, order: "weakFirst" },
   { encoder: "latency", frameMs: 50.5, curve: "logarithmic", timeConstantMs: 11, neuronsPerChannel: 2, neuronDelayMs: 0.7 },
@@ -73,9 +76,10 @@ describe("encodeOnDevice", () => {
     );
     await expect(encodeOnDevice(context, [], config)).rejects.toThrow("the number of series is 0");
     await expect(encodeOnDevice(context, [bad], { encoder: "phase", frameMs: 10 })).rejects.toThrow(ArgumentError);
-    await expect(encodeOnDevice(context, [bad], { encoder: "rate", frameMs: 10, seed: 1 } as never)).rejects.toThrow(
-      'encoder is "rate"; it takes "latency", "population", "phase", "delta" on a device',
+    await expect(encodeOnDevice(context, [bad], { encoder: "cochlea", sampleRate: 8000 } as never)).rejects.toThrow(
+      'encoder is "cochlea"; it takes "rate", "latency", "population", "phase", "delta" on a device',
     );
+    await expect(encodeOnDevice(context, [bad], { encoder: "rate", frameMs: 10 })).rejects.toMatchObject({ field: "seed" });
   });
 
   it("gives back all memory that it took", async () => {
