@@ -11,6 +11,7 @@ import { compareEngines } from "../../src/cli/commands/compare.js";
 import { silent } from "../../src/cli/progress.js";
 import { loadExperiment, parseExperimentText } from "../../src/experiment/description/file.js";
 import type { TypesFound } from "../../src/experiment/description/pattern-types.js";
+import { reportSection } from "../../src/experiment/report/report-section.js";
 import { runExperiment } from "../../src/experiment/runs/run.js";
 import { PatternTemplates, patternMeasures, patternTypes, writeSpikePattern } from "../../src/spikes/index.js";
 
@@ -94,6 +95,13 @@ describe("an experiment on recordings", () => {
     expect([statistics.types.synchronous.count, statistics.types.sparse.count]).toEqual([8, 8]);
     expect(result.data["task"]).toContain("types in the spikes: ");
     expect(result.timing["types"]).toBeGreaterThan(0);
+    // The report has the same by class, types that were not found left out.
+    const facts = Object.fromEntries(reportSection(result, [], "").facts);
+    for (const label of ["a", "i"]) {
+      const found = patternTypes.filter((type) => classes[label]![type] > 0).map((type) => `${type} in ${classes[label]![type]}`);
+      expect(facts[`types of pattern, ${label}`]).toBe(found.join(", "));
+      expect(found).toEqual(expect.arrayContaining(["synchronous in 4", "sparse in 4"]));
+    }
   });
 
   it("says of silence that it is silent", async () => {

@@ -9,7 +9,7 @@ import { run } from "../../src/cli/commands/run.js";
 import { silent } from "../../src/cli/progress.js";
 import { loadNetworkExperiment, readNetworkExperiment, runNetworkExperiment } from "../../src/experiment/index.js";
 import { plotPopulationRates, plotWeights } from "../../src/plot/index.js";
-import { populationStatistics, readSpikePattern, SpikePattern } from "../../src/spikes/index.js";
+import { populationStatistics, readSpikePattern, SpikePattern, SpikingNetwork } from "../../src/spikes/index.js";
 
 const out = mkdtempSync(join(tmpdir(), "spillway-network-"));
 afterAll(() => rmSync(out, { recursive: true, force: true }));
@@ -46,6 +46,24 @@ describe("an experiment with a network", () => {
     expect(Object.keys(arrays).sort()).toEqual(["delays_1", "sources_1", "targets_1", "weights_1"]);
     expect(new Set(arrays["weights_1"]!.data as Float64Array).size).toBeGreaterThan(10);
     expect(() => experiment([projection])).toThrow("outputs.weights is true; it takes false, as no projection has spike-timing");
+  });
+
+  it("drives populations by currents that its file says, from the beginning of the recorded time", async () => {
+    const network = { populations: { E: { size: 20 }, I: { size: 10 } }, projections: [] } as const;
+    const currents = [{ to: "E", current: 30, fromMs: 50, toMs: 150 }];
+    const described = { name: "driven", network, currents, durationMs: 200, discardMs: 20, outputs: { report: false } };
+    const { result } = await runNetworkExperiment(readNetworkExperiment(described));
+    await using direct = await SpikingNetwork.create({ ...network, kind: "network", seed: "spillway" } as never, { engine: "cpu" });
+    await direct.run(20);
+    const { rates, spikes } = await direct.run(200, { spikes: true, currents });
+    const { E, I } = result.seeds[0]!.populations;
+    expect(E!.rate).toBeGreaterThan(10);
+    expect([E!.rate, I!.rate]).toEqual([rates["E"], 0]);
+    expect(Math.min(...spikes["E"]!.times)).toBeGreaterThan(50);
+    expect(Math.max(...spikes["E"]!.times)).toBeLessThanOrEqual(150.1);
+    const refused = readNetworkExperiment({ ...described, currents: [{ to: "X", current: 1 }] });
+    await expect(runNetworkExperiment(refused)).rejects.toThrow("currents[0].to");
+    expect(() => readNetworkExperiment({ ...described, currents: [{ current: 1 }] })).toThrow("currents[0].to is missing");
   });
 
   it("runs NEST's benchmark of plasticity, at the scale that is asked for", async () => {

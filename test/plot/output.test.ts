@@ -40,6 +40,26 @@ describe("toSvg", () => {
     expect(c[1]).toBeCloseTo((a[1] + b[1]) / 2, 1);
   });
 
+  it("puts two long names of axes in a view of three dimensions into two lines, within the picture", () => {
+    const states = Array.from({ length: 30 }, (_, t) => [Math.sin(t), Math.cos(t), t]);
+    const linesOf = (names: readonly string[], width: number) => {
+      const svg = toSvg(plotPhaseSpace(states, { dimensions: 3, names }), { width });
+      return names.map((name) => {
+        const [, x, y, anchor] = new RegExp(`<text x="([\\d.]+)" y="([\\d.]+)"[^>]*text-anchor="(\\w+)"[^>]*>${name}<`).exec(svg) ?? [];
+        return { x: Number(x), y: Number(y), anchor };
+      });
+    };
+    const short = linesOf(["u", "v", "w"], 420);
+    expect(short[0]!.y).toBeCloseTo(short[1]!.y, 1);
+    const long = ["the first and longest component of all", "another long name of an axis", "w"];
+    const [first, second] = linesOf(long, 420);
+    expect(second!.y - first!.y).toBeGreaterThan(12);
+    expect([first!.anchor, second!.anchor]).toEqual(["start", "end"]);
+    // 12 pixels high, a letter is about 7 wide.
+    expect(first!.x + 7 * long[0]!.length).toBeLessThan(420);
+    expect(second!.x - 7 * long[1]!.length).toBeGreaterThan(0);
+  });
+
   it("interrupts a line where a value is missing", () => {
     const svg = toSvg(plotForecast(column([1, Number.NaN, 2]), column([1, 1, 1])));
     expect(/<path d="M[^"L]+M[^"L]+" fill="none" stroke="#D55E00"/.test(svg)).toBe(true);

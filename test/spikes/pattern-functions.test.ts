@@ -2,6 +2,7 @@
 // patterns.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { object } from "../../packages/core/src/options.js";
 import {
   binSpikes,
   concatenatePatterns,
@@ -11,6 +12,7 @@ import {
   neuronCounts,
   neuronRates,
   patternFromRaster,
+  poissonPattern,
   type Spike,
   SpikePattern,
   shiftPattern,
@@ -22,6 +24,7 @@ import {
   thinPattern,
   timeProfile,
 } from "../../src/spikes/index.js";
+import { editPattern, editsTable, type PatternEdits } from "../../src/spikes/pattern/edits.js";
 
 const options = { durationMs: 100, neuronCount: 3 };
 const pattern = SpikePattern.from(
@@ -260,5 +263,51 @@ describe("patterns made from patterns", () => {
     expect(thinPattern(many, { dropProbability: 0, seed: 3 }).spikeCount).toBe(20000);
     expect(thinPattern(many, { dropProbability: 1, seed: 3 }).spikeCount).toBe(0);
     expect(() => thinPattern(many, { dropProbability: 2, seed: 3 })).toThrow("dropProbability is 2; it takes a number from 0 to 1");
+  });
+});
+
+describe("editPattern", () => {
+  const spikesOf = ({ times, neurons }: SpikePattern) => Array.from(times, (time, i) => [time, neurons[i]]);
+  const same = (a: SpikePattern, b: SpikePattern) =>
+    expect([spikesOf(a), a.durationMs, a.neuronCount]).toEqual([spikesOf(b), b.durationMs, b.neuronCount]);
+
+  it("puts a pattern into a longer one, as often as its schedule says", () => {
+    const edited = editPattern(pattern, { schedule: { startMs: 30, times: 2, gapMs: 5, durationMs: 300 } }, "0");
+    // 30 ms of silence, 100 ms of pattern, 5 ms of silence, 100 ms of pattern, and silence up to 300 ms.
+    const expected = [30, 135].flatMap((start) => [
+      [start, 0],
+      [start + 10, 2],
+      [start + 25, 0],
+      [start + 99.5, 1],
+      [start + 100, 0],
+    ]);
+    expect(spikesOf(edited)).toEqual(expected);
+    expect([edited.durationMs, edited.neuronCount]).toEqual([300, 3]);
+    expect(editPattern(pattern, { schedule: {} }, "0").durationMs).toBe(100);
+    expect(() => editPattern(pattern, { schedule: { times: 4, durationMs: 399 } }, "0")).toThrow(
+      "schedule.durationMs is 399; it takes at least 400 ms, the end of the last pattern",
+    );
+  });
+
+  it("makes its changes in one order, with draws of each case's own", () => {
+    const resolved = object(editsTable).read(
+      { noise: { rateHz: 40 }, thin: { dropProbability: 0.3, seed: "t" }, jitter: { standardDeviationMs: 4 }, schedule: { startMs: 10 } },
+      "data",
+    ) as PatternEdits;
+    fc.assert(
+      fc.property(anyPattern, fc.string({ maxLength: 5 }), (given, name) => {
+        const late = SpikePattern.from(
+          Array.from(given.times, (time, i) => ({ neuron: given.neurons[i]!, timeMs: 10 + time })),
+          { durationMs: 110, neuronCount: 3 },
+        );
+        const moved = jitterPattern(late, { standardDeviationMs: 4, seed: `1/${name}` });
+        const left = thinPattern(moved, { dropProbability: 0.3, seed: `t/${name}` });
+        const noise = poissonPattern({ neuronCount: 3, durationMs: 110, rateHz: 40, seed: `1/${name}` });
+        same(editPattern(given, resolved, name), mergePatterns([left, noise]));
+      }),
+      { numRuns: 30 },
+    );
+    expect(spikesOf(editPattern(pattern, resolved, "0"))).not.toEqual(spikesOf(editPattern(pattern, resolved, "1")));
+    same(editPattern(pattern, {}, "0"), pattern);
   });
 });

@@ -8,6 +8,7 @@ import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, typ
 import type { AnyReservoirOptions } from "../../reservoir/index.js";
 import { binWidth } from "../../spikes/drive.js";
 import { patternMeasures, poissonPattern, type SpikePattern } from "../../spikes/index.js";
+import { editPattern, type PatternEdits } from "../../spikes/pattern/edits.js";
 import { isPattern } from "../../spikes/pattern/pattern.js";
 import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeData } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
@@ -49,7 +50,8 @@ export async function loadSpikes(data: SpikeData, experimentPath: string | undef
       `${path}: test patterns have ${test.neuronCount} neurons and the others ${train.neuronCount}; give neuronCount`,
     );
   const binMs = binWidth(reservoir, data.binMs);
-  const patterns = ({ sequences }: typeof train) => sequences;
+  const patterns = (folder: typeof train) =>
+    folder.sequences.map((pattern, b) => edited(pattern, data, `${folder === train ? "train" : "test"}/${b}`));
   return caseData(path, "spike patterns", `${train.neuronCount} neurons, bins of ${binMs} ms`, train, test, patterns, { binMs });
 }
 
@@ -69,20 +71,31 @@ export function loadPatterns({ patterns, ...data }: PatternData, reservoir: AnyR
     );
   const binMs = binWidth(reservoir, data.binMs);
   const labels = types.flatMap((type) => Array.from({ length: count }, () => type as string));
-  const sequences = types.flatMap((type) =>
-    Array.from({ length: count }, (_, k) => {
-      const options = { ...shape, seed: `${seed}/${type}/${k}` };
-      try {
-        return type === "poisson" ? poissonPattern(options) : patternMeasures[type].generate(options);
-      } catch (error) {
-        if (error instanceof ArgumentError) throw new ExperimentError(`data.patterns: ${error.message}`, { cause: error });
-        throw error;
-      }
-    }),
-  );
+  const sequences = types
+    .flatMap((type) =>
+      Array.from({ length: count }, (_, k) => {
+        const options = { ...shape, seed: `${seed}/${type}/${k}` };
+        try {
+          return type === "poisson" ? poissonPattern(options) : patternMeasures[type].generate(options);
+        } catch (error) {
+          if (error instanceof ArgumentError) throw new ExperimentError(`data.patterns: ${error.message}`, { cause: error });
+          throw error;
+        }
+      }),
+    )
+    .map((pattern, b) => edited(pattern, data, String(b)));
   const neurons = sequences[0]!.neuronCount;
   const summary = `${labels.length} generated spike patterns, ${types.length} types, ${neurons} neurons, bins of ${binMs} ms`;
   return { kind: "cases", train: { sequences, labels }, classes: [...types].sort(), binMs, summary };
+}
+
+/** @throws ArgumentError for a schedule that is shorter than a pattern */
+function edited(pattern: SpikePattern, { schedule, jitter, thin, noise }: PatternEdits, name: string): SpikePattern {
+  try {
+    return editPattern(pattern, { schedule, jitter, thin, noise }, name);
+  } catch (error) {
+    throw error instanceof ArgumentError ? error.under("data") : error;
+  }
 }
 
 /** The files that train, and those that test if names choose them. */

@@ -8,6 +8,7 @@ import type { ReadoutDescription } from "../../readout/index.js";
 import type { AnyReservoirOptions, EngineSelection, Seed, SpikingReservoirOptions } from "../../reservoir/index.js";
 import type { SeriesBaseline, Transform, TransformPair } from "../../series/index.js";
 import type { PatternType } from "../../spikes/index.js";
+import type { PatternEdits } from "../../spikes/pattern/edits.js";
 import type { fileTable } from "./file-table.js";
 import type { FieldDescription, ForecasterDescription, ModelDescription, NvarDescription } from "./model-options.js";
 
@@ -48,8 +49,8 @@ export interface SeriesFolderData extends NamedFiles {
   readonly cases: string;
 }
 
-/** How spike patterns become counts of spikes in bins. */
-export interface SpikeBins {
+/** What is done to spike patterns, and how they become counts of spikes in bins. */
+export interface SpikeBins extends PatternEdits {
   /** Width of a bin; default the liquid's time step, or 1 ms. */
   readonly binMs?: number | undefined;
 }

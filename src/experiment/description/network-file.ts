@@ -29,7 +29,8 @@ import {
   type NetworkOptions,
   planNetwork,
 } from "../../spikes/index.js";
-import { wholeSteps } from "../../spikes/network/recording.js";
+import type { NetworkCurrent } from "../../spikes/network/currents.js";
+import { networkRunTable, wholeSteps } from "../../spikes/network/recording.js";
 import { ExperimentError } from "./errors.js";
 import { applyOverrides } from "./overrides.js";
 import { readYaml, YamlError } from "./yaml.js";
@@ -60,6 +61,8 @@ export interface NetworkExperiment {
   readonly durationMs: number;
   /** How long the network runs before, ms. */
   readonly discardMs: number;
+  /** Currents that begin and end, in ms from the beginning of the recorded time. */
+  readonly currents?: readonly NetworkCurrent[] | undefined;
   readonly references: readonly NetworkReference[];
   readonly outputs: { readonly report: boolean; readonly spikes: boolean; readonly weights: boolean };
 }
@@ -86,6 +89,7 @@ const table = {
   seeds: optional(list(anySeed, "a list of seeds", 1), "Several seeds."),
   durationMs: option(duration, 1000, "How long spikes are recorded."),
   discardMs: option(number({ atLeast: 0, unit: "ms" }), 500, "How long the network runs before."),
+  currents: networkRunTable.currents,
   references: option(
     list(
       object({

@@ -68,6 +68,12 @@ async function detectorOn(
 
 /** For a report: "burst in 8, rhythmic in 2, 1 silent". */
 export function describeTypes({ silent, statistics }: TypesFound): string {
-  const seen = patternTypes.filter((type) => statistics.types[type].count > 0).map((type) => `${type} in ${statistics.types[type].count}`);
-  return [...(seen.length > 0 ? seen : ["none"]), ...(silent > 0 ? [`${silent} silent`] : [])].join(", ");
+  const counts = Object.fromEntries(patternTypes.map((type) => [type, statistics.types[type].count])) as Record<PatternType, number>;
+  return `${countedTypes(counts)}${silent > 0 ? `, ${silent} silent` : ""}`;
+}
+
+/** "burst in 8, rhythmic in 2", or "none". */
+export function countedTypes(counts: Readonly<Record<PatternType, number>>): string {
+  const found = patternTypes.filter((type) => counts[type] > 0).map((type) => `${type} in ${counts[type]}`);
+  return found.length > 0 ? found.join(", ") : "none";
 }

@@ -32,6 +32,7 @@ import { anyRegisteredKind } from "../../reservoir/registered/kind.js";
 import { transformKind } from "../../series/transform-kinds.js";
 import { encoders, patternTypes } from "../../spikes/index.js";
 import { liquidKind, spikingKind } from "../../spikes/liquid/schema.js";
+import { editsTable } from "../../spikes/pattern/edits.js";
 import { tasks } from "../../tasks/index.js";
 import { fileTable, text } from "./file-table.js";
 import { modelSchemas } from "./model-options.js";
@@ -90,6 +91,7 @@ export const fromSpikes = object({
   ),
   ...named,
   ...bins,
+  ...editsTable,
   neuronCount: optional(neurons, "Neurons of each pattern, if the files do not say."),
   durationMs: optional(duration, "How long each pattern lasts in ms, if the files do not say."),
 });
@@ -112,6 +114,7 @@ export const fromPatterns = object({
     ),
     "Spike patterns that are generated, each type a class.",
   ),
+  ...editsTable,
   ...bins,
 });
 

@@ -5,8 +5,9 @@ import { isComposite, partsOf } from "../../reservoir/composite/config.js";
 import { type AnyReservoirOptions, isSpiking, type ReservoirOptions, type SpikingReservoirOptions } from "../../reservoir/index.js";
 import { isRegistered } from "../../reservoir/registered/model.js";
 import { describeModel } from "../description/model-options.js";
+import { countedTypes, type TypesFound } from "../description/pattern-types.js";
 import { profileFacts } from "../runs/profile.js";
-import type { ExperimentResult, ScoreSummary } from "../runs/result.js";
+import type { ExperimentResult, ScoreSummary, SeedResult } from "../runs/result.js";
 import { classTable } from "../tasks/classes.js";
 import type { SaidVerdict } from "../tasks/verdict.js";
 import { timingFigure } from "./timing-figure.js";
@@ -70,6 +71,7 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
       ["data", String(result.data["summary"] ?? "")],
       ...(result.data["times"] ? [["time", String(result.data["times"])] as const] : []),
       ["task", String(result.data["task"] ?? "")],
+      ...typeFacts(first?.readout),
       ["seeds", seeds.length === 0 ? "none finished" : listSeeds(seeds.map(({ seed }) => String(seed)))],
       ...(engine ? [["engine", `${engine.name} (${engine.reason})`] as const, ["plan", engine.plan.summary] as const] : []),
       ["time", describeTiming(result.timing)],
@@ -97,6 +99,13 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
     figures: time ? [...figures, time] : figures,
     config,
   };
+}
+
+/** What types of pattern the spikes of a liquid have, by class, if they were looked for. */
+function typeFacts(readout: SeedResult["readout"] | undefined): (readonly [string, string])[] {
+  const { types } = (readout?.["details"] ?? {}) as { readonly types?: TypesFound };
+  if (!types) return [];
+  return Object.entries(types.classes).map(([label, counts]) => [`types of pattern, ${label}`, countedTypes(counts)]);
 }
 
 /** Columns that a terminal shows. */

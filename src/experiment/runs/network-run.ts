@@ -142,12 +142,15 @@ async function runSeed(
   // No part of the times.
   const drawn = learned && experiment.outputs.report ? await sampledWeights(network) : [];
   watch();
-  const { discardMs, durationMs } = experiment;
+  const { discardMs, durationMs, currents } = experiment;
   const steps = (discardMs + durationMs) / network.config.timeStep;
   const before = discardMs / network.config.timeStep;
   if (discardMs > 0) await network.run(discardMs, { signal, onProgress: (done) => report(done / steps) });
   const discard = watch();
-  const { spikes } = await network.run(durationMs, { spikes: true, signal, onProgress: (done) => report((before + done) / steps) });
+  const { spikes } = await network.run(durationMs, {
+    ...{ spikes: true, currents, signal },
+    onProgress: (done) => report((before + done) / steps),
+  });
   const record = watch();
   const populations = Object.fromEntries(Object.entries(spikes).map(([name, pattern]) => [name, populationStatistics(pattern)]));
   return {

@@ -19,7 +19,7 @@ const up = [-0.408248, -0.408248, 0.816497] as const;
  * The same figure in two dimensions, with the three axes drawn as lines from the least corner;
  * figures of two dimensions are left as they are.
  */
-function flattened(figure: Figure): Figure {
+function flattened(figure: Figure, width: number): Figure {
   if (!figure.data.some(({ type }) => type === "scatter3d")) return figure;
   const columns = figure.data.map((trace) => (["x", "y", "z"] as const).map((axis) => numbersOf(trace[axis])));
   const low = [0, 1, 2].map((c) => Math.min(...columns.map((axes) => least(axes[c]!))));
@@ -35,13 +35,16 @@ function flattened(figure: Figure): Figure {
   });
   const scene = (figure.layout["scene"] ?? {}) as Readonly<Record<string, { readonly title?: { readonly text?: string } }>>;
   const corner = place(low);
-  const annotations = ["xaxis", "yaxis", "zaxis"].map((name, c) => {
+  const titles = ["xaxis", "yaxis", "zaxis"].map((name) => scene[name]?.title?.text ?? name[0]!);
+  // Two long names under the picture stand in two lines.
+  const lower = 6.8 * (titles[0]!.length + titles[1]!.length) > width - 110 ? -30 : -14;
+  const annotations = titles.map((text, c) => {
     const end = place(low.map((value, other) => (other === c ? high[c]! : value)));
     const line = { color: "#8A8A8A", width: 1 };
     data.push({ type: "scatter", mode: "lines", showlegend: false, x: [corner[0], end[0]], y: [corner[1], end[1]], line });
     // The first axis ends at the left, the second at the right, the third at the top.
-    const where = [{ xanchor: "left", yshift: -14 }, { xanchor: "right", yshift: -14 }, { yshift: 10 }][c];
-    return { x: end[0], y: end[1], text: scene[name]?.title?.text ?? name[0]!, showarrow: false, font: { size: 12 }, ...where };
+    const where = [{ xanchor: "left", yshift: -14 }, { xanchor: "right", yshift: lower }, { yshift: 10 }][c];
+    return { x: end[0], y: end[1], text, showarrow: false, font: { size: 12 }, ...where };
   });
   return {
     ...figure,
@@ -84,7 +87,8 @@ interface Panel {
 export function toSvg(source: Figure, options: SvgOptions = {}): string {
   checkFigure(source);
   const asked = resolve(svgTable, options);
-  const figure = flattened({ ...source, data: source.data.filter(({ visible }) => visible !== "legendonly") });
+  const visible = { ...source, data: source.data.filter(({ visible }) => visible !== "legendonly") };
+  const figure = flattened(visible, sizeOf(asked, 0).width);
   const { layout } = figure;
   const { width, height, written } = sizeOf(asked, Number(layout["height"] ?? 320) + 40);
   const theme = themes[asked.theme];

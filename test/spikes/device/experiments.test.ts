@@ -55,6 +55,17 @@ describe("an experiment of spikes on a device", () => {
   });
 });
 
+it("changes patterns as its file says, on every engine alike", async () => {
+  const edits = { schedule: { startMs: 10, durationMs: 150 }, jitter: { standardDeviationMs: 3 }, noise: { rateHz: 20 } } as const;
+  const scored = async (changes: object, on: Parameters<typeof runExperiment>[1]) =>
+    (await runExperiment({ ...common, data: { ...data, ...changes }, task: "classify" } as ExperimentInput, on)).result.seeds[0]!.readout[
+      "rows"
+    ];
+  expect(await scored(edits, { context })).toEqual(await scored(edits, { engine: "cpu" }));
+  await expect(scored({ schedule: { durationMs: 100 } }, { engine: "cpu" })).rejects.toMatchObject({ field: "data.schedule.durationMs" });
+  await expect(scored({ thin: { dropProbability: 2 } }, { engine: "cpu" })).rejects.toMatchObject({ field: "data.thin.dropProbability" });
+});
+
 /** What was found of the types, without how long it took. */
 function typesOf(readout: Readonly<Record<string, unknown>>): unknown {
   const { types } = (readout["details"] ?? {}) as { readonly types?: { readonly silent: number; readonly classes: unknown } };
