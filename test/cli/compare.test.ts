@@ -66,6 +66,8 @@ describe("spillway compare", () => {
       ["sim, named", "equal", expect.stringContaining('plan "named"')],
       ["sim, auto", "equal", expect.not.stringContaining('plan "named"')],
     ]);
+    const { text: ofFile } = await compareEngines(file, { ...options, plans: undefined, set: ["plan=named"] }, silent);
+    expect(ofFile).toMatch(/^sim, named +equal .*plan "named"/m);
     const json = await compareEngines(file, { ...options, engines: ["sim"], json: true }, silent);
     expect(JSON.parse(json.text).comparison.others).toHaveLength(1);
     await expect(compareEngines(file, { ...options, engines: ["cpu"] }, silent)).rejects.toMatchObject({ code: "shape", field: "engines" });

@@ -42,12 +42,12 @@ export async function compareEngines(
   options: CompareCommandOptions,
   progress: Progress,
 ): Promise<{ readonly text: string; readonly equal: boolean }> {
-  const { plans } = options;
-  if (options.engines.length < 2 && (plans?.length ?? 0) < 2) {
+  if (options.engines.length < 2 && (options.plans?.length ?? 0) < 2) {
     throw new UsageError(`--engines is ${JSON.stringify(options.engines.join(","))}; it takes at least two names, such as cpu,cuda`);
   }
   const loaded = await loadExperiment(path, options.set);
   const { experiment } = loaded;
+  const plans = options.plans ?? (experiment.plan === undefined ? undefined : [experiment.plan]);
   const seed = experiment.seeds[0]!;
   const inputs = inputsOf(experiment, await loadData(experiment, loaded.path, seed));
   const steps = Math.min(inputs.rows, options.steps ?? inputs.rows);

@@ -1,6 +1,7 @@
 // The eight types of pattern in what a liquid's own neurons fire, counted over the cases of an
 // experiment. Nothing is learnt here.
 import type { Matrix } from "@spillway/numerics";
+import { groupsOf } from "../../model/groups.js";
 import type { DeviceMatrix, ReservoirComputer, SpikingModel } from "../../reservoir/index.js";
 import {
   type DetectionResult,
@@ -32,38 +33,55 @@ export async function typesIn(
 ): Promise<TypesFound> {
   const detector = new PatternDetector({ oscillators: false });
   using rows = await cases.rows(computer);
-  const detect = await detectorOn(computer, detector, signal);
+  const found = await detected(computer, detector, rows.sequences, signal);
   const classes = new Map<string, Record<PatternType, number>>();
   let silent = 0;
-  for (const [b, sequence] of rows.sequences.entries()) {
+  for (const [b, result] of found.entries()) {
     const counts = classes.get(labels[b]!) ?? (Object.fromEntries(patternTypes.map((type) => [type, 0])) as Record<PatternType, number>);
     classes.set(labels[b]!, counts);
-    const found = await detect(sequence);
-    if (!found) silent++;
-    else for (const { type } of found.detections) counts[type]++;
+    if (!result) silent++;
+    else for (const { type } of result.detections) counts[type]++;
   }
   return { silent, statistics: detector.statistics, classes: Object.fromEntries(classes) };
 }
 
-/** Looks for types in what a sequence makes the liquid fire; finds nothing if no neuron fires. */
-async function detectorOn(
+/**
+ * The types in what each sequence makes the liquid fire, in memory of its device if it has one;
+ * undefined for one that makes no neuron fire.
+ */
+async function detected(
   computer: ReservoirComputer<SpikingModel>,
   detector: PatternDetector,
+  sequences: readonly (Matrix | DeviceMatrix)[],
   signal: AbortSignal,
-): Promise<(sequence: Matrix | DeviceMatrix) => Promise<DetectionResult | undefined>> {
+): Promise<(DetectionResult | undefined)[]> {
   const { context, deviceStream: stream, model } = computer;
-  if (!context || !stream)
-    return async (sequence) => {
+  const found: (DetectionResult | undefined)[] = [];
+  if (!context || !stream) {
+    for (const sequence of sequences) {
       const spikes = await reservoirSpikes(computer, sequence as Matrix, { signal });
-      return spikes.spikeCount > 0 ? detector.detect(spikes) : undefined;
-    };
-  const { DeviceDetector, firedThere } = await import("../../spikes/gpu/index.js");
-  const finder = new DeviceDetector(context, detector, { stream });
-  return async (sequence) => {
-    using states = await computer.batch([sequence], { keep: "device", signal });
+      found.push(spikes.spikeCount > 0 ? detector.detect(spikes) : undefined);
+    }
+    return found;
+  }
+  const { DeviceDetector, DeviceSpikePatterns, firedThere } = await import("../../spikes/gpu/index.js");
+  using finder = new DeviceDetector(context, detector, { stream });
+  // Each sequence has the noise of the first.
+  const most = model.noiseLevel === 0 ? { states: 2 ** 26, last: 2 ** 26 } : { states: 0, last: 0 };
+  for (const { group } of groupsOf(sequences, model.size, most)) {
+    using states = await computer.batch(group, { keep: "device", signal });
     using spikes = await firedThere(context, stream, states, model);
-    return spikes.spikeCount > 0 ? (await finder.detectAll(spikes))[0] : undefined;
-  };
+    const { columns, offsets, durationsMs, neuronCount } = spikes;
+    const fired = group.flatMap((_, b) => (offsets[b + 1]! > offsets[b]! ? [b] : []));
+    const patterns = new DeviceSpikePatterns(columns, {
+      offsets: [0, ...fired.map((b) => offsets[b + 1]!)],
+      durationsMs: fired.map((b) => durationsMs[b]!),
+      neuronCount,
+    });
+    const results = await finder.detectAll(patterns);
+    found.push(...group.map((_, b) => results[fired.indexOf(b)]));
+  }
+  return found;
 }
 
 /** For a report: "burst in 8, rhythmic in 2, 1 silent". */

@@ -120,15 +120,18 @@ async function caseStates(
     };
   }
   const vectors = new Matrix(cases.count, size, new Float32Array(cases.count * size));
-  const mean = { last: false, mean: true, washout: 0, given: Matrix.zeros(1, 0), signal };
-  for (const [b, sequence] of sequences.entries()) {
-    const means = which === "mean" && there ? await computer.summarise([sequence], mean) : undefined;
-    if (means) vectors.row(b).set(means.data);
-    else {
-      const [states] = await computer.batch([sequence], { keep: which === "last" ? "last" : "all", signal });
-      vectors.row(b).set(which === "last" ? states!.data : columnMeans(states!));
+  const group = noiseLevel === 0 ? Math.max(1, cases.count) : 1;
+  for (let b = 0; b < cases.count; ) {
+    if (there && which === "mean") {
+      const some = sequences.slice(b, b + group);
+      const mean = { last: false, mean: true, washout: 0, given: Matrix.zeros(some.length, 0), signal };
+      vectors.data.set((await computer.summarise(some, mean)!).data, b * size);
+      b += some.length;
+    } else {
+      const [states] = await computer.batch([sequences[b]!], { keep: which === "last" ? "last" : "all", signal });
+      vectors.row(b++).set(which === "last" ? states!.data : columnMeans(states!));
     }
-    onCases(b + 1);
+    onCases(b);
   }
   return { vectors, [Symbol.dispose]: () => undefined };
 }
