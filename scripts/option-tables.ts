@@ -88,7 +88,7 @@ import { topologies } from "../src/reservoir/topologies/index.js";
 import { annealTable } from "../src/sampling/anneal.js";
 import { isingSampleTable, transverseFieldTable } from "../src/sampling/sample.js";
 import { timeTable } from "../src/series/time-stamps.js";
-import { detectorTable } from "../src/spikes/detection/detector.js";
+import { detectAllTable, detectorTable } from "../src/spikes/detection/detector.js";
 import { generatorTable } from "../src/spikes/detection/measure.js";
 import { oscillatorTable } from "../src/spikes/detection/oscillators.js";
 import { templateTable } from "../src/spikes/detection/templates.js";
@@ -181,6 +181,7 @@ const spikeAndPipelineTables: Readonly<Record<string, OptionTable>> = {
   "`intrinsicPlasticity`": intrinsicTable,
   "`PatternDetector`": detectorTable,
   "`PatternDetector`: `circuitBreaker`": circuitBreakerTable,
+  "`PatternDetector.detectAll`": detectAllTable,
   "`KuramotoOscillators`": oscillatorTable,
   "`PatternTemplates`": templateTable,
   "`DeviceTemplates`": deviceTemplateTable,

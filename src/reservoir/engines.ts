@@ -119,6 +119,15 @@ export async function selectEngine(
   return choice;
 }
 
+/**
+ * The device that work runs on which no reservoir decides; undefined for engines of the host and
+ * "auto". @throws EngineUnavailableError
+ */
+export async function deviceOf({ context, engine = "auto" }: Pick<EngineSelection, "context" | "engine">): Promise<Context | undefined> {
+  if (context) await engineOn(context, engine);
+  return context ?? (engine === "auto" ? undefined : (await chooseEngine(engine)).engine.device?.context());
+}
+
 /** The registered engine and the devices that a name means. @throws EngineUnavailableError */
 function find(name: string): { readonly known: Registration; readonly devices: readonly number[] | "all" } {
   const { family, devices = [0] } = deviceName(name) ?? { family: name.split(":")[0]! };

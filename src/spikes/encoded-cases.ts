@@ -73,7 +73,8 @@ export class EncodedCases {
       using spikes = await encodeOnDevice(context, range ? series.map((one) => scaleToUnit(one, range)) : series, encoder, { stream });
       return await binPatternsOnDevice(context, spikes, binning);
     } catch (error) {
-      if (error instanceof ArgumentError) return undefined;
+      // Groups of cases that go there one after the other need less memory than all.
+      if (error instanceof ArgumentError || (error as Error).name === "OutOfMemoryError") return undefined;
       throw error;
     }
   }

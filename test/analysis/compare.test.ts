@@ -2,7 +2,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { DifferenceMeter } from "../../src/analysis/compare/difference.js";
 import { compare } from "../../src/analysis/index.js";
 import "../../src/index.js";
+import { openDevice } from "../../packages/gpu/src/index.js";
 import { Matrix } from "../../packages/numerics/src/index.js";
+import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { chooseEngine, type Engine, type EngineSession, registerEngine } from "../../src/reservoir/index.js";
 import { poissonPattern } from "../../src/spikes/index.js";
 
@@ -44,6 +46,19 @@ describe("compare", () => {
   beforeAll(async () => {
     const { engine } = await chooseEngine("reference");
     registerEngine("nudged", async () => nudged(engine), { automatic: false });
+  });
+
+  it("takes open devices beside the names of engines, and plans of them", async () => {
+    using context = openDevice({ driver: simulatedDriver() });
+    const { equal, others } = await compare(config, inputs.subarray(0, 6), ["cpu", context], { plans: ["named", "auto"] });
+    expect(equal).toBe(true);
+    expect(others.map(({ engine }) => engine)).toEqual(["sim, named", "sim, auto"]);
+    expect(others.map(({ plan }) => plan.details["plan"] === "named")).toEqual([true, false]);
+    await expect(compare(config, inputs, [context])).rejects.toMatchObject({
+      field: "engines",
+      message: expect.stringContaining('["context"]'),
+    });
+    await expect(compare(config, inputs, ["cpu", {} as never])).rejects.toMatchObject({ field: "engines" });
   });
 
   it("finds the WebAssembly engine's states equal to the reference's", async () => {

@@ -13,7 +13,7 @@ import { SpikePattern } from "../../spikes/pattern/pattern.js";
 import { checkSource } from "../source.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
 import { type CompareOptions, compareTable } from "./options.js";
-import { arithmeticOf, byPlan, type ComparedEngine, type ComparedRun, comparedEngine, TimedRun } from "./run.js";
+import { arithmeticOf, byPlan, type ComparedEngine, type ComparedRun, comparedEngine, type OpenDevice, TimedRun } from "./run.js";
 
 export type { FirstDifference, TrajectoryDifference, UlpBin } from "./difference.js";
 export type { CompareOptions } from "./options.js";
@@ -45,7 +45,7 @@ const batchBytes = 2 ** 30;
  * difference in one step is carried on as it would be in a run: `divergence` shows what becomes of
  * it.
  *
- * `:fast` or `:portable` after an engine's name sets the arithmetic for that engine, whatever the
+ * An open device stands for its engine. `:fast` or `:portable` after an engine's name sets the arithmetic for that engine, whatever the
  * description says.
  *
  * @example
@@ -58,7 +58,7 @@ const batchBytes = 2 ** 30;
 export async function compare(
   source: AnyReservoirOptions | AnyModel,
   inputs: MatrixLike | SpikePattern,
-  engines: readonly string[],
+  engines: readonly (string | OpenDevice)[],
   options: CompareOptions = {},
 ): Promise<Comparison> {
   checkSource(source);
@@ -68,12 +68,15 @@ export async function compare(
   const asked: ComparedEngine[] = [];
   for (const name of engines) asked.push(...(await byPlan(comparedEngine(name), plans)));
   if (asked.length < 2)
-    throw ArgumentError.shape(`engines holds ${JSON.stringify(engines)}; a comparison takes at least two, or one and plans of it`, {
-      field: "engines",
-    });
+    throw ArgumentError.shape(
+      `engines holds ${JSON.stringify(asked.map(({ name }) => name))}; a comparison takes at least two, or one and plans of it`,
+      {
+        field: "engines",
+      },
+    );
   const runs: TimedRun[] = [];
   try {
-    const model = await modelOf(source, asked[0]!.engine);
+    const model = await modelOf(source, asked[0]!);
     const { stepMs } = options;
     if (stepMs !== undefined && !(inputs instanceof SpikePattern))
       throw ArgumentError.because(`stepMs is ${stepMs}; it goes with a spike pattern, and the inputs are a series`, { field: "stepMs" });
@@ -159,8 +162,11 @@ function stepBytes({ size, precision }: AnyModel): number {
 }
 
 /** The weights are drawn once: every engine gets the same model. */
-async function modelOf(source: AnyReservoirOptions | AnyModel, engine: string): Promise<AnyModel> {
+async function modelOf(
+  source: AnyReservoirOptions | AnyModel,
+  { engine, context }: Pick<ComparedEngine, "engine" | "context">,
+): Promise<AnyModel> {
   if (isModel(source)) return source;
-  await using computer = await ReservoirComputer.create(source, { engine });
+  await using computer = await ReservoirComputer.create(source, { engine, context });
   return computer.model;
 }

@@ -3,16 +3,18 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import type { Arithmetic } from "../../reservoir/config.js";
-import { chooseEngine } from "../../reservoir/engines.js";
+import { selectEngine } from "../../reservoir/engines.js";
 import {
   type AnyModel,
   type AnyReservoirComputer,
   type EnginePlan,
+  type EngineSelection,
   loopTime,
   type PhaseProfile,
   type Profile,
   ReservoirComputer,
 } from "../../reservoir/index.js";
+import { contextKind } from "../../reservoir/options.js";
 
 /** One engine's run. */
 export interface ComparedRun {
@@ -37,10 +39,15 @@ export interface ComparedRun {
   readonly profile?: Profile | undefined;
 }
 
+/** A device that is open already. */
+export type OpenDevice = NonNullable<EngineSelection["context"]>;
+
 /** An engine as a comparison names it: "cpu", "cuda:1", "cuda:fast". */
 export interface ComparedEngine {
   readonly name: string;
-  readonly engine: string;
+  readonly engine?: string | undefined;
+  /** An open device in place of a name. */
+  readonly context?: OpenDevice | undefined;
   /** Where it is not the description's. */
   readonly arithmetic?: "portable" | "fast" | undefined;
   readonly plan?: string | undefined;
@@ -51,12 +58,13 @@ export interface ComparedEngine {
  */
 export async function byPlan(asked: ComparedEngine, plans: readonly string[] | undefined): Promise<ComparedEngine[]> {
   if (!plans) return [asked];
-  const { engine } = await chooseEngine(asked.engine);
+  const { engine } = await selectEngine(asked, async () => undefined);
   return engine.supports.has("plans") ? plans.map((plan) => ({ ...asked, plan })) : [asked];
 }
 
 /** Reads the name of an engine, and behind it the arithmetic. */
-export function comparedEngine(name: string): ComparedEngine {
+export function comparedEngine(name: string | OpenDevice): ComparedEngine {
+  if (typeof name !== "string") return { name: "context", context: contextKind.read(name, "engines") };
   const [, engine, arithmetic] = /^(.+):(fast|portable)$/.exec(name) ?? [];
   return engine === undefined ? { name, engine: name } : { name, engine, arithmetic: arithmetic as "fast" | "portable" };
 }
@@ -99,7 +107,12 @@ export class TimedRun {
       });
     const arithmetic = arithmeticOf(model, asked);
     const itsModel = model.kind === undefined ? { ...model, config: { ...model.config, arithmetic } } : model;
-    const computer = await ReservoirComputer.fromModel<AnyModel>(itsModel, { engine: asked.engine, plan: asked.plan, profile: true });
+    const computer = await ReservoirComputer.fromModel<AnyModel>(itsModel, {
+      engine: asked.engine,
+      context: asked.context,
+      plan: asked.plan,
+      profile: true,
+    });
     return new TimedRun(asked, computer, arithmetic);
   }
 

@@ -186,6 +186,7 @@ function abilitiesOf({ name, device, stepsPerChunk, others }: EngineParts): Cuda
       return rates.length === models.length ? openTogether(device.context(), name, rates, options) : undefined;
     },
     evaluate: (work) => evaluateTogether(device.context(), name, work),
+    context: () => device.context(),
     beside(engines) {
       const devices = engines.filter((other): other is DeviceEngine => "context" in other);
       return engineOf(name, device, stepsPerChunk, devices);

@@ -15,6 +15,8 @@ import type { TrainingSink } from "./training.js";
 
 /** What a device does for the host. Bits are those of the host. */
 export interface DeviceAbilities {
+  /** The device, opened if it is not yet. */
+  context(): Context;
   /** Sums of each row of a W that is drawn where it is used, and never stored. */
   drawRowSums(weights: WeightDraws): Promise<RowSums>;
   /** A sparse W for the host. @throws EngineCapacityError if it does not fit */

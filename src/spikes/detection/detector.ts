@@ -15,15 +15,19 @@ import {
   either,
   filled,
   flag,
+  type InputOf,
   list,
   number,
   type Option,
   object,
   option,
+  optional,
   type Resolved,
   resolve,
   type TableOf,
 } from "@spillway/core/options.js";
+import { deviceOf } from "../../reservoir/engines.js";
+import { contextTable, engineTable } from "../../reservoir/options.js";
 import { notNegative, positive } from "../options.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
 import { type PatternScore, type PatternType, patternTypes } from "./measure.js";
@@ -110,6 +114,17 @@ export interface DetectionResult {
 /** @internal What is measured of a pattern before thresholds are looked at. */
 export type Measured = Pick<DetectionResult, "scores" | "coherence">;
 
+/** The options of `PatternDetector.detectAll`. */
+export const detectAllTable = {
+  ...engineTable,
+  ...contextTable,
+  /** The true types of each pattern. */
+  truths: optional(list(typeList, "a list with the types of each pattern"), "The true types of each pattern."),
+};
+
+/** Where patterns are looked at, and what is true of them. */
+export interface PlacedDetection extends InputOf<typeof detectAllTable> {}
+
 /**
  * Scores patterns by the measures of the eight types and reports those that reach their thresholds.
  * Types do not exclude one another. A pattern's scores depend on nothing but the pattern: the first
@@ -189,6 +204,20 @@ export class PatternDetector {
     } catch (error) {
       throw this.#counted(error);
     }
+  }
+
+  /**
+   * The same for several patterns: on a device if one is named (`engine`) or given (`context`), all
+   * of them together. The results are those of `detect` but for `latencyMs`.
+   * @throws ArgumentError, CircuitOpenError, EngineUnavailableError
+   */
+  async detectAll(patterns: readonly SpikePattern[], options: PlacedDetection = {}): Promise<DetectionResult[]> {
+    const { truths, ...place } = resolve(detectAllTable, options);
+    const context = await deviceOf(place);
+    if (!context) return patterns.map((pattern, b) => this.detect(pattern, truths?.[b]));
+    const { DeviceDetector } = await import("../gpu/detector.js");
+    using finder = new DeviceDetector(context, this);
+    return await finder.detectAll(patterns, truths);
   }
 
   /** @internal The bank behind `coherence`; undefined without one. */

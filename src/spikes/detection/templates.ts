@@ -7,6 +7,9 @@ import { FormatError } from "@spillway/io/errors.js";
 import { readBytes } from "@spillway/io/files.js";
 import { decodeSafetensors, encodeSafetensors } from "@spillway/io/safetensors.js";
 import { asMatrix, firstNonFinite, Matrix, type MatrixLike } from "@spillway/numerics";
+import type { EngineSelection } from "../../reservoir/computer-options.js";
+import { deviceOf } from "../../reservoir/engines.js";
+import { contextTable, engineTable } from "../../reservoir/options.js";
 import { count } from "../options.js";
 import { binSpikes } from "../pattern/binning.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
@@ -49,6 +52,8 @@ const learnTable = {
   ...templateTable,
   labels: optional(list(text(), "a list of texts, one a pattern"), "The label of each pattern; left out, what its metadata say."),
 };
+
+const matchAllTable = { ...engineTable, ...contextTable };
 
 const decodeTable = { source: option(text(), "template data", "The name that errors call the data by.") };
 
@@ -130,6 +135,18 @@ export class PatternTemplates implements TemplateShape {
   /** What a pattern is most like. @throws ArgumentError if it has fewer neurons than channels. */
   match(pattern: SpikePattern): TemplateMatch {
     return this.matchVector(vectorOf(pattern, this));
+  }
+
+  /**
+   * The same for several patterns: on a device if one is named (`engine`) or given (`context`).
+   * @throws ArgumentError, EngineUnavailableError
+   */
+  async matchAll(patterns: readonly SpikePattern[], options: Pick<EngineSelection, "engine" | "context"> = {}): Promise<TemplateMatch[]> {
+    const context = await deviceOf(resolve(matchAllTable, options));
+    if (!context || patterns.length === 0) return patterns.map((pattern) => this.match(pattern));
+    const { DeviceTemplates } = await import("../gpu/templates.js");
+    using finder = new DeviceTemplates(context, this);
+    return await finder.matchAll(patterns);
   }
 
   /**

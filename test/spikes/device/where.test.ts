@@ -5,7 +5,7 @@ import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { ReservoirComputer } from "../../../src/index.js";
 import { DeviceMatrix } from "../../../src/reservoir/index.js";
 import { binPatternsOnDevice, DeviceDetector, DeviceSpikePatterns, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
-import { PatternDetector, processPatterns, SpikePattern } from "../../../src/spikes/index.js";
+import { PatternDetector, PatternTemplates, processPatterns, SpikePattern } from "../../../src/spikes/index.js";
 
 const launched: string[] = [];
 const context = openDevice({ driver: simulatedDriver({ onLaunch: ({ kernel }) => void launched.push(kernel) }) });
@@ -40,14 +40,41 @@ it("bins patterns on the device of the reservoir, wherever they are, and on the 
   expect(bins.sequences).toHaveLength(1);
 });
 
-it("detects types on the host by PatternDetector, and on the device by DeviceDetector", async () => {
+it("detects types where it is asked to, with the results of the host", async () => {
   const detector = new PatternDetector({ oscillators: false });
-  detector.detect(pattern);
+  const withoutTime = ({ latencyMs: _, ...rest }: ReturnType<PatternDetector["detect"]>) => rest;
+  const expected = withoutTime(detector.detect(pattern));
+  expect((await detector.detectAll([pattern, pattern], { engine: "cpu" })).map(withoutTime)).toEqual([expected, expected]);
   expect(launched).toEqual([]);
+  expect((await detector.detectAll([pattern, pattern], { context })).map(withoutTime)).toEqual([expected, expected]);
+  expect(launched).toContain("pattern_measures_sort");
+  expect((await detector.detectAll([pattern], { engine: "sim", truths: [["burst"]] })).map(withoutTime)).toEqual([expected]);
+  expect(detector.statistics.patterns).toBe(6);
+  await expect(detector.detectAll([pattern], { engine: "cpu", context })).rejects.toMatchObject({ code: "unavailable" });
+  launched.splice(0);
   using there = DeviceSpikePatterns.upload(context, [pattern]);
   using onDevice = new DeviceDetector(context, detector);
   await onDevice.detectAll(there);
   expect(launched.length).toBeGreaterThan(0);
+});
+
+it("matches templates where it is asked to, with the matches of the host", async () => {
+  const templates = PatternTemplates.learn([pattern], { bins: 3, channels: 3, labels: ["a"] });
+  const expected = [templates.match(pattern)];
+  expect(await templates.matchAll([pattern])).toEqual(expected);
+  expect(launched).toEqual([]);
+  expect(await templates.matchAll([pattern], { context })).toEqual(expected);
+  expect(launched).toContain("pattern_detection_scores");
+});
+
+it("bins on the host what does not fit the device at once", async () => {
+  using small = openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 18 }) });
+  await using computer = await ReservoirComputer.create({ size: 20, inputSize: 3, seed: 1 }, { context: small });
+  await using cpu = await ReservoirComputer.create({ size: 20, inputSize: 3, seed: 1 }, { engine: "cpu" });
+  const many = Array<SpikePattern>(1000).fill(pattern);
+  const states = await processPatterns(computer, many, { stepMs: 1 });
+  const [one] = [await processPatterns(cpu, [pattern], { stepMs: 1 })];
+  expect(states.subarray(999, 1000).data).toEqual(one.data);
 });
 
 it("encodes by five encoders on the device, and refuses the others by their names", async () => {
