@@ -1,5 +1,6 @@
 // Every call of every kind of reservoir by the plan "named" and by "auto" on the simulated device:
-// which kernels ran, and the bits of the host. docs/cuda.md has the table that is made here.
+// which kernels ran, and the bits of the host. docs/cuda.md has the table that is made here;
+// SPILLWAY_WRITE_DOCS=1 writes it.
 import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SpillwayError } from "../../../packages/core/src/errors.js";
