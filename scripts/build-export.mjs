@@ -103,7 +103,7 @@ const beyondPlain = [
 function compile(kind, number) {
   const isPlain = kind === "PLAIN";
   const has = (name) => {
-    if (["FORECASTER", "CLASSIFIER"].includes(name)) return name === (isPlain ? "FORECASTER" : kind);
+    if (["FORECASTER", "CLASSIFIER", "DETECTOR"].includes(name)) return name === (isPlain ? "FORECASTER" : kind);
     if (["DOUBLE", "INTEGER"].includes(name)) return name === number;
     if (isPlain && name.startsWith("TANH_")) return name === `TANH_${number}`;
     return !(isPlain && (beyondPlain.includes(name) || name === "ROOT"));
@@ -114,15 +114,14 @@ function compile(kind, number) {
     const run = (command, ...args) =>
       execFileSync(command[0], [...command.slice(1), ...args], { cwd, stdio: ["ignore", "inherit", "inherit"] });
     const calls = new Map();
-    for (const [part, level] of [
-      ["wasm", "-Oz"],
-      ["wasm-rows", process.env.ROWS ?? "-O2"],
-    ]) {
+    const isDetector = kind === "DETECTOR";
+    const parts = [["wasm", isDetector ? "-O3" : "-Oz"], ...(isDetector ? [] : [["wasm-rows", process.env.ROWS ?? "-O2"]])];
+    for (const [part, level] of parts) {
       run(compiler, level, "-S", `${part}.c`, "-o", `${part}.s`);
       run(compiler, level, "-c", `${part}.c`, "-o", `${part}.o`);
       for (const [name, called] of callsOf(readFileSync(join(cwd, `${part}.s`), "utf8"))) calls.set(name, called);
     }
-    run(linker, "wasm.o", "wasm-rows.o", "-o", "wasm.wasm");
+    run(linker, ...parts.map(([part]) => `${part}.o`), "-o", "wasm.wasm");
     const { names, bytes } = namesOf(readFileSync(join(cwd, "wasm.wasm")));
     const functions = names.map((name) => [name, ...[...(calls.get(name) ?? [])].map((called) => names.indexOf(called))].join(" "));
     return { bytes, functions };
@@ -134,6 +133,7 @@ function compile(kind, number) {
 const before = readFileSync(target, "utf8");
 const isSourcesOnly = process.argv.includes("--sources");
 const kinds = ["FORECASTER", "PLAIN", "CLASSIFIER"].flatMap((kind) => ["SINGLE", "DOUBLE", "INTEGER"].map((number) => [kind, number]));
+kinds.push(["DETECTOR", "DOUBLE"]);
 const name = ([kind, number]) => `${kind.toLowerCase()}-${number.toLowerCase()}`;
 /** What stands in runtime.ts for the compiled modules: their bytes as one zlib stream, and a table. */
 function packed() {

@@ -45,6 +45,7 @@ import { runFiguresTable } from "../src/experiment/report/plot-options.js";
 import { experimentRunTable } from "../src/experiment/runs/run-options.js";
 import { experimentSearchTable, searchTable } from "../src/experiment/search/search-options.js";
 import { labTable } from "../src/lab/options.js";
+import { anomalyTable } from "../src/model/anomaly/options.js";
 import { cTable } from "../src/model/c/options.js";
 import { conceptorTable } from "../src/model/conceptor/conceptor.js";
 import { conceptorMemoryTable, recallTable } from "../src/model/conceptor/options.js";
@@ -274,6 +275,7 @@ export function optionSections(): readonly Section[] {
     ofTable("`forecast`", closedLoopTable),
     ofTable("`score`", scoreTable),
     ofTable("`lyapunovSpectrum` of a forecaster", loopSpectrumTable),
+    ofTable("`AnomalyDetector`", anomalyTable),
     ofTable("`NvarForecaster`", nvarOptionsTable),
     ofTable("`FieldForecaster`", fieldOptionsTable),
     ofTable("`Conceptor.fromStates` and `Conceptor.fromCorrelation`", conceptorTable),

@@ -42,6 +42,8 @@ export {
   validPredictionTime,
 } from "./metrics/index.js";
 // From the files themselves, since the room's index loads the export to ONNX too.
+export { AnomalyDetector } from "./model/anomaly/detector.js";
+export type { AnomalyOptions, AnomalyRow, Incident } from "./model/anomaly/options.js";
 export { Classifier } from "./model/classifier/classifier.js";
 export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./model/classifier/options.js";
 export { NotFittedError } from "./model/errors.js";

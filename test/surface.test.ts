@@ -10,7 +10,7 @@ const rootValues = [
   // Reservoirs, and where they run.
   ...["ReservoirComputer", "ReservoirEnsemble", "runEnsemble", "Matrix", "probeEngines", "cudaBlas", "deviceDoubleDouble", "loadWasm"],
   // Models, and their files.
-  ...["Forecaster", "NvarForecaster", "FieldForecaster", "Classifier", "loadModel", "loadReservoir", "saveReservoir"],
+  ...["Forecaster", "NvarForecaster", "FieldForecaster", "Classifier", "AnomalyDetector", "loadModel", "loadReservoir", "saveReservoir"],
   ...["sweepReadouts", "sweepForecasts"],
   // Trainers.
   ...["ridge", "recursiveLeastSquares", "leastMeanSquares", "softmaxRegression", "TrainedReadout"],

@@ -1,9 +1,12 @@
 /**
- * Forecasters, classifiers and pipelines over reservoirs; readouts; model files and exports.
+ * Forecasters, classifiers, detectors of anomalies and pipelines over reservoirs; readouts; model files and exports.
  * @module spillway/model
  */
 export {
   ActiveInferenceAgent,
+  AnomalyDetector,
+  type AnomalyOptions,
+  type AnomalyRow,
   Classifier,
   type ClassifierOptions,
   type ClassifierReadout,
@@ -30,6 +33,7 @@ export {
   type ForecastScore,
   type ForecastSweepOptions,
   type ForecastSweepResult,
+  type Incident,
   type Label,
   type LoadedModel,
   type LoadedReservoir,

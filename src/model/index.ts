@@ -3,6 +3,8 @@
  * spillway/model
  */
 
+export { AnomalyDetector } from "./anomaly/detector.js";
+export type { AnomalyOptions, AnomalyRow, Incident } from "./anomaly/options.js";
 export { type CFiles, type COptions, saveC, toC } from "./c/index.js";
 export { Classifier } from "./classifier/classifier.js";
 export type {

@@ -2,6 +2,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { readBytes } from "@spillway/io/files.js";
+import { AnomalyDetector } from "./anomaly/detector.js";
 import { Classifier } from "./classifier/classifier.js";
 import { FieldForecaster } from "./field/field.js";
 import { Forecaster } from "./forecaster/forecaster.js";
@@ -16,6 +17,7 @@ export type LoadedModel =
   | { readonly kind: "nvar"; readonly forecaster: NvarForecaster }
   | { readonly kind: "field"; readonly forecaster: FieldForecaster }
   | { readonly kind: "classifier"; readonly classifier: Classifier }
+  | { readonly kind: "detector"; readonly detector: AnomalyDetector }
   | ({ readonly kind: "reservoir" } & LoadedReservoir);
 
 /**
@@ -46,6 +48,8 @@ export async function decodeModel(bytes: Uint8Array, options: ForecasterLoadOpti
       return { kind, classifier: await Classifier.fromBytes(bytes, open) };
     case "reservoir":
       return { kind, ...(await decodeReservoir(bytes, open)) };
+    case "detector":
+      return { kind, detector: await AnomalyDetector.fromBytes(bytes, { source: path }) };
     case "pipeline":
       throw new ModelFileError(path, "it holds a pipeline; Pipeline.load opens it");
   }

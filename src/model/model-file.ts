@@ -10,11 +10,11 @@ import { sha256 } from "./checksum.js";
 import { packageVersion } from "./version.js";
 
 /** What a file can hold. */
-export type ModelKind = "reservoir" | "forecaster" | "nvar" | "field" | "classifier" | "pipeline";
+export type ModelKind = "reservoir" | "forecaster" | "nvar" | "field" | "classifier" | "pipeline" | "detector";
 
 const formatName = "spillway";
 const formatVersion = 1;
-const kinds: readonly string[] = ["reservoir", "forecaster", "nvar", "field", "classifier", "pipeline"] satisfies ModelKind[];
+const kinds: readonly string[] = ["reservoir", "forecaster", "nvar", "field", "classifier", "pipeline", "detector"] satisfies ModelKind[];
 
 /** Tensors by name and notes by name: the content of a model file. */
 export interface ModelContent {

@@ -14,5 +14,6 @@ export async function openModel(
   const open = { engine, threads, source: path };
   if ((await decodeModelFile(bytes, path)).kind === "pipeline") return Pipeline.fromBytes(bytes, open);
   const loaded = await decodeModel(bytes, open);
+  if (loaded.kind === "detector") return loaded.detector;
   return loaded.kind === "classifier" ? loaded.classifier : loaded.kind === "reservoir" ? loaded : loaded.forecaster;
 }

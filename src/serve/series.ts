@@ -4,7 +4,7 @@ import { checked, given, type Kind, list, number, type OptionTable, object, opti
 import type { Matrix, MatrixLike } from "@spillway/numerics";
 import { checkFinite, filledSeries } from "@spillway/numerics/known-finite.js";
 import type { ForecasterPrefix, TimedRows } from "../model/index.js";
-import type { TimeGrid, TimeLike } from "../series/index.js";
+import type { TimeGrid } from "../series/index.js";
 import { stampsOnGrid, type WrittenStamps } from "../series/on-grid.js";
 import { most } from "./limits.js";
 
@@ -31,7 +31,8 @@ export function seriesOf(columns: string | number): Kind<Matrix> {
   };
 }
 
-const stampKind: Kind<TimeLike> = checked(
+/** A time stamp in a request. */
+export const stampKind: Kind<string | number> = checked(
   "a time stamp",
   (value) => (typeof value === "string" && value.length <= 64) || Number.isFinite(value),
   { type: ["string", "number"] },

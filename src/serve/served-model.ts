@@ -1,20 +1,21 @@
 // A model that is open, whatever kind it is: its routes and what it says of itself.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { JsonSchema } from "@spillway/core/options.js";
-import type { Classifier, Forecaster, LoadedReservoir, ModelKind } from "../model/index.js";
+import type { AnomalyDetector, Classifier, Forecaster, LoadedReservoir, ModelKind } from "../model/index.js";
 import type { Pipeline } from "../pipeline/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
 import { describeStep, gridText } from "../series/time-grid.js";
 import { ClassBatches, classRoutes, type NamesClasses } from "./classes.js";
+import { detectorRoutes } from "./detector.js";
 import { type Route, route } from "./route.js";
 import { Sessions } from "./sessions.js";
 import { stepByStepRoutes } from "./step-by-step.js";
 import { forecasterSteps, reservoirSteps, type StepByStep } from "./steps.js";
 import { Work } from "./work.js";
 
-/** What can be served: a trained model, or a reservoir with its readout, if it has one. */
+/** What can be served: a trained model, a detector of anomalies, or a reservoir with its readout, if it has one. */
 // biome-ignore lint/suspicious/noExplicitAny: forecasters of any model.
-export type ServableModel = Forecaster<any> | Classifier | Pipeline | LoadedReservoir;
+export type ServableModel = Forecaster<any> | Classifier | Pipeline | AnomalyDetector | LoadedReservoir;
 
 /** A model that is open, with what is answered by it. */
 export interface ServedModel {
@@ -80,7 +81,22 @@ export function servedModel(model: ServableModel, { timeout, maxSessions, idle }
       dispose: () => work.last(() => owner.dispose()),
     };
   };
+  const detecting = (detector: AnomalyDetector): ServedModel => {
+    const sessions = new Sessions<Float64Array>(maxSessions, idle);
+    const { columns, alarmRate, detect } = detector.settings;
+    const facts = { kind: "detector", columns, alarmRate, detect, rows: detector.rows };
+    return {
+      kind: "detector",
+      engine: "cpu",
+      routes: [modelRoute(facts), ...detectorRoutes(detector, work, sessions)],
+      waiting: () => work.waiting,
+      sessions: () => sessions.size,
+      end: () => sessions.end(),
+      dispose: () => work.last(() => Promise.resolve()),
+    };
+  };
   if (typeof model !== "object" || model === null) throw new ArgumentError("model", model, takes);
+  if ("feedback" in model) return detecting(model);
   if ("classifier" in model) return named("pipeline", model, model.classifier.computers);
   if ("predictProba" in model) return named("classifier", model, model.computers);
   if ("forecast" in model) return stepped(model.kind, forecasterSteps(model), model);
@@ -88,7 +104,7 @@ export function servedModel(model: ServableModel, { timeout, maxSessions, idle }
   throw new ArgumentError("model", model, takes);
 }
 
-const takes = "a trained forecaster, classifier or pipeline, or { computer, readout } of a reservoir";
+const takes = "a trained forecaster, classifier or pipeline, a detector, or { computer, readout } of a reservoir";
 
 function modelRoute(facts: Readonly<Record<string, unknown>>): Route {
   const schema: JsonSchema = { type: "object", properties: { kind: { type: "string" } }, required: ["kind"] };

@@ -46,12 +46,18 @@ export class Session<State> {
 
   /** Takes the outputs of the next rows. */
   add(outputs: readonly (readonly number[])[]): void {
-    let events = "";
-    for (const output of outputs) {
-      const row = this.rows++;
-      if (this.isHeardOf) events += `id: ${row}\nevent: row\ndata: ${JSON.stringify({ row, output })}\n\n`;
-    }
-    if (events !== "") this.#send(events);
+    const first = this.rows;
+    this.rows += outputs.length;
+    this.tell(
+      "row",
+      outputs.map((output, i) => ({ row: first + i, output })),
+    );
+  }
+
+  /** Sends events of a kind to those who listen, each with the number of its row. */
+  tell(event: string, all: readonly { readonly row: number }[]): void {
+    if (this.isHeardOf && all.length > 0)
+      this.#send(all.map((each) => `id: ${each.row}\nevent: ${event}\ndata: ${JSON.stringify(each)}\n\n`).join(""));
   }
 
   /** Shows that the stream is alive, to both sides. */

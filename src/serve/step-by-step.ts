@@ -21,7 +21,7 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
 type Forecasting = Outside & { readonly steps: number; readonly warmup?: ForecasterPrefix };
 
 const outputRows = given(rowsKind, "A row of outputs for each row.");
-const noSession = { 404: "There is no such session." };
+export const noSession = { 404: "There is no such session." };
 
 /** A model, the fields of its requests, and its work from a state. */
 class Served<State> {
@@ -251,28 +251,37 @@ function sessionRoutes<State>(served: Served<State>, sessions: Sessions<State>):
         return advance(session, rows, signal);
       },
     }),
-    route({
-      method: "GET",
-      path: "/sessions/{session}/events",
-      summary: "Server-sent events: `row` for each row that the session takes, `end` when it is closed.",
-      answer: {
-        status: 200,
-        description: "A stream of events; the data of `row` is {row, output}, of `end` {reason}.",
-        type: "text/event-stream; charset=utf-8",
-        schema: { type: "string" },
-      },
-      refusals: { ...noSession, 429: "As many streams of the session are open as may be." },
-      run: ({ id }) => sessions.get(id).listen(),
-    }),
-    route({
-      method: "DELETE",
-      path: "/sessions/{session}",
-      summary: "Closes a session.",
-      answer: { status: 204, description: "The session is closed." },
-      refusals: noSession,
-      run: ({ id }) => sessions.close(id),
-    }),
+    listenRoute(sessions, "/sessions/{session}/events", "`row` for each row that the session takes", "of `row` is {row, output}"),
+    closeRoute(sessions),
   ];
+}
+
+/** Event streams of sessions. @param events what they say, in words @param data what is in them */
+export function listenRoute<State>(sessions: Sessions<State>, path: string, events: string, data: string): Route {
+  return route({
+    method: "GET",
+    path,
+    summary: `Server-sent events: ${events}, \`end\` when it is closed.`,
+    answer: {
+      status: 200,
+      description: `A stream of events; the data ${data}, of \`end\` {reason}.`,
+      type: "text/event-stream; charset=utf-8",
+      schema: { type: "string" },
+    },
+    refusals: { ...noSession, 429: "As many streams of the session are open as may be." },
+    run: ({ id }) => sessions.get(id).listen(),
+  });
+}
+
+export function closeRoute<State>(sessions: Sessions<State>): Route {
+  return route({
+    method: "DELETE",
+    path: "/sessions/{session}",
+    summary: "Closes a session.",
+    answer: { status: 204, description: "The session is closed." },
+    refusals: noSession,
+    run: ({ id }) => sessions.close(id),
+  });
 }
 
 /** What a forecast says, as JSON has it. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
-import { Classifier, Forecaster, saveWasm } from "../../src/model/index.js";
+import { AnomalyDetector, Classifier, Forecaster, saveWasm } from "../../src/model/index.js";
 import { sequences, waves } from "../model/c-cases.js";
 import { openDrivenChromium } from "./chromium.js";
 import { openFirefox, openWebKit } from "./driven.js";
@@ -25,8 +25,17 @@ describe("an exported module", () => {
     await saveWasm(folder, tiny, { name: "tiny" });
     await saveWasm(folder, gesture, { name: "gesture" });
     writeFileSync(join(folder, "index.html"), '<!doctype html><html lang="en"><title>exported</title></html>');
+    const detector = await AnomalyDetector.create({ size: 20 });
+    await saveWasm(folder, detector, { name: "watch" });
+    const said = series.toArrays().map((row) => detector.update(row));
     const shares = await gesture.predictProba(train.cases.slice(0, 1));
-    expected = [[...(await tide.forecast(9)).data], [...(await tiny.forecast(9)).data], [...shares.data]];
+    expected = [
+      [...(await tide.forecast(9)).data],
+      [...(await tiny.forecast(9)).data],
+      [...shares.data],
+      said.map(({ score, pValue, expected }) => [score, pValue, expected[0]]),
+    ];
+    writeFileSync(join(folder, "series.js"), `export default ${JSON.stringify(series.toArrays())};`);
     const sequence = Array.from({ length: train.cases[0]!.rows }, (_, t) => Array.from(train.cases[0]!.row(t)));
     writeFileSync(join(folder, "case.js"), `export default ${JSON.stringify(sequence)};`);
     server = await serveFolder(folder);
@@ -49,7 +58,9 @@ describe("an exported module", () => {
         const model = async (name) => (await import("/" + name + ".js")).load("/" + name + ".wasm");
         const [tide, tiny, gesture] = [await model("tide"), await model("tiny"), await model("gesture")];
         const sequence = (await import("/case.js")).default;
-        return [tide.forecast(9).flat(), tiny.forecast(9).flat(), gesture.classify(sequence).shares];`);
+        const [watch, series] = [await model("watch"), (await import("/series.js")).default];
+        const said = series.map((row) => watch.update(row)).map(({ score, pValue, expected }) => [score, pValue, expected[0]]);
+        return [tide.forecast(9).flat(), tiny.forecast(9).flat(), gesture.classify(sequence).shares, said];`);
       expect(said).toEqual(expected);
     } finally {
       await browser.close();

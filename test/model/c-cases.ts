@@ -3,7 +3,15 @@
 
 import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { decodeForecaster } from "../../src/model/forecaster/file.js";
-import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, toC } from "../../src/model/index.js";
+import {
+  AnomalyDetector,
+  type AnomalyOptions,
+  Classifier,
+  type ClassifierOptions,
+  Forecaster,
+  type ForecasterOptions,
+  toC,
+} from "../../src/model/index.js";
 import { decodeModelFile } from "../../src/model/model-file.js";
 import { columnsOf, type Standardisation, standardised } from "../../src/model/standardisation.js";
 import { ReservoirComputer, type ReservoirModel } from "../../src/reservoir/index.js";
@@ -572,7 +580,63 @@ const small = { size: 30, seed: 5 } as const;
 const integers = { size: 20, seed: 5, arithmetic: "integer" } as const;
 
 /** Every shape. */
+/** A detector continues from where it was: rows with missing values, a gap, a spike, feedback on it. */
+function ofAnomalies(name: string, columns: number, options: AnomalyOptions): CCase {
+  return {
+    name,
+    async make() {
+      const detector = await AnomalyDetector.create({ columns, warmUp: 60, alarmRate: 0.01, ...options });
+      const series = waves(columns, 3, 400);
+      const start = Date.UTC(2024, 2, 29);
+      const timeOf = (t: number) => start + 300_000 * (t < 330 ? t : t + 40);
+      detector.detect(series.subarray(0, 250), { times: Array.from({ length: 250 }, (_, t) => timeOf(t)) });
+      const files = await toC(detector);
+      const next = Matrix.from(series.subarray(250, 400), "float64");
+      for (let i = 0; i < next.data.length; i++) if (i % 11 === 5) next.data[i] = Number.NaN;
+      next.data[60 * columns] = 90;
+      const width = 6 + 6 * columns;
+      const said: number[] = [];
+      const text = (value: number | undefined) => (value === undefined || Number.isNaN(value) ? -1 : value);
+      for (let t = 0; t < next.rows; t++) {
+        const { score, pValue, expected, lower, upper, alarm } = detector.update(next.row(t), timeOf(250 + t));
+        said.push(score, text(pValue), alarm ? 1 : 0, ...[...expected, ...lower, ...upper].map(text));
+        if (t === 70) detector.feedback(312, "anomaly");
+      }
+      const shown = `{
+    const double time = ${start}.0 + 300000.0 * (t < 80 ? t + 250 : t + 290);
+    double said[${3 + 3 * columns}];
+    int c, k, at = 3;
+    model_update(state, next + t * ${columns}, time, time, result);
+    said[0] = result[MODEL_SCORE];
+    said[1] = result[MODEL_P_VALUE] >= 0 ? result[MODEL_P_VALUE] : -1;
+    said[2] = result[MODEL_ALARM] > 0 ? 1 : 0;
+    for (k = MODEL_EXPECTED; k <= MODEL_UPPER; k++)
+      for (c = 0; c < ${columns}; c++) {
+        const double value = result[MODEL_FIRST_COLUMN + c * MODEL_COLUMN_RESULTS + k];
+        said[at++] = value == value ? value : -1;
+      }
+    show(said, ${3 + 3 * columns});
+    if (t == 70) model_feedback(state, 312, 0, 1);
+  }
+`;
+      const declared = [array("next", next).replaceAll("NaN", "(0.0 / 0.0)"), `static double state[MODEL_STATE], result[MODEL_RESULT];`];
+      const main = programOf(
+        declared,
+        `  if (MODEL_RESULT != ${width}) return 1;
+  model_begin(state);
+  for (t = 0; t < ${next.rows}; t++) ${shown}  (void)out;
+`,
+        1,
+      );
+      return { ...files, main, numbers: Float64Array.from(said) };
+    },
+  };
+}
+
 export const casesOfC: readonly CCase[] = [
+  ofAnomalies("an anomaly detector, novelty alone", 1, { forecast: false, patterns: 30 }),
+  ofAnomalies("an anomaly detector of two columns with a forecast", 2, { size: 0, patterns: 20, detect: "both", rate: "exact" }),
+  ofAnomalies("an anomaly detector with a reservoir", 1, { size: 12, patterns: 20, missing: "alarm" }),
   ofSeries("one column, dense, with its input in the readout", 1, { reservoir: small, readout: { type: "ridge", input: true } }),
   ofSeries("two columns, 200 neurons, sparse, in 16 bits", 2, {
     reservoir: { size: 200, connectionProbability: 0.05, weightPrecision: "bfloat16", seed: 7 },

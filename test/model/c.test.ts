@@ -126,7 +126,7 @@ describe("toC", () => {
   });
 
   it("takes no other kind of model, and says which it takes", async () => {
-    await expect(toC({} as never)).rejects.toThrow("an export takes a Forecaster or a Classifier");
+    await expect(toC({} as never)).rejects.toThrow("an export takes a Forecaster, an AnomalyDetector or a Classifier");
   });
 
   it.each(["", "2fast", "a b", "double", "x".repeat(41), 'a"; #include'])("refuses the name %j", async (name) => {

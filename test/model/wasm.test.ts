@@ -6,7 +6,16 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { Matrix } from "../../packages/numerics/src/index.js";
-import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, saveWasm, toWasm } from "../../src/model/index.js";
+import {
+  AnomalyDetector,
+  type AnomalyOptions,
+  Classifier,
+  type ClassifierOptions,
+  Forecaster,
+  type ForecasterOptions,
+  saveWasm,
+  toWasm,
+} from "../../src/model/index.js";
 import { sequences, waves } from "./c-cases.js";
 
 type Rows = number[][];
@@ -36,6 +45,43 @@ async function hostOf(model: Forecaster | Classifier): Promise<Host> {
 const small = { size: 30, seed: 5 } as const;
 const integers = { ...small, arithmetic: "integer" } as const;
 const steps = 25;
+
+describe("an anomaly detector as WebAssembly", () => {
+  it.each<AnomalyOptions>([
+    { columns: ["a"], forecast: false },
+    { columns: ["a", "b"], size: 9, detect: "both" },
+  ])("continues with the package's bits: %o", async (options) => {
+    const detector = await AnomalyDetector.create({ warmUp: 60, alarmRate: 0.01, ...options });
+    const series = waves((options.columns as string[]).length, 5, 500);
+    series.data[400 * series.cols] = 99;
+    const timeOf = (t: number) => Date.UTC(2024, 1, 1) + 60_000 * t;
+    for (let t = 0; t < 200; t++) detector.update(series.row(t), timeOf(t));
+    const { module, host } = await toWasm(detector);
+    const { load } = await import(`data:text/javascript,${encodeURIComponent(host)}`);
+    const exported = await load(module);
+    const number = (value: number) => (Number.isNaN(value) ? undefined : value);
+    const compare = (t: number) => {
+      const { alarm, row: _, time: __, ready: ___, ...said } = detector.update(series.row(t), timeOf(t));
+      const { expected, lower, upper, ...rest } = exported.update([...series.row(t)], timeOf(t));
+      expect({ ...rest, expected: expected.map(number), lower: lower.map(number), upper: upper.map(number) }).toEqual({
+        ...said,
+        alarm: alarm?.by,
+      });
+      return alarm !== undefined;
+    };
+    let alarms = 0;
+    for (let t = 200; t < 402; t++) alarms += Number(compare(t));
+    expect(alarms).toBeGreaterThan(0);
+    expect(exported.feedback(400, "anomaly")).toBe(true);
+    expect(exported.feedback(5, "anomaly")).toBe(false);
+    detector.feedback(400, "anomaly");
+    const kept = exported.state;
+    compare(402);
+    exported.state = kept;
+    detector.state = new Float64Array(kept.buffer.slice(0));
+    for (let t = 402; t < 500; t++) compare(t);
+  });
+});
 
 describe("a forecaster as WebAssembly", () => {
   it.each<readonly [string, number, ForecasterOptions]>([

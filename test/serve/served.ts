@@ -6,7 +6,7 @@ import { type ClientRequest, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import "../../src/index.js";
-import { Classifier, FieldForecaster, Forecaster, NvarForecaster, saveReservoir } from "../../src/model/index.js";
+import { AnomalyDetector, Classifier, FieldForecaster, Forecaster, NvarForecaster, saveReservoir } from "../../src/model/index.js";
 import { Pipeline } from "../../src/pipeline/index.js";
 import { ReservoirComputer } from "../../src/reservoir/index.js";
 import { type ModelServer, type ServeOptions, serveModel } from "../../src/serve/index.js";
@@ -88,6 +88,11 @@ const makers: Readonly<Record<string, (path: string) => Promise<void>>> = {
   async pipeline(path) {
     await using model = await new Pipeline({ reservoir }, { engine: "cpu" }).fit(cases, labels);
     await model.save(path);
+  },
+  async detector(path) {
+    const detector = await AnomalyDetector.create({ size: 5 });
+    detector.detect(wave(300));
+    await detector.save(path);
   },
   async reservoir(path) {
     await using computer = await ReservoirComputer.create({ ...reservoir, inputSize: 2 }, { engine: "cpu" });

@@ -53,7 +53,7 @@ function printed(
   }
 }
 
-describe.each(sampled(casesOfC, 0.25, "C").map((each) => [each.name, each] as const))("a forecaster as C: %s", (_, each) => {
+describe.each(sampled(casesOfC, 0.25, "C").map((each) => [each.name, each] as const))("a model as C: %s", (_, each) => {
   it("gives the package's bits with every compiler and on every board", async () => {
     const expected = await each.make();
     for (const compiler of hosts)

@@ -197,6 +197,9 @@ static double pow_of(double x, double y)
 /* The correctly rounded square root, by whole numbers. */
 static double root_of(double x)
 {
+#ifdef __wasm__
+  return x > 0 ? __builtin_sqrt(x) : 0;
+#else
   union { double value; uint64_t bits; } v;
   uint64_t m, root = 0, rest = 0;
   int e, i;
@@ -224,6 +227,7 @@ static double root_of(double x)
   if (root >> 53) { root >>= 1; e += 2; }
   v.bits = ((uint64_t)(e / 2 + 1023) << 52) | (root & 0xfffffffffffffULL);
   return v.value;
+#endif
 }
 
 #endif

@@ -110,10 +110,48 @@ constants model;
 #define tanh_table model.tanh_table
 #endif
 
+#if DETECTOR
+#include "calendar-types.c"
+#include "detector-types.c"
+typedef struct {
+  int COLUMNS, PATTERNS, SIZE, FORECAST, FEATURES, CALENDAR;
+  const double *settings, *biases, *leak_rates, *input_weights, *recurrent;
+  const uint32_t *recurrent_rows, *recurrent_columns;
+  const feature *calendar_features;
+  const double *first_state;
+} constants;
+
+constants model;
+#define COLUMNS model.COLUMNS
+#define PATTERNS model.PATTERNS
+#define SIZE model.SIZE
+#define FORECAST model.FORECAST
+#define FEATURES model.FEATURES
+#define CALENDAR model.CALENDAR
+#define settings model.settings
+#define biases model.biases
+#define leak_rates model.leak_rates
+#define input_weights model.input_weights
+#define recurrent model.recurrent
+#define recurrent_rows model.recurrent_rows
+#define recurrent_columns model.recurrent_columns
+#define calendar_features model.calendar_features
+#define first_state model.first_state
+#endif
+
 /* Functions that a model may not need stay functions, which the exporter leaves out. */
 #pragma clang attribute push(__attribute__((noinline)), apply_to = function)
 #include "numbers.c"
 #pragma clang attribute pop
+#if DETECTOR
+static void model_calendar(int64_t wall, double *known);
+#include "calendar.c"
+__attribute__((export_name("model_update"))) void model_update(double *state, const double *row, double instant, double wall, double *out);
+__attribute__((export_name("model_feedback"))) int model_feedback(double *state, double at, int by_time, int is_anomaly);
+__attribute__((export_name("model_begin"))) void model_begin(double *state);
+#include "detector.c"
+#endif
+#if FORECASTER || CLASSIFIER
 #include "sums.c"
 
 #if INTEGER
@@ -126,6 +164,7 @@ real row_times(const reservoir *m, int r, const real *x);
 #include "extras.c"
 #pragma clang attribute pop
 #include "step.c"
+#endif
 #if FORECASTER
 #pragma clang attribute push(__attribute__((noinline)), apply_to = function)
 #if TRANSFORMS

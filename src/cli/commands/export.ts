@@ -5,6 +5,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { ensureFolder, readBytes } from "@spillway/io";
 import { modelFileOf } from "../../experiment/runs/ahead.js";
 import {
+  type AnomalyDetector,
   type Classifier,
   type COptions,
   type Forecaster,
@@ -44,7 +45,7 @@ export async function exportModel(path: string, { to, out, name, use, stateful }
 }
 
 interface Opened {
-  readonly model: Forecaster | Classifier;
+  readonly model: Forecaster | Classifier | AnomalyDetector;
   close(): Promise<void>;
 }
 
@@ -58,6 +59,9 @@ async function opened(file: string): Promise<Opened> {
   const loaded = await loadModel(file, { engine: "reference" });
   if (loaded.kind === "forecaster") return { model: loaded.forecaster, close: () => loaded.forecaster.dispose() };
   if (loaded.kind === "classifier") return { model: loaded.classifier, close: () => loaded.classifier.dispose() };
+  if (loaded.kind === "detector") return { model: loaded.detector, close: async () => {} };
   if (loaded.kind !== "reservoir") await loaded.forecaster.dispose();
-  throw ArgumentError.because(`${file} holds a ${kind}; a forecaster, a classifier or a pipeline can be exported`, { field: "model" });
+  throw ArgumentError.because(`${file} holds a ${kind}; a forecaster, a classifier, a pipeline or a detector can be exported`, {
+    field: "model",
+  });
 }

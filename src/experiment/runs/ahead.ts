@@ -65,6 +65,8 @@ export async function forecastAhead(path: string, options: AheadOptions = {}): P
     await loaded.computer.dispose();
     throw new ModelFileError(file, "it holds a reservoir, which was not trained to forecast; save a Forecaster");
   }
+  if (loaded.kind === "detector")
+    throw new ModelFileError(file, "it holds a detector of anomalies, which forecasts nothing ahead; spillway detect takes its rows");
   const { kind, forecaster } = loaded;
   try {
     return { path: file, kind, ...(await aheadOf(forecaster, file, given)) };

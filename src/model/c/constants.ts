@@ -73,7 +73,7 @@ const fieldText = (field: Field): string => {
 
 /** A program: constants of a model, and what the runtime has to do with them. */
 export interface Program {
-  readonly kind: "forecaster" | "classifier" | "integers";
+  readonly kind: "forecaster" | "classifier" | "integers" | "detector";
   readonly title: string;
   readonly header: string;
   readonly constants: Constants;

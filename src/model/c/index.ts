@@ -1,20 +1,21 @@
-// Trained forecasters and classifiers as C99, to run where there is no JavaScript: one source and
+// Trained forecasters, classifiers and detectors of anomalies as C99, to run where there is no JavaScript: one source and
 // one header, which allocate nothing and take no library. Portable arithmetic, so the bits are
 // Spillway's.
 import { resolve } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
+import { AnomalyDetector } from "../anomaly/detector.js";
 import { Classifier } from "../classifier/classifier.js";
 import { decodeClassifier } from "../classifier/file.js";
 import { decodeForecaster } from "../forecaster/file.js";
-import type { Forecaster } from "../forecaster/forecaster.js";
 import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
 import { cClassifier } from "./classifier.js";
 import type { Program } from "./constants.js";
+import { cDetector } from "./detector.js";
 import { cIntegers, isWhollyInteger } from "./integer.js";
 import { type COptions, cTable } from "./options.js";
 import { cProgram } from "./program.js";
-import { checkKind } from "./refuse.js";
+import { checkKind, type ExportedModel } from "./refuse.js";
 import { sourceOf } from "./source.js";
 import { checkName } from "./text.js";
 
@@ -39,16 +40,18 @@ export interface CFiles {
  * row, NAME_forecast runs the closed loop, as `predict` and `forecast` do. A classifier:
  * NAME_classify gives the class of a sequence and the shares of all, as `predict` and
  * `predictProba` do.
+ * A detector: NAME_update takes the next row. It continues from where the detector is now.
  * A reservoir with `arithmetic: "fast"` is written in portable arithmetic: the bits are those of
  * the engine "reference".
  * @throws NotFittedError; ArgumentError for a model of another kind, a name that C does not take,
  * or what C does not hold: spiking reservoirs and registered kinds, activations and transforms of
  * your own, a model of yours, and of classifiers the representation "output"
  */
-export async function toC(model: Forecaster | Classifier, options: COptions = {}): Promise<CFiles> {
+export async function toC(model: ExportedModel, options: COptions = {}): Promise<CFiles> {
   checkKind(model);
   const name = checkName(resolve(cTable, options).name);
   const note = { name, version: packageVersion };
+  if (model instanceof AnomalyDetector) return filesOf(cDetector(model.settings, model.state, note), name);
   const bytes = await model.toBytes();
   if (model instanceof Classifier)
     return filesOf(cClassifier(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), note), name);
@@ -63,7 +66,7 @@ const filesOf = (program: Program, name: string): CFiles => ({ source: sourceOf(
  * Writes `toC()` to NAME.c and NAME.h in a folder, each whole or not at all (Node), and gives their
  * paths. @throws FileError, and what toC throws
  */
-export async function saveC(folder: string, model: Forecaster | Classifier, options: COptions = {}): Promise<readonly string[]> {
+export async function saveC(folder: string, model: ExportedModel, options: COptions = {}): Promise<readonly string[]> {
   const { name } = resolve(cTable, options);
   const { source, header } = await toC(model, options);
   const paths = [`${folder}/${name}.h`, `${folder}/${name}.c`] as const;

@@ -1,6 +1,7 @@
 // What an exported program does not hold, said before anything is written.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { AnyModel, ReservoirModel } from "../../reservoir/index.js";
+import { AnomalyDetector } from "../anomaly/detector.js";
 import { Classifier } from "../classifier/classifier.js";
 import type { ForecasterParts, MemberFile } from "../forecaster/file.js";
 import { Forecaster } from "../forecaster/forecaster.js";
@@ -23,11 +24,15 @@ export interface RateMember extends MemberFile {
   readonly parts: readonly Part[];
 }
 
-/** @throws ArgumentError for what is no forecaster and no classifier */
+/** What can be exported as C or WebAssembly. */
+export type ExportedModel = Forecaster | Classifier | AnomalyDetector;
+
+/** @throws ArgumentError for what is no forecaster, no classifier and no detector */
 export function checkKind(model: unknown): void {
-  if ((model instanceof Forecaster && model.kind === "forecaster") || model instanceof Classifier) return;
+  if ((model instanceof Forecaster && model.kind === "forecaster") || model instanceof Classifier || model instanceof AnomalyDetector)
+    return;
   throw ArgumentError.because(
-    "model is of another kind; an export takes a Forecaster or a Classifier, such as the `classifier` of a pipeline",
+    "model is of another kind; an export takes a Forecaster, an AnomalyDetector or a Classifier, such as the `classifier` of a pipeline",
     { field: "model" },
   );
 }

@@ -3,6 +3,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
+import type { ExportedModel } from "../c/refuse.js";
 import { Classifier } from "../classifier/classifier.js";
 import { decodeClassifier } from "../classifier/file.js";
 import { decodeForecaster } from "../forecaster/file.js";
@@ -31,7 +32,7 @@ export { type OnnxOptions, onnxTable } from "./options.js";
  * @throws NotFittedError; ArgumentError for a model of another kind or an option of another type,
  * or for noise, for the representation "output", and for more neurons than a file holds
  */
-export async function toOnnx(model: Classifier | Forecaster, options: OnnxOptions = {}): Promise<Uint8Array> {
+export async function toOnnx(model: ExportedModel, options: OnnxOptions = {}): Promise<Uint8Array> {
   if (!(model instanceof Classifier || (model instanceof Forecaster && model.kind === "forecaster")))
     throw ArgumentError.because(
       "model is of another kind; ONNX takes a Forecaster or a Classifier, such as the `classifier` of a pipeline",
@@ -54,6 +55,6 @@ export async function toOnnx(model: Classifier | Forecaster, options: OnnxOption
  * Writes `toOnnx()` to a file, whole or not at all (Node). @throws FileError, and what toOnnx
  * throws
  */
-export async function saveOnnx(path: string, model: Classifier | Forecaster, options: OnnxOptions = {}): Promise<void> {
+export async function saveOnnx(path: string, model: ExportedModel, options: OnnxOptions = {}): Promise<void> {
   await writeFileAtomic(path, await toOnnx(model, options));
 }

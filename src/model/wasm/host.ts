@@ -22,7 +22,38 @@ export async function load(source) {
     numbers(at, count).set(values);
     return at + 8 * count;
   };
-  return (about.kind === "classifier" ? classifier : forecaster)(wasm, about, rows, numbers, put);
+  return { classifier, detector, forecaster }[about.kind](wasm, about, rows, numbers, put);
+}
+
+function detector(wasm, about, rows, numbers, put) {
+  const { free, bytes, kept, columns } = about;
+  const causes = [undefined, "novelty", "stuck", "surprise", "missing"];
+  const width = columns.length;
+  numbers(rows, 7 * width + 6);
+  const state = () => new Uint8Array(wasm.memory.buffer, free, kept);
+  const begin = () => wasm.model_begin(free);
+  begin();
+  return {
+    about, begin,
+    get state() { return state().slice(); },
+    set state(given) {
+      if (given.length !== kept) throw new RangeError(\`a state has \${kept} bytes, and this one \${given.length}\`);
+      state().set(given);
+    },
+    update(row, instant = NaN, wall = instant) { // NaN or null: missing; times in ms since 1970
+      const out = put(rows, row.map((value) => value ?? NaN), width);
+      wasm.model_update(free, rows, instant, wall, out);
+      const [score, pValue, by, column, over, ongoing] = numbers(out, 6);
+      const of = (field) => columns.map((_, c) => numbers(out + 48 * (c + 1), 6)[field]);
+      return {
+        score, pValue, alarm: causes[by], ongoing: ongoing === 1, expected: of(3), lower: of(4), upper: of(5),
+        cause: column < 0 ? undefined : { column: columns[column], rows: over },
+      };
+    },
+    feedback(at, verdict, byTime = false) { // false if it is of no incident
+      return wasm.model_feedback(free, at, byTime ? 1 : 0, verdict === "anomaly" ? 1 : 0) > 0;
+    },
+  };
 }
 
 function classifier(wasm, about, rows, numbers, put) {

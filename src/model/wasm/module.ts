@@ -1,5 +1,7 @@
 // An exported program in C as a WebAssembly module, with what its host has to know of it.
 import { calendarColumns } from "../../series/calendar.js";
+import type { AnomalySettings } from "../anomaly/options.js";
+import { detectorProgram, layoutOf } from "../anomaly/program.js";
 import { cClassifier } from "../c/classifier.js";
 import type { Program } from "../c/constants.js";
 import { cProgram } from "../c/program.js";
@@ -147,6 +149,28 @@ export function classifierModule(parts: ClassifierParts, note: { readonly versio
   const locals = numbers["WIDTH"]! + 4 * channels + 4 * classes.length + 2 * numbers["MOST_INPUTS"]!;
   const about = { kind: "classifier", channels, classes } as const;
   return moduleOf(program, { numbers: classifierNumbers, offsets, bytes: end, locals, calls: { classify: true } }, about);
+}
+
+/** A detector's program, and where its state may lie. @param state what `begin` goes to, if it has one */
+export function detectorModule(settings: AnomalySettings, state?: Float64Array): ReturnType<typeof link> {
+  const { constants, numbers, pointers } = detectorProgram(settings, state);
+  return link({
+    ...{ runtime: "detector-double", constants, model: [...Object.values(numbers), ...Object.values(pointers)] },
+    stack: 4096 + 40 * settings.columns.length,
+    calls: new Set(["model_update", "model_feedback", ...(state ? ["model_begin"] : [])]),
+    without: new Set(),
+  });
+}
+
+/** A detector's module as a file, with what its host has to know of it. */
+export function detectorFile(settings: AnomalySettings, state: Float64Array): Uint8Array {
+  const { module, end } = detectorModule(settings, state);
+  const { columns } = settings;
+  const { length, kept } = layoutOf(settings);
+  return joined([
+    module,
+    customSection("spillway", JSON.stringify({ kind: "detector", columns, free: end, bytes: 8 * length, kept: 8 * kept })),
+  ]);
 }
 
 interface Memory {

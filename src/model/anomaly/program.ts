@@ -1,0 +1,140 @@
+// A detector as a program: the runtime in C with its constants, and where things are in its state.
+// The package runs the same program that it exports.
+import { isSparse, portableExp, toSparse } from "@spillway/numerics";
+import { resolveConfig } from "../../reservoir/config-schema.js";
+import { buildModel } from "../../reservoir/weights.js";
+import { calendarRows } from "../c/calendar.js";
+import { Constants, type Field, nowhere, type Program } from "../c/constants.js";
+import type { AnomalySettings } from "./options.js";
+
+/** Fields of `shared` in detector-types.c that are read here, by their position. */
+export const shared = { row: 0, alarmAt: 5, timed: 8, instant: 9, unordered: 11, refused: 12, length: 15 + 15 + 1 + 5 * 32 } as const;
+const column = { count: 2, limit: 6, novelAt: 7, alarmAt: 8, band: 5, step: 15, length: 22 + 8 + 640 } as const;
+
+/** Where things are in a state. */
+export interface StateLayout {
+  /** Where the count and the limit R of each column are. */
+  readonly counts: readonly number[];
+  readonly limits: readonly number[];
+  /** Where the counts of patterns are. */
+  readonly banks: readonly number[];
+  /** Numbers that are kept, and all with those that a row works in. */
+  readonly kept: number;
+  readonly length: number;
+  readonly features: number;
+}
+
+export function layoutOf({ columns, patterns, size, forecast }: AnomalySettings): StateLayout {
+  const bank = 1 + patterns * 10;
+  const width = column.length + 3 * bank;
+  const starts = columns.map((_, c) => shared.length + c * width);
+  const features = forecast ? 1 + 4 * columns.length + 6 + size : 0;
+  const sums = (features * (features + 1)) / 2;
+  const kept = shared.length + columns.length * width + sums + (2 * columns.length + 1) * features;
+  return {
+    counts: starts.map((at) => at + column.count),
+    limits: starts.map((at) => at + column.limit),
+    banks: starts.flatMap((at) => [0, 1, 2].map((b) => at + column.length + b * bank)),
+    kept,
+    length: kept + sums + features,
+    features,
+  };
+}
+
+/**
+ * Constants of novelty that are no options: how fast the limit R moves, its least value, the ratio of
+ * radii of the banks, the scale of asinh, and the ratio of the rows of moving averages. Only the
+ * benchmark of their choice changes them.
+ */
+export const constants = { gain: 0.1, leastLimit: 0.9, spread: 1.25, squash: 2, ratio: 2 };
+
+/** The row of an alarm that never was. */
+const never = -1_000_000;
+
+/** A state before any row. */
+export function firstState(settings: AnomalySettings): Float64Array {
+  const { counts, kept } = layoutOf(settings);
+  const state = new Float64Array(kept);
+  state[shared.alarmAt] = never;
+  for (const at of counts) {
+    const start = at - column.count;
+    state[start + column.limit] = constants.leastLimit;
+    state[start + column.novelAt] = never;
+    state[start + column.alarmAt] = never;
+    state[start + column.band] = -1;
+    state[start + column.step] = 1;
+  }
+  return state;
+}
+
+/** Numbers in the order of `settings` in detector-types.c. */
+function numbersOf(settings: AnomalySettings): number[] {
+  const { alarmRate, rate, detect, memory, warmUp, mergeRows, stuck, missing, radius } = settings;
+  const share = alarmRate / settings.columns.length;
+  const surprise = detect === "both" ? share / 2 : share;
+  const part = rate === "exact" ? surprise : share;
+  const { gain, leastLimit, spread, squash, ratio } = constants;
+  return [
+    ...[surprise, share, portableExp(-gain * part), portableExp(gain * (1 - part)), rate === "exact" ? 0 : leastLimit],
+    ...[memory, warmUp, mergeRows],
+    ...[detect !== "surprise", stuck, detect !== "novelty", missing === "alarm"].map(Number),
+    ...[squash, ratio, radius / spread, radius, radius * spread],
+  ];
+}
+
+/** The reservoir of the forecast: ten inputs a neuron, slow and fast leaks, the day's cycle at half the input scaling. */
+function reservoirOf({ columns, size, seed }: AnomalySettings) {
+  const inputs = columns.length + 2;
+  const model = buildModel(
+    resolveConfig({
+      ...{ size, seed, inputSize: inputs, precision: "float64", storage: "sparse", selfConnections: true },
+      ...{ spectralRadius: 0.9, connectionProbability: Math.min(1, 10 / size), leakRate: { from: 0.05, to: 1 } },
+      ...{ inputScaling: Array.from({ length: inputs }, (_, k) => (k < columns.length ? 0.5 : 0.25)), bias: 0.5 },
+    }),
+  );
+  return { ...model, weights: isSparse(model.weights) ? model.weights : toSparse(model.weights) };
+}
+
+/** @param state what `begin` goes to; left out, there is no `begin` */
+export function detectorProgram(settings: AnomalySettings, state?: Float64Array): Omit<Program, "title" | "header"> {
+  const held = new Constants();
+  const double = (name: string, values: ArrayLike<number> | undefined) => held.to("float64", name, values);
+  const { columns, patterns, size, forecast } = settings;
+  const { features } = layoutOf(settings);
+  const drawn = forecast && size > 0 ? reservoirOf(settings) : undefined;
+  const calendar = calendarRows(["hour", { cycle: "weekday", harmonics: 1 }], held);
+  if (forecast) held.tables.push({ name: "calendar_features", type: "feature", rows: calendar.rows });
+  const pointers: Readonly<Record<string, Field>> = {
+    settings: double("settings", numbersOf(settings)),
+    biases: double("biases", drawn?.bias),
+    leak_rates: double("leak_rates", drawn?.leakRate),
+    input_weights: double("input_weights", drawn?.inputWeights.data),
+    recurrent: double("recurrent", drawn?.weights.values),
+    recurrent_rows: held.to("uint32_t", "recurrent_rows", drawn?.weights.rowOffsets),
+    recurrent_columns: held.to("uint32_t", "recurrent_columns", drawn?.weights.columns),
+    calendar_features: forecast ? { to: "calendar_features" } : nowhere,
+    first_state: double("first_state", state),
+  };
+  return {
+    kind: "detector",
+    constants: held,
+    numbers: {
+      ...{ COLUMNS: columns.length, PATTERNS: patterns, SIZE: drawn ? size : 0, FORECAST: Number(forecast) },
+      ...{ FEATURES: features, CALENDAR: forecast ? calendar.rows.length : 0 },
+    },
+    flags: new Set([
+      "DOUBLE",
+      "LOG",
+      "ROOT",
+      ...(forecast ? ["EXP"] : []),
+      ...(drawn ? ["TANH_DOUBLE"] : []),
+      ...(state ? ["BEGINS"] : []),
+    ]),
+    pointers,
+    declarations: forecast ? ["static void model_calendar(int64_t wall, double *known);"] : [],
+    files: [
+      ...["arithmetic.c", ...(forecast ? ["calendar-types.c"] : []), "detector-types.c", null, "numbers.c"],
+      ...[...(forecast ? ["calendar.c"] : []), "detector.c"],
+    ],
+  };
+}
