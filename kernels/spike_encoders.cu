@@ -74,7 +74,7 @@ struct Rate {
   double frame, lowest, highest;
   unsigned group, regular;
   Draws draws;
-  /** The level after the one that is passed, of which `made` came before. */
+  /** The level after `level`; `made` levels came before. */
   __device__ __forceinline__ double next(unsigned p, unsigned neuron, double level, unsigned made) const {
     if (regular) return made == 0 ? div(portable::add((double)(neuron % group), 0.5), (double)group) : portable::add(level, 1.0);
     return sub(level, elementary::log(sub(1.0, draws.uniform(p, neuron, made, 0))));

@@ -45,8 +45,8 @@ const batchBytes = 2 ** 30;
  * difference in one step is carried on as it would be in a run: `divergence` shows what becomes of
  * it.
  *
- * An open device stands for its engine. `:fast` or `:portable` after an engine's name sets the arithmetic for that engine, whatever the
- * description says.
+ * `engines` are names or open devices. `:fast` or `:portable` after an engine's name sets the
+ * arithmetic for that engine, whatever the description says.
  *
  * @example
  * const { equal, others } = await compare({ size: 1000, seed: 1 }, inputs, ["cpu", "cuda"]);

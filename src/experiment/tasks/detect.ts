@@ -42,8 +42,8 @@ export async function runDetection(
       return await learn(computer, learnt.vectors, train.labels, task.threshold);
     });
     const found = await watch.time("test", async () => {
-      using seen = await states(test);
-      return (await matches(computer, templates, seen.vectors)).map((label) => label ?? noLabel);
+      using tested = await states(test);
+      return (await matches(computer, templates, tested.vectors)).map((label) => label ?? noLabel);
     });
     const types = task.types
       ? await watch.time("types", () => typesIn(computer as ReservoirComputer<SpikingModel>, test, signal))

@@ -36,7 +36,7 @@ function flattened(figure: Figure, width: number): Figure {
   const scene = (figure.layout["scene"] ?? {}) as Readonly<Record<string, { readonly title?: { readonly text?: string } }>>;
   const corner = place(low);
   const titles = ["xaxis", "yaxis", "zaxis"].map((name) => scene[name]?.title?.text ?? name[0]!);
-  // Two long names under the picture stand in two lines.
+  // Two long names under the picture take two lines.
   const lower = 6.8 * (titles[0]!.length + titles[1]!.length) > width - 110 ? -30 : -14;
   const annotations = titles.map((text, c) => {
     const end = place(low.map((value, other) => (other === c ? high[c]! : value)));
