@@ -1,5 +1,8 @@
 // Spike experiments and pipelines on the simulated device: patterns are binned, encoded and looked
 // at there, results are those of the host, and states stay there.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { StreamMeter } from "../../../packages/gpu/src/index.js";
 import { type ExperimentInput, runExperiment } from "../../../src/experiment/index.js";
@@ -62,6 +65,30 @@ describe("an experiment of spikes on a device", () => {
     // templates, scores and classes are a small part of that.
     expect(device!.bytesToHost).toBeLessThan(0.1 * 12 * durationMs * size * 4);
   });
+});
+
+it("encodes the series of an experiment on the device", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "spillway-series-"));
+  try {
+    for (const label of ["low", "high"])
+      for (let k = 0; k < 4; k++) {
+        const rows = Array.from({ length: 5 }, (_, t) => `${(label === "low" ? 0.1 : 0.7) + 0.05 * Math.sin(t + k)},${t / 10}`);
+        writeFileSync(join(folder, `${label}_${k}.csv`), `a,b\n${rows.join("\n")}\n`);
+      }
+    const given = { cases: folder, names: "{label}_{index}", test: { index: [2, 3] } } as const;
+    for (const encoder of ["rate", "latency"]) {
+      const encode = { encoder, frameMs: 20, binMs: 1, neuronsPerChannel: 3, ...(encoder === "rate" && { seed: 1, maxRateHz: 300 }) };
+      const experiment = { name: "series", data: given, encode, liquid, outputs: common.outputs, task: { type: "detect", state: "mean" } };
+      const found = async (on: Parameters<typeof runExperiment>[1]) => (await runExperiment(experiment as ExperimentInput, on)).result;
+      const [here, there] = [await found({ engine: "cpu" }), await found({ context, profile: true })];
+      expect(there.seeds[0]!.scores).toEqual(here.seeds[0]!.scores);
+      expect(there.classes).toEqual(here.classes);
+      const kernels = [`spike_encoders_${encoder}_f64`, ...binning, step, ...matching];
+      expect(Object.keys(there.profile!.device!.kernels)).toEqual(expect.arrayContaining(kernels));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 it("changes patterns as its file says, on every engine alike", async () => {
@@ -140,6 +167,7 @@ describe("patterns of the host", () => {
     ["a reservoir with noise", { size: 30, inputSize: 4, seed: 1, noiseLevel: 0.1 }, { stepMs: 2 }],
     ["a reservoir in binary64", { size: 30, inputSize: 4, seed: 1, precision: "float64" }, { stepMs: 2 }],
     ["a liquid", { ...liquid, kind: "spiking", inputSize: 4 }, {}],
+    ["layers", { inputSize: 4, seed: 1, layers: [{ size: 20 }, { size: 10 }] }, { stepMs: 2 }],
     ["oscillators", { kind: "oscillator", size: 8, inputSize: 4, seed: 1 }, { stepMs: 2 }],
   ] as const)("give the states of the host through %s", async (_, options, given) => {
     await using here = await ReservoirComputer.create(options as never, { engine: "cpu" });
