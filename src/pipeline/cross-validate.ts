@@ -96,8 +96,8 @@ export async function crossValidate(
     for (const [fold, { train, test }] of splits.entries()) {
       await using pipeline = new Pipeline(described, run);
       try {
-        const part = (places: readonly number[]) => places.map((place) => sequences[place]!);
-        const answers = (places: readonly number[]) => places.map((place) => labels[place]!);
+        const part = (indices: readonly number[]) => indices.map((index) => sequences[index]!);
+        const answers = (indices: readonly number[]) => indices.map((index) => labels[index]!);
         await pipeline.fit(part(train), answers(train), { signal });
         const said = await pipeline.predict(part(test), { signal });
         const right = answers(test);
@@ -132,11 +132,11 @@ function checkSplits(splits: readonly Split[], cases: number): void {
   splits.forEach((split: Split | null | undefined, k) => {
     const { train, test } = split ?? {};
     if (!Array.isArray(train) || !Array.isArray(test))
-      throw new ArgumentError(`splits[${k}]`, split, "{train, test}, two lists of places of cases");
-    const wrong = [...train, ...test].find((place) => !Number.isSafeInteger(place) || place < 0 || place >= cases);
+      throw new ArgumentError(`splits[${k}]`, split, "{train, test}, two lists of indices of cases");
+    const wrong = [...train, ...test].find((index) => !Number.isSafeInteger(index) || index < 0 || index >= cases);
     if (wrong !== undefined)
       throw ArgumentError.shape(`splits[${k}] names case ${wrong}; there are cases 0 to ${cases - 1}`, { field: "splits" });
-    const both = test.find((place) => train.includes(place));
+    const both = test.find((index) => train.includes(index));
     if (both !== undefined)
       throw ArgumentError.shape(`splits[${k}] has case ${both} in train and in test; a case is in one of them`, { field: "splits" });
     if (train.length === 0 || test.length === 0)

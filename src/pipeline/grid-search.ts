@@ -138,7 +138,7 @@ type Searching = Omit<GridSearchOptions, "outer">;
  */
 function outerSplits(cases: LabelledCases, outer: number, { splits, folds, splitSeed }: Searching): readonly Split[] {
   if (splits)
-    throw ArgumentError.because("outer is given with splits of your own, which name places in the whole list; leave one of them out", {
+    throw ArgumentError.because("outer is given with splits of your own, which are indices into the whole list; leave one of them out", {
       field: "outer",
     });
   const fold = ({ labels, groups }: LabelledCases, count: number | undefined, seed: Seed | undefined) =>
@@ -154,11 +154,11 @@ function outerSplits(cases: LabelledCases, outer: number, { splits, folds, split
   return outerFolds;
 }
 
-function casesAt({ sequences, labels, groups }: LabelledCases, places: readonly number[]): LabelledCases {
+function casesAt({ sequences, labels, groups }: LabelledCases, indices: readonly number[]): LabelledCases {
   return {
-    sequences: places.map((place) => sequences[place]!),
-    labels: places.map((place) => labels[place]!),
-    ...(groups ? { groups: places.map((place) => groups[place]!) } : {}),
+    sequences: indices.map((index) => sequences[index]!),
+    labels: indices.map((index) => labels[index]!),
+    ...(groups ? { groups: indices.map((index) => groups[index]!) } : {}),
   };
 }
 

@@ -22,7 +22,7 @@ export type Scaler = "standard" | "unit" | "none";
  * - `{ type: "cochleagram", sampleRate, ... }`: a sound's levels by frequency;
  * - `{ type: "pattern", binMs?, values?, channels? }`: cases that are spike patterns already, their
  *   amplitudes summed in bins; default width the time step of a liquid, or 1 ms.
- * A seeded encoder draws anew for every case: case i has the seed "SEED/i" of its place in the
+ * A seeded encoder draws anew for every case: case i has the seed "SEED/i" of its index in the
  * list.
  */
 export type EncoderParameters =

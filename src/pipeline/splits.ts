@@ -1,4 +1,4 @@
-// Which cases train and which test: folds of many kinds, as lists of places. Nothing here looks at
+// Which cases train and which test: folds of many kinds, as lists of indices. Nothing here looks at
 // the cases themselves.
 
 import { checkWhole } from "@spillway/core/checks.js";
@@ -6,7 +6,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { seed as anySeed, checkedLater, type InputOf, number, option, optional, resolve, whole } from "@spillway/core/options.js";
 import { isList, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 
-/** Places of cases, rising. */
+/** Indices of cases, rising. */
 export interface Split {
   readonly train: readonly number[];
   readonly test: readonly number[];
@@ -37,8 +37,8 @@ export function kFold(cases: number, options: FoldOptions = {}): Split[] {
   checkFolds(folds, cases, "cases");
   const order = shuffled(cases, seed, 0);
   const foldOf = new Array<number>(cases);
-  order.forEach((place, k) => {
-    foldOf[place] = k % folds;
+  order.forEach((index, k) => {
+    foldOf[index] = k % folds;
   });
   return splitsOf(foldOf, folds);
 }
@@ -52,13 +52,13 @@ export function stratifiedKFold(labels: ArrayLike<string | number>, options: Fol
   checkFolds(folds, checkedList("labels", labels).length, "cases");
   const foldOf = new Array<number>(labels.length);
   let next = 0;
-  [...placesBy(labels)].forEach(([label, places], k) => {
-    if (places.length < folds) {
+  [...casesBy(labels)].forEach(([label, cases], k) => {
+    if (cases.length < folds) {
       throw ArgumentError.shape(
-        `class ${JSON.stringify(label)} has ${places.length} cases; ${folds} stratified folds take at least ${folds} of each`,
+        `class ${JSON.stringify(label)} has ${cases.length} cases; ${folds} stratified folds take at least ${folds} of each`,
       );
     }
-    for (const index of shuffled(places.length, seed, k)) foldOf[places[index]!] = next++ % folds;
+    for (const index of shuffled(cases.length, seed, k)) foldOf[cases[index]!] = next++ % folds;
   });
   return splitsOf(foldOf, folds);
 }
@@ -70,16 +70,16 @@ export function stratifiedKFold(labels: ArrayLike<string | number>, options: Fol
  */
 export function groupKFold(groups: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
   const { folds, seed } = resolve(foldTable, options);
-  const all = [...placesBy(checkedList("groups", groups))];
+  const all = [...casesBy(checkedList("groups", groups))];
   checkFolds(folds, all.length, "groups");
   const order = shuffled(all.length, seed, 0).map((k) => all[k]!);
   order.sort(([, a], [, b]) => b.length - a.length);
   const sizes = new Array<number>(folds).fill(0);
   const foldOf = new Array<number>(groups.length);
-  for (const [, places] of order) {
+  for (const [, cases] of order) {
     const fold = sizes.indexOf(Math.min(...sizes));
-    sizes[fold] = sizes[fold]! + places.length;
-    for (const place of places) foldOf[place] = fold;
+    sizes[fold] = sizes[fold]! + cases.length;
+    for (const index of cases) foldOf[index] = fold;
   }
   return splitsOf(foldOf, folds);
 }
@@ -89,12 +89,12 @@ export function groupKFold(groups: ArrayLike<string | number>, options: FoldOpti
  * for a single group
  */
 export function leaveOneGroupOut(groups: ArrayLike<string | number>): Split[] {
-  const all = [...placesBy(checkedList("groups", groups)).values()];
+  const all = [...casesBy(checkedList("groups", groups)).values()];
   if (all.length < 2)
     throw ArgumentError.because(`groups names ${all.length} group; leaving one out takes at least two`, { field: "groups" });
   const foldOf = new Array<number>(groups.length);
-  all.forEach((places, fold) => {
-    for (const place of places) foldOf[place] = fold;
+  all.forEach((cases, fold) => {
+    for (const index of cases) foldOf[index] = fold;
   });
   return splitsOf(foldOf, all.length);
 }
@@ -130,20 +130,20 @@ export function trainTestSplit(cases: number, options: SplitOptions = {}): Split
       throw ArgumentError.shape(`${name} holds ${list.length} and there are ${cases} cases; they take the same number`, { field: name });
   }
   const isTest = new Array<boolean>(cases).fill(false);
-  const take = (places: readonly number[], order: readonly number[], count: number) => {
-    for (const index of order.slice(0, count)) isTest[places[index]!] = true;
+  const take = (cases: readonly number[], order: readonly number[], count: number) => {
+    for (const index of order.slice(0, count)) isTest[cases[index]!] = true;
   };
   if (groups) {
-    const all = [...placesBy(groups).values()];
+    const all = [...casesBy(groups).values()];
     let taken = 0;
     for (const k of shuffled(all.length, seed, 0)) {
       if (taken >= test * cases) break;
       taken += all[k]!.length;
-      for (const place of all[k]!) isTest[place] = true;
+      for (const index of all[k]!) isTest[index] = true;
     }
   } else if (labels) {
-    [...placesBy(labels).values()].forEach((places, k) => {
-      take(places, shuffled(places.length, seed, k), Math.round(test * places.length));
+    [...casesBy(labels).values()].forEach((cases, k) => {
+      take(cases, shuffled(cases.length, seed, k), Math.round(test * cases.length));
     });
   } else {
     take(
@@ -180,22 +180,22 @@ function checkedList(name: string, list: ArrayLike<string | number>): ArrayLike<
   return list;
 }
 
-/** The places of each label, in the order in which labels first occur. */
-function placesBy(labels: ArrayLike<string | number>): Map<string | number, number[]> {
-  const places = new Map<string | number, number[]>();
+/** The cases of each label, in the order in which labels first occur. */
+function casesBy(labels: ArrayLike<string | number>): Map<string | number, number[]> {
+  const cases = new Map<string | number, number[]>();
   for (let i = 0; i < labels.length; i++) {
     const label = labels[i]!;
-    const standing = places.get(label);
-    if (standing) standing.push(i);
-    else places.set(label, [i]);
+    const known = cases.get(label);
+    if (known) known.push(i);
+    else cases.set(label, [i]);
   }
-  return places;
+  return cases;
 }
 
 function splitsOf(foldOf: readonly number[], folds: number): Split[] {
   return Array.from({ length: folds }, (_, fold) => ({
-    train: foldOf.flatMap((other, place) => (other === fold ? [] : [place])),
-    test: foldOf.flatMap((other, place) => (other === fold ? [place] : [])),
+    train: foldOf.flatMap((other, index) => (other === fold ? [] : [index])),
+    test: foldOf.flatMap((other, index) => (other === fold ? [index] : [])),
   }));
 }
 

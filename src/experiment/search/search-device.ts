@@ -3,12 +3,16 @@
 import { SpillwayError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import { DifferentResultsError } from "@spillway/search/different-results.js";
-import { evaluateCandidates, forecastsOf, predictionsOf, type SweepCandidate } from "../../model/sweep/candidates.js";
+import { forecasterReservoir } from "../../model/defaults.js";
+import { forecastsOf, predictionsOf } from "../../model/sweep/asks.js";
 import type { RidgeOptions, RidgeTrainer } from "../../readout/index.js";
 import { isComposite } from "../../reservoir/composite/config.js";
+import type { ReservoirConfig } from "../../reservoir/config.js";
 import { resolveConfig } from "../../reservoir/config-schema.js";
+import type { ReadoutAsk } from "../../reservoir/engine/evaluation.js";
 import type { Engine } from "../../reservoir/engine.js";
 import { KeptBases } from "../../reservoir/evaluate/base-drawing.js";
+import { type Candidate, type EvaluatedMember, evaluate } from "../../reservoir/evaluate/evaluate.js";
 import { engineFor } from "../../reservoir/evaluate/members.js";
 import { isSpiking, type ReservoirOptions } from "../../reservoir/index.js";
 import { isRegistered } from "../../reservoir/registered/model.js";
@@ -49,6 +53,8 @@ type Scorer = (prediction: Matrix) => Scores;
 interface JobGroup {
   readonly shared: SharedRows;
   readonly jobs: SeedJob[];
+  /** One for each job. */
+  readonly candidates: Candidate[];
 }
 
 /** Evaluates batches of trials on an engine that has sweeps. */
@@ -90,7 +96,7 @@ export class DeviceTrials implements TrialRunner {
     if (!isWork(work)) return undefined;
     const { jobs } = work;
     const [first] = jobs;
-    if (!first || !isSummed(first) || sharedRowsOrNone(first) === undefined) return undefined;
+    if (!first || !isSummed(first) || orNone(() => sharedRows(first)) === undefined) return undefined;
     const { data, experiment } = first;
     const rows = data.kind === "series" ? data.series.rows : data.kind === "driven" ? data.inputs.rows : 0;
     const steps = rows * jobs.length * deviceBatch(trials);
@@ -134,83 +140,44 @@ export class DeviceTrials implements TrialRunner {
   /** Ends nothing: a device stays open for the process. */
   async dispose(): Promise<void> {}
 
-  /** The scores of jobs by each of their trainers; without those that the engine does not take. */
+  /** The scores of jobs by each of their trainers; without those that the engine does not evaluate. */
   async #scores(jobs: readonly SeedJob[]): Promise<Map<SeedJob, readonly number[]>> {
     const scores = new Map<SeedJob, number[]>();
-    for (const { shared, jobs: group } of this.#groups(jobs)) {
-      for (const job of group) scores.set(job, new Array<number>(job.trainers.length).fill(Number.NaN));
+    for (const group of this.#groups(jobs)) {
+      for (const job of group.jobs) scores.set(job, new Array<number>(job.trainers.length).fill(Number.NaN));
       const set = (index: number, k: number, found: Scores) => {
-        const job = group[index]!;
+        const job = group.jobs[index]!;
         scores.get(job)![k] = found[job.experiment.metrics[0]!]!;
       };
-      for (const index of await this.#sweepGroup(group, shared, set)) scores.delete(group[index]!);
+      const options = { engine: this.engine, kept: this.#kept, signal: this.#signal };
+      const { left } = await evaluate(group.candidates, askOf(group, set), options);
+      for (const index of left) scores.delete(group.jobs[index]!);
     }
     await this.#compare(scores);
     return scores;
   }
 
-  /** @returns the indices of jobs that the engine does not take */
-  #sweepGroup(
-    jobs: readonly SeedJob[],
-    shared: SharedRows,
-    set: (index: number, trainer: number, scores: Scores) => void,
-  ): Promise<readonly number[]> {
-    const [{ experiment, trainers }] = jobs as [SeedJob];
-    const { washout } = experiment;
-    const { intercept: constant = true } = (trainers[0] as RidgeTrainer).description;
-    const common = { washout, constant, standardise: standardises(experiment), features: trainers[0]!.features };
-    const templates = new Map<Experiment, Pick<SweepCandidate, "reservoir" | "lambdas">>();
-    const candidates = jobs.map(({ experiment, trainers, seed }): SweepCandidate => {
-      const template = templates.get(experiment) ?? {
-        reservoir: experiment.reservoir as ReservoirOptions,
-        lambdas: trainers.map((trainer) => (trainer as RidgeTrainer).description.lambda!),
-      };
-      templates.set(experiment, template);
-      return { reservoir: template.reservoir, lambdas: template.lambdas, seed };
-    });
-    const options = { engine: this.engine, kept: this.#kept, signal: this.#signal };
-    if ("forecast" in shared) {
-      const ask = forecastsOf(
-        { ...common, ...shared.forecast },
-        (index, k, forecasts) => forecasts && set(index, k, shared.forecast.score(forecasts, jobs[index]!.experiment)),
-      );
-      return evaluateCandidates(candidates, ask, options);
-    }
-    const { train, test, restore, skipped, target } = shared.prediction;
-    const scored = target.subarray(skipped);
-    const scorers = new Map<Experiment, Scorer>();
-    const scorerOf = (experiment: Experiment): Scorer => {
-      const { metrics, scoring } = experiment;
-      const score = seriesScorer([scored], metrics, { scoring });
-      const scorer: Scorer = (made) => score([skipped > 0 ? restore(made).subarray(skipped) : restore(made)]);
-      scorers.set(experiment, scorer);
-      return scorer;
-    };
-    const ask = predictionsOf({ ...common, train, test }, (index, k, made) => {
-      const { experiment } = jobs[index]!;
-      if (made) set(index, k, (scorers.get(experiment) ?? scorerOf(experiment))(made));
-    });
-    return evaluateCandidates(candidates, ask, options);
-  }
-
-  /** Jobs over the same rows together; those that no sweep takes are left out. */
+  /** Jobs over the same rows together; those that no engine evaluates side by side are left out. */
   #groups(jobs: readonly SeedJob[]): readonly JobGroup[] {
     const groups = new Map<SharedRows, Map<string, JobGroup>>();
-    const groupOf = (job: SeedJob): JobGroup | undefined => {
+    const known = new Map<Experiment, { readonly group: JobGroup; readonly template: Omit<Candidate, "seed"> } | undefined>();
+    const described = (job: SeedJob) => {
       const shared = isSummed(job) ? this.#sharedRows(job) : undefined;
-      if (!shared) return undefined;
-      const { features, description } = job.trainers[0] as RidgeTrainer;
-      const name = JSON.stringify([features, description.intercept]);
+      const config = shared && configOrNone(job, shared);
+      if (!config) return undefined;
+      const trainers = job.trainers as readonly RidgeTrainer[];
+      const name = JSON.stringify([trainers[0]!.features, trainers[0]!.description.intercept]);
       const alike = groups.get(shared) ?? new Map<string, JobGroup>();
       groups.set(shared, alike);
-      const group = alike.get(name) ?? { shared, jobs: [] };
+      const group = alike.get(name) ?? { shared, jobs: [], candidates: [] };
       alike.set(name, group);
-      return group;
+      return { group, template: { config, lambdas: trainers.map(({ description }) => description.lambda!) } };
     };
-    const known = new Map<Experiment, JobGroup | undefined>();
     for (const job of jobs) {
-      if (!known.has(job.experiment)) known.set(job.experiment, groupOf(job));
-      known.get(job.experiment)?.jobs.push(job);
+      if (!known.has(job.experiment)) known.set(job.experiment, described(job));
+      const { group, template } = known.get(job.experiment) ?? {};
+      group?.jobs.push(job);
+      group?.candidates.push({ ...template!, seed: job.seed });
     }
     return [...groups.values()].flatMap((alike) => [...alike.values()]);
   }
@@ -222,7 +189,11 @@ export class DeviceTrials implements TrialRunner {
     const name = JSON.stringify([split, transforms, task, washout, lambda === undefined, selection, job.experiment.baselines]);
     const known = this.#rows.get(job.data) ?? new Map<string, SharedRows | undefined>();
     this.#rows.set(job.data, known);
-    if (!known.has(name)) known.set(name, sharedRowsOrNone(job));
+    if (!known.has(name))
+      known.set(
+        name,
+        orNone(() => sharedRows(job)),
+      );
     return known.get(name);
   }
 
@@ -263,10 +234,46 @@ function isSummed({ experiment, trainers }: SeedJob): boolean {
   });
 }
 
-/** The same; undefined for a job that cannot be, which says why if it is evaluated by itself. */
-function sharedRowsOrNone(job: SeedJob): SharedRows | undefined {
+/** What is asked of the candidates of a group. */
+function askOf(
+  { shared, jobs }: JobGroup,
+  set: (index: number, trainer: number, scores: Scores) => void,
+): (config: ReservoirConfig) => ReadoutAsk<EvaluatedMember> {
+  const [{ experiment, trainers }] = jobs as [SeedJob];
+  const { washout } = experiment;
+  const { intercept: constant = true } = (trainers[0] as RidgeTrainer).description;
+  const common = { washout, constant, standardise: standardises(experiment), features: trainers[0]!.features };
+  if ("forecast" in shared)
+    return forecastsOf(
+      { ...common, ...shared.forecast },
+      (index, k, forecasts) => forecasts && set(index, k, shared.forecast.score(forecasts, jobs[index]!.experiment)),
+    );
+  const { train, test, restore, skipped, target } = shared.prediction;
+  const scored = target.subarray(skipped);
+  const scorers = new Map<Experiment, Scorer>();
+  const scorerOf = (experiment: Experiment): Scorer => {
+    const { metrics, scoring } = experiment;
+    const score = seriesScorer([scored], metrics, { scoring });
+    const scorer: Scorer = (made) => score([skipped > 0 ? restore(made).subarray(skipped) : restore(made)]);
+    scorers.set(experiment, scorer);
+    return scorer;
+  };
+  return predictionsOf({ ...common, train, test }, (index, k, made) => {
+    const { experiment } = jobs[index]!;
+    if (made) set(index, k, (scorers.get(experiment) ?? scorerOf(experiment))(made));
+  });
+}
+
+/** The description of a job's reservoir; undefined if it is refused, which it says by itself. */
+function configOrNone({ experiment }: SeedJob, shared: SharedRows): ReservoirConfig | undefined {
+  const inputSize = "forecast" in shared ? shared.forecast.series.cols : shared.prediction.train.inputs.cols;
+  return orNone(() => resolveConfig(forecasterReservoir({ inputSize, ...(experiment.reservoir as ReservoirOptions) })));
+}
+
+/** Undefined for a job that cannot be evaluated, which says why if it is evaluated by itself. */
+function orNone<Made>(make: () => Made): Made | undefined {
   try {
-    return sharedRows(job);
+    return make();
   } catch (error) {
     if (error instanceof SpillwayError) return undefined;
     throw error;

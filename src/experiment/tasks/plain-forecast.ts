@@ -2,7 +2,7 @@
 // the same work for many reservoirs, so that a device can do it for all of them at once.
 
 import type { Matrix, Seed } from "@spillway/numerics";
-import type { CandidateSeries } from "../../model/sweep/candidates.js";
+import type { CandidateSeries } from "../../model/sweep/asks.js";
 import type { SeriesData } from "../data/experiment-data.js";
 import { asKnown, measuredRows, ownTransforms, prepareSeries } from "../data/prepare.js";
 import type { Experiment, ForecastTask } from "../description/description.js";

@@ -152,8 +152,6 @@ export function stepsOf(ask: Ask<never>): number {
 }
 
 /** The same ask of members with other names. */
-export function askedAs<From, To>(ask: ReadoutAsk<From>, nameOf: (member: To) => From): ReadoutAsk<To>;
-export function askedAs<From, To>(ask: Ask<From>, nameOf: (member: To) => From): Ask<To>;
 export function askedAs<From, To>(ask: Ask<From>, nameOf: (member: To) => From): Ask<To> {
   const take = (member: To, found: never, series: number) => ask.take(nameOf(member), found, series);
   return { ...ask, take } as Ask<To>;

@@ -85,7 +85,7 @@ export class DeviceEnsemble implements EnsembleSession {
     const clock = options.profile ? own(new DeviceClock(context)) : undefined;
     this.#clock = clock;
     // Inputs, states and Gram matrices of a run take the other half.
-    let room = freeMemory(context) / 2;
+    let left = freeMemory(context) / 2;
     let bytes = 0;
     try {
       [this.#compute, this.#copies] = openStreams(context, clock);
@@ -95,10 +95,10 @@ export class DeviceEnsemble implements EnsembleSession {
       for (const { kernel, indices } of members.groups) {
         const ours = indices.map((r) => models[r]!);
         const needed = weightBytes(ours, members.patterns);
-        const fits = needed <= room;
+        const fits = needed <= left;
         this.#weights.push(fits ? own(new DeviceWeights(context, this.#compute, kernel, ours, members.patterns)) : undefined);
         if (!fits) continue;
-        room -= needed;
+        left -= needed;
         bytes += needed;
       }
       clock?.off(this.#compute);

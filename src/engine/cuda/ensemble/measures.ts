@@ -256,7 +256,7 @@ export class MeasureTask implements WaveTask {
     }
     const series = own.real(streams.length * rows * inputSize, "streams");
     const starts = streams.map((_, m) => m * rows);
-    own.place(series, streams, starts, inputSize);
+    own.fillRowsAt(series, streams, starts, inputSize);
     const table = new Int32Array(tableColumns * count * streams.length);
     for (let m = 0; m < streams.length; m++)
       for (let p = 0; p < count; p++) table.set([p, p, starts[m]!, -1, 0, rows, m, 0], (m * count + p) * tableColumns);
@@ -297,7 +297,7 @@ export class MeasureTask implements WaveTask {
       const state = own.real(count * size, "other x");
       const row = Matrix.zeros(count, size, precision);
       for (let m = 0; m < count; m++) row.row(m).set(starts.row(p));
-      own.place(state, [row], [0], size);
+      own.fillRowsAt(state, [row], [0], size);
       return state;
     });
     for (const { from, to } of chunksOf([inputs.rows], chunk)) {

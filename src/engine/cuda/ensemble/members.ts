@@ -71,7 +71,7 @@ class Rows<Series extends Matrix | DeviceMatrix> {
 }
 
 /** Where a member's data are. */
-interface Place {
+interface MemberData {
   readonly weights: number;
   readonly parameters: number;
   readonly inputRow: number;
@@ -95,9 +95,9 @@ export class DeviceMembers {
   readonly #failures: DeviceBuffer<"u64">;
   readonly #table: DeviceBuffer<"i32">;
   readonly #arguments: readonly AnyArgument[];
-  readonly #places: readonly Place[];
+  readonly #data: readonly MemberData[];
 
-  /** `first` is the place of the first member's model in `weights`; the others follow it. */
+  /** `first` is the index of the first member's model in `weights`; the others follow it. */
   constructor(context: Context, stream: Stream, weights: DeviceWeights, members: readonly Member[], first = 0) {
     this.#members = members;
     this.#shape = weights.kernel;
@@ -111,8 +111,8 @@ export class DeviceMembers {
       const inputs = new Rows<Matrix | DeviceMatrix>(0);
       // y before the first step is 0, and row t of a teacher reaches step t + 1.
       const teachers = new Rows<Matrix>(1);
-      this.#places = members.map(({ sequence: { inputs: series, teacher } }, r) => {
-        const { weights: matrix, parameters } = weights.place(first + r);
+      this.#data = members.map(({ sequence: { inputs: series, teacher } }, r) => {
+        const { weights: matrix, parameters } = weights.indicesOf(first + r);
         const outputRow = outputSize > 0 && teacher ? teachers.start(teacher) - 1 : -1;
         return { weights: matrix, parameters, inputRow: inputs.start(series), outputRow };
       });
@@ -120,7 +120,7 @@ export class DeviceMembers {
       const given = [...inputs.series.items.entries()].flatMap(([s, series]) =>
         series instanceof Matrix ? [{ series, start: inputs.starts[s]! }] : [],
       );
-      memory.place(
+      memory.fillRowsAt(
         this.inputs,
         given.map(({ series }) => series),
         given.map(({ start }) => start),
@@ -130,7 +130,7 @@ export class DeviceMembers {
       copyRows(stream, inputs.series.items, 0, Number.POSITIVE_INFINITY, this.inputs, (s) => inputs.starts[s]! * inputSize);
       const outputs = memory.real(teachers.rows * outputSize, "fed back outputs");
       stream.fill(outputs);
-      memory.place(outputs, teachers.series.items, teachers.starts, outputSize);
+      memory.fillRowsAt(outputs, teachers.series.items, teachers.starts, outputSize);
       this.state = memory.real(members.length * size, "x");
       const initial = weights.initial.slice(first * size, (first + members.length) * size);
       stream.copy(this.state, initial);
@@ -146,7 +146,7 @@ export class DeviceMembers {
 
   /** The first row of a member's inputs. */
   inputRow(member: number): number {
-    return this.#places[member]!.inputRow;
+    return this.#data[member]!.inputRow;
   }
 
   /**
@@ -157,7 +157,7 @@ export class DeviceMembers {
     const { size, inputSize, outputSize, activation } = this.#model;
     const table = new Int32Array(tableColumns * this.#members.length);
     for (const [r, { sequence, number }] of this.#members.entries()) {
-      const { weights, parameters, inputRow, outputRow } = this.#places[r]!;
+      const { weights, parameters, inputRow, outputRow } = this.#data[r]!;
       const steps = Math.max(0, Math.min(to, sequence.inputs.rows) - from);
       const at = r * tableColumns;
       table[at] = weights;

@@ -1,4 +1,4 @@
-// Blocks that a device has not room for at once run in rounds. A multiprocessor with few blocks is
+// Blocks that a device cannot hold at once run in rounds. A multiprocessor with few blocks is
 // no faster than with some more: one block waits for itself.
 import type { DeviceInfo } from "@spillway/gpu";
 import type { AnyKernel } from "../kernels.js";
@@ -10,7 +10,7 @@ const unit = 1024;
 
 /**
  * Dynamic shared memory of a launch of `blocks` equal blocks that need `shared` bytes each: as much
- * more as makes their rounds about equal. Of four blocks a multiprocessor that has room for three,
+ * more as makes their rounds about equal. Of four blocks a multiprocessor that holds three,
  * two and two run together, and not three and one.
  */
 export function evenShared(
@@ -23,10 +23,10 @@ export function evenShared(
   // Other kernels read their weights through L2, and may need L1.
   if (!resident) return shared;
   const ofMultiprocessor = Math.ceil(blocks / multiprocessors);
-  const room = kernel.occupancy(threads, shared);
-  if (room < 2 || ofMultiprocessor <= room) return shared;
-  const together = Math.ceil(ofMultiprocessor / Math.ceil(ofMultiprocessor / room));
-  if (together === room) return shared;
+  const fitting = kernel.occupancy(threads, shared);
+  if (fitting < 2 || ofMultiprocessor <= fitting) return shared;
+  const together = Math.ceil(ofMultiprocessor / Math.ceil(ofMultiprocessor / fitting));
+  if (together === fitting) return shared;
   const most = Math.min(sharedBytesPerMultiprocessor / together, sharedBytesPerBlockOptIn);
   const wider = Math.floor((most - reservedBytes - kernel.resources().sharedBytes) / unit) * unit;
   return wider > shared && kernel.occupancy(threads, wider) === together ? wider : shared;

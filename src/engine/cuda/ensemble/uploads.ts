@@ -73,7 +73,7 @@ export class Uploads<T extends RealType = RealType> {
    * Copies matrices to the rows from `starts` on, which rise; as many of them in one copy as make a
    * piece. A row between two of them may become zeros.
    */
-  place(buffer: RealSlice, matrices: readonly Matrix[], starts: readonly number[], columns: number): void {
+  fillRowsAt(buffer: RealSlice, matrices: readonly Matrix[], starts: readonly number[], columns: number): void {
     for (let first = 0; first < matrices.length; ) {
       const start = starts[first]!;
       let end = start + matrices[first]!.rows;

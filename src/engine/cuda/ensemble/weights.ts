@@ -29,7 +29,7 @@ export class DeviceWeights {
   /** What the kernel takes first: weights, for sliced ones their patterns, and parameters. */
   readonly arguments: readonly AnyArgument[];
   readonly #memory: Uploads;
-  readonly #places: readonly { readonly weights: number; readonly parameters: number }[];
+  readonly #indices: readonly { readonly weights: number; readonly parameters: number }[];
 
   constructor(context: Context, stream: Stream, kernel: EnsembleKernel, models: readonly ReservoirModel[], patterns: Patterns) {
     this.kernel = kernel;
@@ -39,7 +39,7 @@ export class DeviceWeights {
     try {
       const weights = new Distinct<Matrix | SparseMatrix>();
       const distinct = new Distinct<ReservoirModel>();
-      this.#places = models.map((model) => ({ weights: weights.index(model.weights), parameters: distinct.index(model) }));
+      this.#indices = models.map((model) => ({ weights: weights.index(model.weights), parameters: distinct.index(model) }));
       const gathered = (columns: number, label: string, values: (model: ReservoirModel) => FloatArray) =>
         memory.gathered(distinct.items, columns, label, values);
       const fedBack = outputSize * size;
@@ -80,8 +80,8 @@ export class DeviceWeights {
   }
 
   /** Which weights and which parameters are a model's. */
-  place(model: number): { readonly weights: number; readonly parameters: number } {
-    return this.#places[model]!;
+  indicesOf(model: number): { readonly weights: number; readonly parameters: number } {
+    return this.#indices[model]!;
   }
 
   dispose(): void {
@@ -97,7 +97,7 @@ export class DeviceWeights {
   ): AnyArgument[] {
     const distinct = new Distinct<SlicedPattern>();
     const patternOf = new Int32Array(weights.length);
-    for (const [r, model] of models.entries()) patternOf[this.#places[r]!.weights] = distinct.index(patterns.get(model)!);
+    for (const [r, model] of models.entries()) patternOf[this.#indices[r]!.weights] = distinct.index(patterns.get(model)!);
     const memory = this.#memory;
     const list = distinct.items;
     const entries = largest(list);
