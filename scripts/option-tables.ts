@@ -80,7 +80,7 @@ import { lstdTable } from "../src/readout/lstd.js";
 import { activations } from "../src/reservoir/activations.js";
 import { deepTable, groupsTable } from "../src/reservoir/composite/schema.js";
 import { batchTable, createTable, generateTable, runTable, streamTable, trainTable } from "../src/reservoir/computer-options.js";
-import { reservoirTable } from "../src/reservoir/config-schema.js";
+import { reservoirTable } from "../src/reservoir/config-table.js";
 import { registrationTable } from "../src/reservoir/engines.js";
 import { ensembleTable, ensembleWorkTable } from "../src/reservoir/ensemble.js";
 import { ownMatricesTable } from "../src/reservoir/options.js";

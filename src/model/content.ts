@@ -89,11 +89,12 @@ export async function getReservoir(reader: TensorReader, prefix: string): Promis
   if (found?.config?.kind === "spiking") return getSpiking(reader, prefix, { config: found.config });
   if (found?.config && isRegistered(found.config)) return getRegistered(reader, prefix, { config: found.config });
   if (found?.config && isComposite(found.config)) return getComposite(reader, prefix, found.config);
-  const [{ parseReservoirNote }, { resolveConfig }, { buildModel }, { cellWeights, hasOrthogonal }] = await Promise.all([
+  const [{ parseReservoirNote }, { resolveConfig }, { buildModel }, { cellWeights }, { hasOrthogonal }] = await Promise.all([
     import("./schemas.js"),
     import("../reservoir/config-schema.js"),
     import("../reservoir/weights.js"),
     import("../reservoir/cell.js"),
+    import("../reservoir/cell-options.js"),
   ]);
   return reader.check(`reservoir "${prefix}reservoir"`, () => {
     const note = parseReservoirNote(found);

@@ -4,7 +4,29 @@ import { SpillwayError } from "@spillway/core/errors.js";
 import { callback, flag } from "@spillway/core/options.js";
 import { type Part, Registry } from "@spillway/core/registry.js";
 import { type Precision, portableTanh, portableTanh32 } from "@spillway/numerics";
-import type { Activation } from "./model.js";
+
+/**
+ * The names of the activation functions. To have the type of your own known, add it:
+ * @example
+ * declare module "spillway/reservoir" {
+ *   interface ActivationNames {
+ *     softsign: true;
+ *   }
+ * }
+ */
+export interface ActivationNames {
+  /** The default. */
+  tanh: true;
+  /** f(z) = z: linear units. */
+  identity: true;
+  /** max(z, 0). */
+  relu: true;
+  /** (1 + tanh(z / 2)) / 2. */
+  sigmoid: true;
+}
+
+/** The name of an activation function. */
+export type Activation = keyof ActivationNames;
 
 /** An activation function (docs/numerics.md, rule 4). It takes no options: `options` is {}. */
 export interface ActivationFunction extends Part {

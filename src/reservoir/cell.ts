@@ -1,53 +1,10 @@
-// Cells: what a step keeps of the state, and what it adds. The leaky cell is the default, and
-// stands in model.ts and step.ts; the others are described here, and made from a description.
+// The weights of cells, made from their descriptions (cell-options.ts).
 import { ArgumentError } from "@spillway/core/errors.js";
-import { byType, given, number } from "@spillway/core/options.js";
 import { allocate, type FloatArray, isSparse, Matrix, RandomStream, type SparseMatrix, seedKeys, toDense } from "@spillway/numerics";
 import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";
 import { orthogonal } from "./topologies/orthogonal.js";
 import { sparseFromRows } from "./topologies/random-rows.js";
-
-/**
- * How a new state is made, if not by leaking:
- * - "es2n": x' = (1 - B) O x + B f(z), B the `proximity` to the nonlinear reservoir. Ceni and
- *   Gallicchio, "Edge of Stability Echo State Network", 2023.
- * - "residual": x' = A O x + B f(z), A `keep` and B `gain`. Ceni and Gallicchio, "Residual Echo
- *   State Networks", 2023.
- * - "euler": x' = x + e f(z) with e the `step`, and V = W - W^T - G I in place of W, G the
- *   `damping`. Gallicchio, "Euler State Networks", 2022.
- *
- * z = W x + W_in u + b + W_fb y + noise. O is a random orthogonal matrix, drawn from the seed.
- */
-export type CellConfig =
-  | { readonly type: "es2n"; readonly proximity: number }
-  | { readonly type: "residual"; readonly keep: number; readonly gain: number }
-  | { readonly type: "euler"; readonly step: number; readonly damping: number };
-
-const share = number({ atLeast: 0, atMost: 1 });
-
-/** The options of each cell. */
-export const cellKind = byType<CellConfig>({
-  es2n: { proximity: given(share, "B in x' = (1 - B) O x + B f(z).") },
-  residual: { keep: given(share, "A in x' = A O x + B f(z)."), gain: given(share, "B in x' = A O x + B f(z).") },
-  euler: {
-    step: given(number({ above: 0, atMost: 1 }), "e in x' = x + e f(z)."),
-    damping: given(number({ atLeast: 0 }), "G in W - W^T - G I, which stands for W."),
-  },
-});
-
-/** What a step keeps of the state, in place of (1 - a) x. */
-export interface CellWeights {
-  /** k, N values. */
-  readonly keep: FloatArray;
-  /** O, N x N; left out, the identity. */
-  readonly orthogonal?: Matrix | undefined;
-}
-
-/** Whether a cell has a matrix O. */
-export function hasOrthogonal({ cell }: Pick<ReservoirConfig, "cell">): boolean {
-  return cell !== undefined && cell.type !== "euler";
-}
 
 /** The stream that O is drawn from; those of the other weights are 0 to 5. */
 const stream = 6;

@@ -1,11 +1,12 @@
-// A reservoir described as JSON. What the fields mean and take is in config-schema.ts.
+// A reservoir described as JSON. The fields and their values are in config-table.ts.
 import type { Resolved } from "@spillway/core/options.js";
-import type { CellConfig } from "./cell.js";
-import type { feedbackTable, reservoirTable } from "./config-schema.js";
+import type { CellConfig } from "./cell-options.js";
+import type { feedbackTable, reservoirTable } from "./config-table.js";
 import type { TopologyConfig } from "./topologies/index.js";
+import type { WeightDistribution } from "./topologies/random-rows.js";
 
-/** Where random weights come from: U(-1, 1), N(0, 1), or -1 and 1 with equal chance. */
-export type WeightDistribution = "uniform" | "normal" | "bernoulli";
+export type { LeakRange } from "./config-table.js";
+export type { WeightDistribution } from "./topologies/random-rows.js";
 
 /** What the numbers of a step are, and what an engine may make of their sums. */
 export type Arithmetic = "portable" | "fast" | "integer";
@@ -14,15 +15,6 @@ export type Arithmetic = "portable" | "fast" | "integer";
 export interface FeedbackConfig extends Omit<Resolved<typeof feedbackTable>, "size"> {
   /** O: how many outputs are fed back; default 1. */
   readonly size: number;
-}
-
-/**
- * Leak rates between two, as many in each octave: `from` (`to` / `from`)^u, u uniform in [0, 1),
- * drawn from the seed. A reservoir then sees slow and fast changes at once.
- */
-export interface LeakRange {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** A random initial state: distribution times scaling, drawn from the seed. */

@@ -16,7 +16,7 @@ export type { MatrixLike, Precision, Seed, SparseMatrix } from "@spillway/numeri
 export { Matrix } from "@spillway/numerics";
 export { checkFinite } from "@spillway/numerics/known-finite.js";
 export { type ActivationFunction, activationOf, registerActivation } from "./activations.js";
-export type { CellConfig, CellWeights } from "./cell.js";
+export type { CellConfig, CellWeights } from "./cell-options.js";
 export type * from "./composite/config.js";
 export type { AnyModel, CompositeModel } from "./composite/model.js";
 export { type AnyReservoirComputer, ReservoirComputer } from "./computer.js";

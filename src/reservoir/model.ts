@@ -1,31 +1,11 @@
 // A reservoir as an engine sees it: plain arrays in the model's precision, nothing left to decide.
 import type { FloatArray, Matrix, PhiloxKey, Precision, SparseMatrix } from "@spillway/numerics";
-import type { CellWeights } from "./cell.js";
+import type { Activation } from "./activations.js";
+import type { CellWeights } from "./cell-options.js";
 import type { ReservoirConfig } from "./config.js";
 import type { WeightDraws } from "./weight-draws.js";
 
-/**
- * The names of the activation functions. To have the type of your own known, add it:
- * @example
- * declare module "spillway/reservoir" {
- *   interface ActivationNames {
- *     softsign: true;
- *   }
- * }
- */
-export interface ActivationNames {
-  /** The default. */
-  tanh: true;
-  /** f(z) = z: linear units. */
-  identity: true;
-  /** max(z, 0). */
-  relu: true;
-  /** (1 + tanh(z / 2)) / 2. */
-  sigmoid: true;
-}
-
-/** The name of an activation function. */
-export type Activation = keyof ActivationNames;
+export type { Activation, ActivationNames } from "./activations.js";
 
 /** How the spectral radius of the unscaled matrix was found. */
 export type RadiusMethod = "analytic" | "structure" | "dense" | "krylov" | "power" | "circularLaw" | "unscaled";

@@ -2,7 +2,7 @@
 // from a description before its weights are drawn.
 import { isSparse, type Precision, storedValues } from "@spillway/numerics";
 import { isOwnActivation } from "./activations.js";
-import { hasOrthogonal } from "./cell.js";
+import { hasOrthogonal } from "./cell-options.js";
 import type { AnyModel } from "./composite/model.js";
 import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";

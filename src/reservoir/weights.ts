@@ -25,7 +25,8 @@ import {
   toDense,
   toSparse,
 } from "@spillway/numerics";
-import { antisymmetric, cellWeights, hasOrthogonal } from "./cell.js";
+import { antisymmetric, cellWeights } from "./cell.js";
+import { hasOrthogonal } from "./cell-options.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import type { DeviceAbilities } from "./engine/device.js";
 import { EngineCapacityError, orFloat32 } from "./engine/errors.js";

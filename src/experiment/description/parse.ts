@@ -18,7 +18,7 @@ import { plannedSize } from "../../model/forecaster/plan.js";
 import { type Readout, type ReadoutDescription, readouts, type Trainer } from "../../readout/index.js";
 import { isComposite } from "../../reservoir/composite/config.js";
 import { groupedKind, layeredKind } from "../../reservoir/composite/schema.js";
-import { reservoirKind } from "../../reservoir/config-schema.js";
+import { reservoirKind } from "../../reservoir/config-table.js";
 import { type AnyReservoirOptions, isSpiking } from "../../reservoir/index.js";
 import { describedKind, needsSize, reservoirKinds } from "../../reservoir/registered/kind.js";
 import { encoders } from "../../spikes/index.js";

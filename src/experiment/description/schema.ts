@@ -26,7 +26,7 @@ import { metrics } from "../../metrics/index.js";
 import { classifierTable, forecasterTable } from "../../model/schemas.js";
 import { readouts } from "../../readout/index.js";
 import { groupedKind, layeredKind } from "../../reservoir/composite/schema.js";
-import { reservoirKind } from "../../reservoir/config-schema.js";
+import { reservoirKind } from "../../reservoir/config-table.js";
 import { engineTable, planTable } from "../../reservoir/options.js";
 import { anyRegisteredKind } from "../../reservoir/registered/kind.js";
 import { transformKind } from "../../series/transform-kinds.js";

@@ -18,7 +18,7 @@ import {
 import { featureTable } from "../../readout/features-option.js";
 import { ridgeTable } from "../../readout/ridge.js";
 import type { ReservoirOptions } from "../../reservoir/config.js";
-import { reservoirTable } from "../../reservoir/config-schema.js";
+import { reservoirTable } from "../../reservoir/config-table.js";
 import { engineTable, profileTable, seriesOf } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import { describedReservoir } from "../schemas.js";

@@ -2,7 +2,8 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, choice, given, list, object, option, optional, resolve, whole, withoutDefaults } from "@spillway/core/options.js";
 import type { ReservoirOptions } from "../config.js";
-import { reservoirTable, resolveConfig } from "../config-schema.js";
+import { resolveConfig } from "../config-schema.js";
+import { reservoirTable } from "../config-table.js";
 import { type CompositeConfig, type CompositeOptions, type GroupConfig, type PartConfig, partsOf } from "./config.js";
 
 const { size, feedback: _, ...others } = reservoirTable;

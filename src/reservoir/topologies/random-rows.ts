@@ -1,7 +1,9 @@
 // Random sparse rows by geometric skipping: the cost grows with the nonzeros, and each row has its
 // own draws.
 import { type FloatArray, portableLog, type RandomStream, type SparseMatrix } from "@spillway/numerics";
-import type { WeightDistribution } from "../config.js";
+
+/** Where random weights come from: U(-1, 1), N(0, 1), or -1 and 1 with equal chance. */
+export type WeightDistribution = "uniform" | "normal" | "bernoulli";
 
 /** One random value: uniform 2U - 1, standard normal, or -1 and 1 with equal chance. */
 export function drawValue(stream: RandomStream, distribution: WeightDistribution, row: number, index: number): number {

@@ -2,8 +2,8 @@
 // them and random streams into the unscaled matrix W.
 import type { Part } from "@spillway/core/registry.js";
 import type { RandomStream, SparseMatrix } from "@spillway/numerics";
-import type { WeightDistribution } from "../config.js";
 import type { TopologyOptions } from "./options.js";
+import type { WeightDistribution } from "./random-rows.js";
 
 export type * from "./options.js";
 
