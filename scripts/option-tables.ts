@@ -9,7 +9,7 @@ import { launchTable } from "../packages/gpu/src/launch-config.js";
 import { nvrtcTable } from "../packages/gpu/src/nvrtc.js";
 import { openTable } from "../packages/gpu/src/open-device.js";
 import { structTable } from "../packages/gpu/src/struct.js";
-import { csvTable } from "../packages/io/src/csv.js";
+import { csvTable } from "../packages/io/src/csv-options.js";
 import { csvWriteTable } from "../packages/io/src/csv-writer.js";
 import { npyWriterTable } from "../packages/io/src/npy-writer.js";
 import { npzTable, npzWriteTable } from "../packages/io/src/npz.js";

@@ -5,7 +5,7 @@ import { number, option } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
 import { mean } from "./check.js";
 import { mase, owa, rmsse, type ScaleOptions, type SeriesErrors, smape } from "./forecast-errors.js";
-import type { MetricContext, ScoredForecast, SeriesMetric } from "./metric.js";
+import type { MetricContext, ScoredForecast, SeriesMetric } from "./metric-kinds.js";
 import { type BandEnds, coverage, crps, type ForecastQuantile, msis, pinball, sharpness, wql } from "./quantile-errors.js";
 
 /** A forecast with what came of its rows and what was predicted. */

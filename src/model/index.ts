@@ -36,7 +36,7 @@ export type { HybridUse, RowModel } from "./forecaster/hybrid.js";
 export type { ChooseLambdaOptions } from "./forecaster/lambda-choice.js";
 export type { ForecastLoss } from "./forecaster/loss.js";
 export type { MemberState } from "./forecaster/member.js";
-export type { MissingInSeries } from "./forecaster/missing.js";
+export type { MissingInSeries } from "./forecaster/missing-option.js";
 export type { ForecastMember, ForecastModel, Trained } from "./forecaster/model.js";
 export type {
   CandidateOptions,

@@ -38,7 +38,7 @@ import type { ForecasterChoice } from "./forecaster/choice.js";
 import type { ClockNote } from "./forecaster/clock.js";
 import { type RowModel, rowModelTakes } from "./forecaster/hybrid.js";
 import { chooseLambdaTable } from "./forecaster/lambda-choice.js";
-import { missingKind } from "./forecaster/missing.js";
+import { missingKind } from "./forecaster/missing-option.js";
 import { type ChooseOptions, type ForecasterOptions, type ForecasterSettings, membersKind, targetsOption } from "./forecaster/options.js";
 import { chooseDefaults } from "./forecaster/plan.js";
 import { tableNamesOption } from "./table-names.js";

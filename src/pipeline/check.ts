@@ -27,8 +27,7 @@ import { encoders } from "../spikes/index.js";
 import { resolveSpikingConfig } from "../spikes/liquid/schema.js";
 import { positive } from "../spikes/options.js";
 import { binTable } from "../spikes/pattern/binning.js";
-import { type EncoderParameters, type PipelineParameters, scalerOf } from "./parameters.js";
-import type { PipelineRunOptions } from "./pipeline.js";
+import { type EncoderParameters, type PipelineParameters, type PipelineRunOptions, scalerOf } from "./parameters.js";
 
 /** Where a pipeline runs. */
 export const runTable = { ...selectionTable } satisfies TableOf<PipelineRunOptions>;

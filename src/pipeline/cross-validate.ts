@@ -10,8 +10,8 @@ import { WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
 import { workTable } from "../reservoir/work.js";
 import { runTable } from "./check.js";
-import type { PipelineCase, PipelineParameters } from "./parameters.js";
-import { Pipeline, type PipelineRunOptions } from "./pipeline.js";
+import type { PipelineCase, PipelineParameters, PipelineRunOptions } from "./parameters.js";
+import { Pipeline } from "./pipeline.js";
 import { foldTable, groupKFold, type Split, stratifiedKFold } from "./splits.js";
 
 /** Cases with their labels, and if it is known who or what each comes from. */

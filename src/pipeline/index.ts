@@ -25,7 +25,7 @@ export {
   type ParameterGrid,
 } from "./grid-search.js";
 export { type EncoderParameters, type PipelineCase, type PipelineParameters, type Scaler, withParameter } from "./parameters.js";
-export { Pipeline, type PipelineRunOptions } from "./pipeline.js";
+export { Pipeline } from "./pipeline.js";
 export {
   type FoldOptions,
   groupKFold,

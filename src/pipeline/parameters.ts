@@ -4,7 +4,11 @@ import type { MatrixLike } from "@spillway/numerics";
 import { takesSpikes } from "../model/defaults.js";
 import type { ClassifierReservoir, ClassifierSettings } from "../model/index.js";
 import type { ReadoutDescription } from "../readout/index.js";
+import type { EngineSelection } from "../reservoir/index.js";
 import { type BinOptions, type CochleaOptions, type EncoderConfig, encoders, type SpikePattern } from "../spikes/index.js";
+
+/** Where a pipeline runs. */
+export interface PipelineRunOptions extends EngineSelection {}
 
 /** One case: a series of T x C, or, before the encoder "pattern", a spike pattern. */
 export type PipelineCase = MatrixLike | SpikePattern;

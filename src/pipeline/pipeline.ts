@@ -6,16 +6,13 @@ import type { Matrix } from "@spillway/numerics";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { checkLabels } from "../model/classifier/options.js";
 import { Classifier, type Label, NotFittedError } from "../model/index.js";
-import type { EngineSelection, WorkOptions } from "../reservoir/index.js";
+import type { WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
 import { Turns, workTable } from "../reservoir/work.js";
 import { checkParameters, runTable } from "./check.js";
 import { Front } from "./front.js";
-import type { PipelineCase, PipelineParameters } from "./parameters.js";
+import type { PipelineCase, PipelineParameters, PipelineRunOptions } from "./parameters.js";
 import { decodePipeline, encodePipeline } from "./pipeline-file.js";
-
-/** Where a pipeline runs. */
-export interface PipelineRunOptions extends EngineSelection {}
 
 const openTable = { ...runTable, source: option(text(), "model data", "The name that errors call the data by.") };
 

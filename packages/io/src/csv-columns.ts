@@ -1,6 +1,6 @@
 // The columns of a CSV text, found in its first rows, for programs that let a user choose.
 import { resolve } from "@spillway/core/options.js";
-import { type CsvOptions, csvTextTable } from "./csv.js";
+import { type CsvOptions, csvTextTable } from "./csv-options.js";
 import { cellNumber, eachRecord, isHeader, namesIn } from "./csv-records.js";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";
 

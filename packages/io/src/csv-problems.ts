@@ -1,7 +1,7 @@
 // Why cells of a CSV text are no numbers, column by column, and the options that would read them.
 import { quoted } from "@spillway/core/text.js";
-import type { CsvOptions } from "./csv.js";
-import { cellNumber, delimiterOf, eachRecord, missingMarkers } from "./csv-records.js";
+import { type CsvOptions, missingMarkers } from "./csv-options.js";
+import { cellNumber, delimiterOf, eachRecord } from "./csv-records.js";
 
 /** Everything that is wrong with the cells of a table, in a sentence, and options that solve it. */
 export interface CellProblems {

@@ -3,16 +3,10 @@
 
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Info, Options } from "csv-parse";
-import type { CsvOptions } from "./csv.js";
 import { detectDelimiter } from "./csv-delimiter.js";
+import { type CsvOptions, missingMarkers } from "./csv-options.js";
 import { FormatError } from "./errors.js";
 import { parseNumber } from "./missing.js";
-
-/** The values that are missing, unless said otherwise. */
-export const missingMarkers: readonly string[] = [
-  "",
-  ...["NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "null", "NULL", "None", "?"],
-];
 
 /** Where a record stands in its file. */
 export interface RecordPlace {

@@ -6,9 +6,9 @@
 
 export { nearNames } from "@spillway/core/near-names.js";
 export { AtomicFile, writeFileAtomic } from "./atomic.js";
-export { type CsvOptions, type CsvTable, parseCsv, readCsv } from "./csv.js";
+export { type CsvTable, parseCsv, readCsv } from "./csv.js";
 export { type CsvColumn, csvColumns } from "./csv-columns.js";
-export { missingMarkers } from "./csv-records.js";
+export { type CsvOptions, missingMarkers } from "./csv-options.js";
 export { type CsvWriteOptions, formatCsv, writeCsv } from "./csv-writer.js";
 export { FileError, type FileFormat, type FileProblem, FormatError, type SourceOptions } from "./errors.js";
 export { ensureFolder, listFiles, readBytes, readText } from "./files.js";

@@ -16,7 +16,7 @@ import {
 import type { Precision } from "@spillway/numerics";
 import type { Activation } from "../../reservoir/model.js";
 import { activationNumber } from "../cuda/activation.js";
-import type { ArrayKinds, DetectionWork, InputWork, LeakyWork, NoiseWork, PowerWork, ProductWork, SparseArrays } from "./operations.js";
+import type { ArrayKinds, DetectionWork, InputWork, LeakyWork, NoiseWork, PowerWork, ProductWork, SparseArrays } from "./works.js";
 
 interface Values {
   readonly length: number;

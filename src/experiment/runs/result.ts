@@ -9,11 +9,10 @@ import type { MetricName, OpenExperiment } from "../description/description.js";
 import type { ChosenSettings } from "../tasks/forecast-choice.js";
 import type { Machine } from "./machine.js";
 import { modelTypeOf } from "../description/model-options.js";
-import { type ColumnScores, meanAndDeviation, median, quantile } from "../tasks/scores.js";
+import { type ColumnScores, meanAndDeviation, median, quantile, type Scores } from "../tasks/scores.js";
 import type { SaidVerdict } from "../tasks/verdict.js";
 
-/** Scores by metric. */
-export type Scores = Readonly<Record<string, number>>;
+export type { Scores } from "../tasks/scores.js";
 
 /** What one seed gave. */
 export interface SeedResult {

@@ -4,7 +4,7 @@ import { SpillwayError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import type { ReadoutVariants } from "../../model/forecaster/model.js";
 import { type ReadoutShape, RidgeTrainer, TrainedReadout, type Trainer, type TrainingStream } from "../../readout/index.js";
-import type { Scores } from "../runs/result.js";
+import type { Scores } from "../tasks/scores.js";
 
 /**
  * Ridge trainers that differ in lambda alone, as one trainer. The readout that it gives takes the

@@ -18,6 +18,9 @@ export interface Outcome {
   readonly target: Matrix;
 }
 
+/** Scores by metric. */
+export type Scores = Readonly<Record<string, number>>;
+
 /** How scores are made, and what is known of the data. */
 export interface ScoreContext extends Omit<MetricContext, "norm" | "threshold"> {
   readonly scoring: ScoringDescription;

@@ -21,11 +21,10 @@ import type { StartErrors } from "../../series/index.js";
 import { standardises } from "../data/prepare.js";
 import type { Experiment, MetricName } from "../description/description.js";
 import type { RunFile } from "../runs/output-folder.js";
-import type { Scores } from "../runs/result.js";
 import type { LambdaPathTrainer } from "../search/lambda-path.js";
 import type { ChosenSettings } from "./forecast-choice.js";
 import type { RunForecasts } from "./forecast-figures.js";
-import type { ColumnScores } from "./scores.js";
+import type { ColumnScores, Scores } from "./scores.js";
 
 /** Where an experiment runs; `engine` and `plan` in place of the file's. */
 export interface EngineChoiceOptions extends EngineSelection {

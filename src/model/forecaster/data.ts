@@ -8,7 +8,7 @@ import { filledSeries } from "@spillway/numerics/known-finite.js";
 import { checkFinite } from "../../reservoir/index.js";
 import type { TimeAxis, TimeColumn, TimeLike } from "../../series/index.js";
 import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
-import type { MissingInSeries } from "./missing.js";
+import type { MissingInSeries } from "./missing-option.js";
 
 /**
  * The values of a T x D series. A model in double-double takes `{ high, low }`, which gives more

@@ -5,7 +5,7 @@ import { choice, type Kind, list, number, object, option, optional, type TableOf
 import { type CalendarFeature, calendarKind } from "../../series/calendar.js";
 import { type TableNames, tableNamesOption } from "../table-names.js";
 import { type Bounds, boundsOption } from "./bounds.js";
-import { type MissingInSeries, missingKind } from "./missing.js";
+import { type MissingInSeries, missingKind } from "./missing-option.js";
 import type { ChooseOptions } from "./options.js";
 import { chooseDefaults } from "./plan.js";
 

@@ -1,25 +1,12 @@
 // Missing values (NaN) of a forecaster's series: filled, with a mask beside them if that is asked.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice } from "@spillway/core/options.js";
 import { fillMissing, holdAfter, holdMissing, missingCells, withLines } from "@spillway/io/missing.js";
 import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { filledSeries } from "@spillway/numerics/known-finite.js";
 import type { TimedRows } from "./clock.js";
 import { beside, checkColumns, type DescribedSeries, type ForecasterData, type ForecasterPrefix } from "./data.js";
+import type { MissingInSeries } from "./missing-option.js";
 import type { PredictOptions } from "./options.js";
-
-/**
- * What becomes of missing values (NaN) of a series. `"error"` refuses them; `"hold"` repeats the
- * last value; `"interpolate"` trains on straight lines; `"mask"` holds them (at the start of a
- * training series they are the first measured value), and gives the reservoir one further input a
- * column that is known beforehand: 1 if the value to be predicted is a held one, 0 if it was
- * measured, and 0 in forecasts. No z-scores are made of it. After training every one of them holds
- * the last value: no prediction, warm-up, score or choice sees a value that comes later.
- */
-export type MissingInSeries = "error" | "hold" | "interpolate" | "mask";
-
-/** The kinds of {@link MissingInSeries}. */
-export const missingKind = choice<MissingInSeries>("error", "hold", "interpolate", "mask");
 
 /** The last rows before those that follow, which hold the missing values of these. */
 export interface LastRows {

@@ -11,7 +11,7 @@ import type { ForecasterChoice } from "./choice.js";
 import type { CalendarSetting } from "./clock.js";
 import type { CheckedData, CheckedSeries } from "./data.js";
 import type { AutonomousLoop } from "./exponents.js";
-import type { MissingInSeries } from "./missing.js";
+import type { MissingInSeries } from "./missing-option.js";
 import type { Preprocessing } from "./preprocessing.js";
 import type { RowKind, TrainingRows } from "./rows.js";
 

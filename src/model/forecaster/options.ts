@@ -34,7 +34,7 @@ import type { CalendarSetting, TimedRows } from "./clock.js";
 import type { ForecasterPrefix, TimesLike } from "./data.js";
 import { type HybridUse, type RowModel, rowModelTakes } from "./hybrid.js";
 import type { ForecastLoss } from "./loss.js";
-import type { MissingInSeries } from "./missing.js";
+import type { MissingInSeries } from "./missing-option.js";
 
 /** What a Forecaster keeps beside its reservoir. */
 export interface ForecasterSettings {

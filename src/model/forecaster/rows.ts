@@ -20,7 +20,8 @@ import {
   type LowParts,
   type SeriesValues,
 } from "./data.js";
-import { type FilledData, fillFollowing, fillTraining, type LastRows, type MissingInSeries } from "./missing.js";
+import { type FilledData, fillFollowing, fillTraining, type LastRows } from "./missing.js";
+import type { MissingInSeries } from "./missing-option.js";
 
 /** What rows a model runs on. */
 export interface RowKind {

@@ -16,10 +16,11 @@ import {
 } from "@spillway/core/options.js";
 import { type Part, Registry } from "@spillway/core/registry.js";
 import type { Context } from "@spillway/gpu";
-import type { FloatArray, Matrix, SparseMatrix } from "@spillway/numerics";
+import type { FloatArray } from "@spillway/numerics";
 import type { KindKernel } from "./kernel.js";
-import type { RegisteredModel } from "./model.js";
 import type { RegisteredReservoirConfig, RegisteredReservoirOptions } from "./options.js";
+import type { KindMatrix, RegisteredModel } from "./registered-model.js";
+
 import type { KindWasm } from "./wasm.js";
 
 /** The fields of a description beside the kind's own options. */
@@ -32,8 +33,7 @@ const commonTable = (name: string) => ({
   precision: option(choice("float32", "float64"), "float32", "Precision of states and matrices."),
 });
 
-/** A matrix of a kind: dense, or in CSR form. */
-export type KindMatrix = Matrix | SparseMatrix;
+export type { KindMatrix } from "./registered-model.js";
 
 /** The sizes of a reservoir, before anything is drawn. */
 export interface KindSizes {

@@ -1,44 +1,12 @@
 // A reservoir of a registered kind as data: its description, its matrices and where it starts.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import {
-  allocate,
-  checkSparse,
-  type FloatArray,
-  firstNonFinite,
-  isSparse,
-  Matrix,
-  type PhiloxKey,
-  type Precision,
-  seedKeys,
-} from "@spillway/numerics";
-import { type KindDraw, type KindMatrix, kindTable, reservoirKinds } from "./kind.js";
+import { allocate, checkSparse, firstNonFinite, isSparse, Matrix, type Precision, seedKeys } from "@spillway/numerics";
+import { type KindDraw, kindTable, reservoirKinds } from "./kind.js";
 import type { RegisteredReservoirConfig, RegisteredReservoirOptions } from "./options.js";
+import type { KindMatrix, RegisteredModel } from "./registered-model.js";
 
-/** A reservoir of a registered kind, ready to run. */
-export interface RegisteredModel<Config extends RegisteredReservoirConfig = RegisteredReservoirConfig> {
-  readonly kind: "registered";
-  /** Its description; `config.kind` is the name of its kind. */
-  readonly config: Config;
-  readonly precision: Precision;
-  /** N: the values of a state that readouts see. */
-  readonly size: number;
-  /** I. */
-  readonly inputSize: number;
-  /** A registered kind feeds no outputs back. */
-  readonly outputSize: 0;
-  /** H: values that a step carries on and readouts do not see. */
-  readonly below: number;
-  /** The kind's matrices, by name, in the model's precision. */
-  readonly matrices: Readonly<Record<string, KindMatrix>>;
-  /** The states before the first step, N values. */
-  readonly initialState: FloatArray;
-  /** The hidden values before it, H values. */
-  readonly initialBelow: FloatArray;
-  /** Not 0 if steps draw noise. */
-  readonly noiseLevel: number;
-  readonly noiseKey: PhiloxKey;
-}
+export type * from "./registered-model.js";
 
 /**
  * Whether a description is one of a registered kind, known or not: it has another `kind` than

@@ -6,8 +6,8 @@ import type { KindDraw, KindSizes, ReservoirKind } from "../registered/kind.js";
 import type { RegisteredModel } from "../registered/model.js";
 import type { KindWasm, KindWasmArgument } from "../registered/wasm.js";
 import { orthogonal } from "../topologies/orthogonal.js";
-import type { InputFunction } from "./options.js";
-import { completeStateAffine, type StateAffineConfig, stateAffineTable } from "./options.js";
+import { completeStateAffine, type StateAffineConfig } from "./complete.js";
+import { type InputFunction, stateAffineTable } from "./options.js";
 import { quantumSystem } from "./quantum/system.js";
 import { stateAffineStep, stateAffineTangent } from "./step.js";
 

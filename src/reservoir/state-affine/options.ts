@@ -1,5 +1,4 @@
-// The options of the kind "stateAffine": what they take, and what follows from others.
-import { ArgumentError } from "@spillway/core/errors.js";
+// The options of the kind "stateAffine".
 import {
   choice,
   given,
@@ -14,7 +13,6 @@ import {
   tuple,
   whole,
 } from "@spillway/core/options.js";
-import type { RegisteredReservoirConfig } from "../registered/options.js";
 
 /** A function of an input s in [0, 1] by which matrices of a state-affine system are multiplied. */
 export type InputFunction = "u" | "u^2" | "sqrt(u(1-u))";
@@ -91,33 +89,3 @@ export const stateAffineTable = {
  * range: linear in the state, and not in the input. See docs/substrates.md.
  */
 export interface StateAffineReservoirOptions extends Omit<InputOf<typeof stateAffineTable>, "precision"> {}
-
-/** A description with its defaults, some of which follow from others. */
-export type StateAffineConfig = RegisteredReservoirConfig &
-  Omit<Resolved<typeof stateAffineTable>, "size" | "functions"> & { readonly functions: readonly InputFunction[] };
-
-/** Of two functions, the second multiplies what only a coherent state of the first qubit has. */
-const quantumFunctions = ["u", "sqrt(u(1-u))"] as const;
-
-/**
- * Fills in the size and the functions. @throws ArgumentError for a size that is missing or not that
- * of the qubits, functions twice, a range that does not rise, more inputs than qubits take
- */
-export function completeStateAffine(given: RegisteredReservoirConfig): StateAffineConfig {
-  const config = given as Omit<StateAffineConfig, "size" | "functions"> & StateAffineReservoirOptions;
-  const { range, quantum, functions = quantum ? quantumFunctions : (["u"] as const), size, inputSize } = config;
-  if (!(range[0] < range[1])) throw new ArgumentError("range", range, "two numbers that rise");
-  const twice = functions.findIndex((name, k) => functions.indexOf(name) !== k);
-  if (twice >= 0) throw new ArgumentError(`functions[${twice}]`, functions[twice], "each function once");
-  if (!quantum) {
-    if (size === undefined) throw new ArgumentError("size", size, "a whole number from 1 to 16384");
-    return { ...config, size, functions };
-  }
-  const coordinates = 4 ** (quantum.qubits - 1) - 1;
-  if (size !== undefined && size !== coordinates)
-    throw new ArgumentError("size", size, `${coordinates}, or nothing: it follows from quantum.qubits ${quantum.qubits}`);
-  if (functions.join() !== quantumFunctions.join())
-    throw new ArgumentError("functions", functions, `nothing if quantum is given, whose matrices have ${quantumFunctions.join(" and ")}`);
-  if (inputSize !== 1) throw new ArgumentError("inputSize", inputSize, "1 if quantum is given: one qubit takes the input");
-  return { ...config, size: coordinates, functions };
-}

@@ -2,7 +2,8 @@
 import { type FloatArray, Matrix, rowDot } from "@spillway/numerics";
 import type { KindStep, KindTangent } from "../registered/kind.js";
 import type { RegisteredModel } from "../registered/model.js";
-import type { InputFunction, StateAffineConfig } from "./options.js";
+import type { StateAffineConfig } from "./complete.js";
+import type { InputFunction } from "./options.js";
 
 /** Writes the product of a matrix and x into `out`, in the order of docs/numerics.md, rule 1. */
 type DenseProduct = (x: FloatArray, out: FloatArray) => void;

@@ -1,27 +1,11 @@
 // Currents beside those of a network's description: what the neurons are driven by in each step of
 // a run, and when it changes.
 import { ArgumentError } from "@spillway/core/errors.js";
-import type { FloatArray, Matrix, MatrixLike } from "@spillway/numerics";
+import type { FloatArray, Matrix } from "@spillway/numerics";
 import { checkFinite, filledSeries } from "@spillway/numerics/known-finite.js";
 import { stepsIn } from "../steps.js";
 import type { NetworkPlan, NeuronRange, PlannedPopulation } from "./plan.js";
-import { neuronsOf, wholeSteps } from "./recording.js";
-
-/** A current beside that of the description, for a time: constant, or a series. */
-export interface NetworkCurrent {
-  /** A population, or a slice of it. */
-  readonly to: string;
-  /** mV, or pA if the population has a capacitance. */
-  readonly current?: number | undefined;
-  /** In place of one current: rows of one for all neurons, or of one for each of them. */
-  readonly rows?: MatrixLike | undefined;
-  /** How long a row lasts, ms; default one step. */
-  readonly everyMs?: number | undefined;
-  /** ms from the beginning of the run; default 0. */
-  readonly fromMs?: number | undefined;
-  /** Default: the end of the rows, or of the run. */
-  readonly toMs?: number | undefined;
-}
+import { type NetworkCurrent, neuronsOf, wholeSteps } from "./recording.js";
 
 interface Span extends NeuronRange {
   readonly population: PlannedPopulation;

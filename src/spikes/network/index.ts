@@ -23,7 +23,6 @@ export type {
   SpikeTimingConfig,
   Values,
 } from "./config.js";
-export type { NetworkCurrent } from "./currents.js";
 export { drawNetwork } from "./draw.js";
 export type { NetworkEngineOptions } from "./engines.js";
 export { loadNetwork, saveNetwork } from "./files.js";
@@ -50,7 +49,7 @@ export type {
   WordSteps,
 } from "./plan.js";
 export { planNetwork } from "./planning.js";
-export type { NetworkRecord, NetworkRunOptions, NetworkWeights, NetworkWeightsOptions } from "./recording.js";
+export type { NetworkCurrent, NetworkRecord, NetworkRunOptions, NetworkWeights, NetworkWeightsOptions } from "./recording.js";
 export { ReferenceNetwork } from "./reference.js";
 export type { NetworkInputOptions, NetworkReservoirConfig, NetworkReservoirOptions } from "./reservoir.js";
 export type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";

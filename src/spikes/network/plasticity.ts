@@ -2,7 +2,7 @@
 // plasticity, in the order of docs/numerics.md, rule 13. Both engines of the host run them here.
 import { allocate, type FloatArray, type Precision, portableExp, portablePow } from "@spillway/numerics";
 import type { NetworkModel, NetworkPlan, NeuronRange, PlannedShortTerm, PlannedSpikeTiming, PlasticTable } from "./plan.js";
-import type { NetworkRunState } from "./session.js";
+import type { NetworkRunState } from "./run-state.js";
 
 type PlasticState = Pick<NetworkRunState, "fired" | "plastic" | "resources">;
 /** The synapses of a projection with spike-timing-dependent plasticity. */

@@ -22,10 +22,25 @@ import { workTable } from "../../reservoir/work.js";
 import { positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { mostSpikes } from "./check-state.js";
-import type { NetworkCurrent } from "./currents.js";
 import type { NetworkPlan, NeuronRange, PlannedPopulation } from "./plan.js";
 import { sliceOf } from "./schema.js";
 import type { StepSpikes } from "./session.js";
+
+/** A current beside that of the description, for a time: constant, or a series. */
+export interface NetworkCurrent {
+  /** A population, or a slice of it. */
+  readonly to: string;
+  /** mV, or pA if the population has a capacitance. */
+  readonly current?: number | undefined;
+  /** In place of one current: rows of one for all neurons, or of one for each of them. */
+  readonly rows?: MatrixLike | undefined;
+  /** How long a row lasts, ms; default one step. */
+  readonly everyMs?: number | undefined;
+  /** ms from the beginning of the run; default 0. */
+  readonly fromMs?: number | undefined;
+  /** Default: the end of the rows, or of the run. */
+  readonly toMs?: number | undefined;
+}
 
 /** Stimuli and recorders of a run. Nothing is recorded unless it is asked for. */
 export interface NetworkRunOptions extends WorkOptions {

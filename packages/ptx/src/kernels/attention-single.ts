@@ -3,9 +3,9 @@
 // 256 threads are 16 rows of 16; a row shares queries, and its threads have their own keys and
 // columns.
 import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
-import type { AttentionShape } from "./attention.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range } from "./generated-kernel.js";
 import { commitTiles, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
+import type { Shapes } from "./shapes.js";
 
 const side = 16;
 const threads = side * side;
@@ -25,7 +25,7 @@ interface Plan {
   readonly pitchP: number;
 }
 
-function plan({ heads, seqLen, headDim }: Required<AttentionShape>, target: Target): Plan {
+function plan({ heads, seqLen, headDim }: Required<Shapes["attention"]>, target: Target): Plan {
   const width = [16, 32, 64, 128, 256].find((size) => size >= headDim)!;
   const plans = [
     [8, 64],
@@ -50,7 +50,7 @@ function plan({ heads, seqLen, headDim }: Required<AttentionShape>, target: Targ
  * `attention` of type "f32", its shape checked. @throws ArgumentError, PtxBuildError,
  * PtxTargetError
  */
-export function attentionSingle(name: string, shape: Required<AttentionShape>, options: KernelGeneratorOptions): GeneratedKernel {
+export function attentionSingle(name: string, shape: Required<Shapes["attention"]>, options: KernelGeneratorOptions): GeneratedKernel {
   const { target = "sm_75" } = options;
   const tiles = plan(shape, target);
   const grid = [ceilDiv(shape.seqLen, side * tiles.rows), shape.heads] as const;
@@ -65,7 +65,7 @@ interface RowState {
 
 class SingleAttention {
   private readonly k: PtxKernel;
-  private readonly shape: Required<AttentionShape>;
+  private readonly shape: Required<Shapes["attention"]>;
   private readonly plan: Plan;
   private readonly target: Target;
   /** Keys of a thread in a tile; columns of a thread, in groups that one vector load brings. */
@@ -73,7 +73,7 @@ class SingleAttention {
   private readonly vector: 1 | 2 | 4;
   private readonly groups: number;
 
-  constructor(k: PtxKernel, shape: Required<AttentionShape>, tiles: Plan, target: Target) {
+  constructor(k: PtxKernel, shape: Required<Shapes["attention"]>, tiles: Plan, target: Target) {
     this.k = k;
     this.shape = shape;
     this.plan = tiles;

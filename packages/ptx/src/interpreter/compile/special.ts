@@ -1,7 +1,6 @@
 // Special registers: where compiled code finds thread and block indices, clocks and masks. Values
 // come from the warp and its block.
 import type { PtxOperand } from "../types.js";
-import type { Emitter } from "./emitter.js";
 
 const blockFields = new Map(
   Object.entries({
@@ -82,8 +81,14 @@ export function isVector(name: string): boolean {
   return name === "tid" || blockFields.has(`${name}.x`);
 }
 
+/** What compiles a function: it holds values that are the same in all lanes. */
+interface Uniforms {
+  uniform(name: string, expression: string): string;
+  unsupported(reason: string): Error;
+}
+
 /** Expressions for the two halves of a special register. */
-export function specialRegister(emitter: Emitter, name: string): { low: string; high: string } {
+export function specialRegister(emitter: Uniforms, name: string): { low: string; high: string } {
   const word = (low: string) => ({ low, high: "0" });
   const axis = /^tid\.([xyz])$/.exec(name)?.[1];
   if (axis !== undefined) {
