@@ -110,9 +110,41 @@ function cycle(paths: readonly string[]): readonly string[] | undefined {
   return undefined;
 }
 
+/** Files by the sets in which each imports every other, through others too; types count (Tarjan 1972). */
+function connectedSets(paths: readonly string[]): readonly (readonly string[])[] {
+  const order = new Map<string, { low: number; readonly index: number; open: boolean }>();
+  const stack: string[] = [];
+  const sets: string[][] = [];
+  const visit = (path: string) => {
+    const own = { low: order.size, index: order.size, open: true };
+    order.set(path, own);
+    stack.push(path);
+    const targets = [...readFileSync(path, "utf8").matchAll(/^(?:import|export)\b[^;]*?from\s+"([^"]+)"/gm)];
+    for (const target of targets.flatMap((match) => fileOf(path, match[1]!) ?? []).filter(isLookedAt)) {
+      const next = order.get(target) ?? visit(target);
+      if (next.open) own.low = Math.min(own.low, next.low);
+    }
+    if (own.low === own.index) {
+      const set = stack.splice(stack.indexOf(path));
+      for (const one of set) order.get(one)!.open = false;
+      sets.push(set);
+    }
+    return own;
+  };
+  for (const path of paths) if (!order.has(path)) visit(path);
+  return sets;
+}
+
 describe("the modules", () => {
   it("has no cycle of imports by value", () => {
     expect(cycle(sources.filter(isLookedAt))).toBeUndefined();
+  });
+
+  it("has at most five sets of files that import one another, types included", () => {
+    const sets = connectedSets(sources.filter(isLookedAt)).filter(({ length }) => length > 1);
+    expect(sets.length, sets.map((set) => set.join(" ")).join("\n")).toBeLessThanOrEqual(5);
+    // It finds what is there: a session of an engine names the engine's types.
+    expect(sets.flat()).toContain("src/reservoir/engine.ts");
   });
 
   // vitest.imports.ts reads every export once. The one is set while its own module loads.

@@ -6,7 +6,6 @@ import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls
 import { ContextLostError, CudaError, type CudaFailure } from "./errors.js";
 import { type LaunchHistory, recentLaunches } from "./launch-history.js";
 import { type Holding, type Leak, Ledger } from "./ledger.js";
-import type { MemoryPool } from "./memory-pool.js";
 import { losesContext, status, statusName } from "./status.js";
 
 /** The context that is current in this thread, as far as this package set it, for each driver. */
@@ -45,6 +44,33 @@ export interface CoreOptions {
   readonly onLeak: (leak: Leak) => void;
 }
 
+/** What a context's pool holds, in bytes. Without pools, `reserved` is what is used. */
+export interface PoolStatistics {
+  /** Whether allocation is in stream order, from a pool. */
+  readonly streamOrdered: boolean;
+  /** Held from the device, in use or ready for reuse. */
+  readonly reserved: number;
+  readonly reservedHigh: number;
+  /** In use. */
+  readonly used: number;
+  readonly usedHigh: number;
+  /** Allocations made, and given back, since the context was opened. */
+  readonly allocations: number;
+  readonly frees: number;
+}
+
+/** Where a context's device memory comes from. */
+export interface DevicePool {
+  /** Whether allocation is in stream order. */
+  readonly streamOrdered: boolean;
+  allocate(bytes: number, stream: bigint): bigint;
+  free(address: bigint, bytes: number, stream: bigint): void;
+  statistics(): PoolStatistics;
+  trim(keep: number): void;
+  allowAccess(device: number): void;
+  denyAccess(device: number): void;
+}
+
 /** One retained primary context: its handle, its state, and what it owns. */
 export class ContextCore {
   readonly driver: Driver;
@@ -62,7 +88,7 @@ export class ContextCore {
   service = 0n;
   /** Waits on other threads that have not ended: the context outlives them. */
   waits = 0;
-  #pool: MemoryPool | undefined;
+  #pool: DevicePool | undefined;
   #afterWaits: (() => void) | undefined;
   #functions: { [Name in DriverCall]?: DriverFunction<Name> } = {};
   #loss: CudaFailure | undefined;
@@ -87,12 +113,12 @@ export class ContextCore {
   }
 
   /** Where device memory comes from. */
-  get pool(): MemoryPool {
+  get pool(): DevicePool {
     if (!this.#pool) throw new DisposedError(`the memory pool of device ${this.device}`);
     return this.#pool;
   }
 
-  set pool(pool: MemoryPool) {
+  set pool(pool: DevicePool) {
     this.#pool = pool;
   }
 

@@ -1,23 +1,10 @@
 // Where a context's device memory comes from: a pool of its own with allocation in stream order, or
 // plain allocation if the device has no pools.
-import type { ContextCore } from "./context-core.js";
+import type { ContextCore, DevicePool, PoolStatistics } from "./context-core.js";
 import { OutOfMemoryError } from "./errors.js";
 import { status } from "./status.js";
 
-/** What a context's pool holds, in bytes. Without pools, `reserved` is what is used. */
-export interface PoolStatistics {
-  /** Whether allocation is in stream order, from a pool. */
-  readonly streamOrdered: boolean;
-  /** Held from the device, in use or ready for reuse. */
-  readonly reserved: number;
-  readonly reservedHigh: number;
-  /** In use. */
-  readonly used: number;
-  readonly usedHigh: number;
-  /** Allocations made, and given back, since the context was opened. */
-  readonly allocations: number;
-  readonly frees: number;
-}
+export type { PoolStatistics } from "./context-core.js";
 
 // CUmemPool_attribute, cuda.h.
 const poolAttribute = { releaseThreshold: 4, reserved: 5, reservedHigh: 6, used: 7, usedHigh: 8 } as const;
@@ -39,7 +26,7 @@ function poolProperties(ordinal: number): Uint32Array {
 const accessDescription = (ordinal: number, access: 3 | 0) => Uint32Array.of(1, ordinal, access);
 
 /** The device memory of a context. */
-export class MemoryPool {
+export class MemoryPool implements DevicePool {
   readonly #core: ContextCore;
   readonly #pool: bigint | undefined;
   #allocations = 0;

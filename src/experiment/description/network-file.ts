@@ -29,7 +29,7 @@ import {
   type NetworkOptions,
   planNetwork,
 } from "../../spikes/index.js";
-import type { NetworkCurrent } from "../../spikes/network/currents.js";
+import type { NetworkCurrent } from "../../spikes/network/recording.js";
 import { networkRunTable, wholeSteps } from "../../spikes/network/recording.js";
 import { ExperimentError } from "./errors.js";
 import { applyOverrides } from "./overrides.js";

@@ -15,13 +15,13 @@ import { Turns, workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
 import { NotFittedError } from "../errors.js";
-import { decodeModelFile, encodeModelFile, type LoadOptions, type loadTable, type ModelFile } from "../model-file.js";
+import { decodeModelFile, encodeModelFile, type LoadOptions } from "../model-file.js";
 import { emptyContent } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
 import { bandsOf, boundedBands, checkIntervals, selectedBands } from "./bands.js";
 import { type Bound, bounded } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
-import { Clock, type ClockNote } from "./clock.js";
+import { Clock } from "./clock.js";
 import {
   type CheckedSeries,
   checkColumns,
@@ -41,6 +41,7 @@ import { askMembers, medianOfMembers } from "./ensemble.js";
 import { exponentsOf } from "./exponents.js";
 import { putBounds, putChoice, putLast } from "./file.js";
 import { Forecast } from "./forecast.js";
+import type { ForecasterKind, MemberOf, Opened } from "./kind.js";
 import { checkFilled, fillPredicted, type LastRows, maskAhead } from "./missing.js";
 import {
   type Drive,
@@ -70,9 +71,6 @@ import { type ReservoirForecastModel, reservoirKind } from "./reservoir-model.js
 import { type FollowingRows, lowParts, predictedParts, type RowOptions, scoredData, trainingRows, warmUpRows, withLow } from "./rows.js";
 import { scoredRows, scorerOf } from "./score.js";
 
-/** The members of a model. */
-export type MemberOf<Model extends ForecastModel> = Parameters<Model["fit"]>[1][number];
-
 /** The position of a forecaster in its series. */
 export interface ForecasterState<State = unknown> {
   readonly members: readonly State[];
@@ -80,24 +78,6 @@ export interface ForecasterState<State = unknown> {
   readonly time: TimeGrid | undefined;
   /** The last rows, by which missing values of those to come are held; undefined if they are not. */
   readonly last?: LastRows | undefined;
-}
-
-/** A forecaster from a file. */
-export interface Opened<Model extends ForecastModel> {
-  readonly model: Model;
-  readonly trained: Trained<MemberOf<Model>>;
-  /** Undefined if it was trained without time stamps. */
-  readonly time: ClockNote | undefined;
-  readonly last: LastRows;
-}
-
-/** How models of one kind are made: from options, and from a file. */
-export interface ForecasterKind<Model extends ForecastModel, Options, Loading extends LoadOptions> {
-  readonly kind: Model["kind"];
-  create(options: Options): Promise<Model>;
-  /** The options of `fromBytes` and `load`. */
-  readonly loadTable: typeof loadTable;
-  open(file: ModelFile, options: Loading & { readonly source: string }): Promise<Opened<Model>>;
 }
 
 /** Arguments of options, which may be left out if every option may. */

@@ -7,7 +7,7 @@ import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js
 import type { Transform } from "../../series/transform-kinds.js";
 import type { MutableContent } from "../mutable-content.js";
 import type { TableNames } from "../table-names.js";
-import type { ForecasterChoice } from "./choice.js";
+import type { ForecasterChoice } from "./chosen.js";
 import type { CalendarSetting } from "./clock.js";
 import type { CheckedData, CheckedSeries } from "./data.js";
 import type { AutonomousLoop } from "./exponents.js";

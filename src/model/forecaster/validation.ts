@@ -3,14 +3,11 @@
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { firstNonFinite, Matrix } from "@spillway/numerics";
 import { startsBetween } from "../../series/validation-starts.js";
+import type { ValidationStart } from "./chosen.js";
 import { type CheckedData, type CheckedSeries, seriesBetween } from "./data.js";
 import type { ForecastMember } from "./model.js";
 
-/** A start of a validation forecast: its first row is row `row` of sequence `sequence`. */
-export interface ValidationStart {
-  readonly sequence: number;
-  readonly row: number;
-}
+export type { ValidationStart } from "./chosen.js";
 
 /** The parts of the data: what trains, and what the starts are in. */
 export interface ValidationParts {

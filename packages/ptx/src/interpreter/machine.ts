@@ -2,9 +2,8 @@
 // launch on it. It knows no driver API.
 import { LaunchError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import type { MachineArgument, MachineDimensions } from "./arguments.js";
 import { makeSupport, type Support } from "./compile/support.js";
-import { PtxProgram } from "./program.js";
+import { type ProgramMachine, PtxProgram } from "./program.js";
 import { Access } from "./run/access.js";
 import { BarrierObjects } from "./run/barrier-object.js";
 import { type Allocation, DeviceMemory, globalHigh, shadow } from "./run/memory.js";
@@ -31,41 +30,10 @@ export interface MachineOptions {
   limits?: Partial<Limits>;
 }
 
-/** One launch: the kernel, its shape and arguments. */
-export interface MachineLaunchOptions {
-  /** The kernel's name. */
-  entry: string;
-  /** Blocks in each direction. */
-  grid: MachineDimensions;
-  /** Threads of a block in each direction. */
-  block: MachineDimensions;
-  /** Shared memory besides what the kernel declares; default 0. */
-  dynamicSharedBytes?: number;
-  /** Blocks of a cluster; taken from the kernel's `.reqnctapercluster` if it has one. */
-  cluster?: MachineDimensions;
-  /** All blocks are on the device at once and may wait for one another. */
-  cooperative?: boolean;
-  /** One a parameter, or the bytes of all as a driver lays them out. */
-  args: Uint8Array | readonly MachineArgument[];
-  /** In place of the machine's. */
-  checks?: Partial<Omit<Checks, "initialised">>;
-  /** In place of the machine's. */
-  limits?: Partial<Limits>;
-  /**
-   * Blocks that are on the device at once, if the grid is not cooperative; default that of the
-   * machine.
-   */
-  residentBlocks?: number;
-  /** Whether it may reach memory that has an owner; left out, it reaches all. */
-  reaches?: (owner: object) => boolean;
-  /** Is given what the kernel prints, as it prints it, also if it ends with an error. */
-  print?: (text: string) => void;
-}
-
 const globalBase = BigInt(globalHigh) << 32n;
 
 /** A device without a driver: memory, and programs that run on it to their end. */
-export class PtxMachine {
+export class PtxMachine implements ProgramMachine {
   /** @internal */
   readonly memory: DeviceMemory;
   /** @internal */

@@ -2,16 +2,18 @@
 // of them.
 import { LaunchError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import { checkBlock, dimensions, packArguments } from "./arguments.js";
+import { checkBlock, dimensions, type MachineArgument, type MachineDimensions, packArguments } from "./arguments.js";
 import { bindKernel } from "./compile/bind.js";
 import { type CompiledKernel, KernelCompiler, parameterLayout } from "./compile/function.js";
+import type { Support } from "./compile/support.js";
 import { UnsupportedPtxError } from "./errors.js";
-import type { MachineLaunchOptions, PtxMachine } from "./machine.js";
+import type { Access } from "./run/access.js";
 import { collectCounters, type LaunchCounters } from "./run/counters.js";
 import { GridRun, type GridShape, type Slot } from "./run/grid.js";
 import { LaunchState, mostRegisterBytes } from "./run/launch-state.js";
-import { type Allocation, globalHigh, shadow } from "./run/memory.js";
-import { type Checks, checksTable, limitsTable } from "./run/options.js";
+import { type Allocation, type DeviceMemory, globalHigh, shadow } from "./run/memory.js";
+import { type Checks, checksTable, type Limits, limitsTable } from "./run/options.js";
+import type { Spares } from "./run/spares.js";
 import { translationOf } from "./translations.js";
 import { type PtxFunction, type PtxInitialValue, type PtxModule, type PtxVariable, scalarBytes } from "./types.js";
 
@@ -53,10 +55,55 @@ const alignUp = (value: number, to: number): number => Math.ceil(value / to) * t
 const workspaceBytes = 16;
 const initialView = new DataView(new ArrayBuffer(16));
 
+/** One launch: the kernel, its shape and arguments. */
+export interface MachineLaunchOptions {
+  /** The kernel's name. */
+  entry: string;
+  /** Blocks in each direction. */
+  grid: MachineDimensions;
+  /** Threads of a block in each direction. */
+  block: MachineDimensions;
+  /** Shared memory besides what the kernel declares; default 0. */
+  dynamicSharedBytes?: number;
+  /** Blocks of a cluster; taken from the kernel's `.reqnctapercluster` if it has one. */
+  cluster?: MachineDimensions;
+  /** All blocks are on the device at once and may wait for one another. */
+  cooperative?: boolean;
+  /** One a parameter, or the bytes of all as a driver lays them out. */
+  args: Uint8Array | readonly MachineArgument[];
+  /** In place of the machine's. */
+  checks?: Partial<Omit<Checks, "initialised">>;
+  /** In place of the machine's. */
+  limits?: Partial<Limits>;
+  /**
+   * Blocks that are on the device at once, if the grid is not cooperative; default that of the
+   * machine.
+   */
+  residentBlocks?: number;
+  /** Whether it may reach memory that has an owner; left out, it reaches all. */
+  reaches?: (owner: object) => boolean;
+  /** Is given what the kernel prints, as it prints it, also if it ends with an error. */
+  print?: (text: string) => void;
+}
+
+/** What a program needs of the machine that it is loaded on. */
+export interface ProgramMachine {
+  readonly memory: DeviceMemory;
+  readonly access: Access;
+  readonly support: Support;
+  readonly spares: Spares;
+  readonly checks: Checks;
+  readonly limits: Limits;
+  readonly sharedBytesPerBlock: number;
+  readonly residentBlocks: number;
+  nanoseconds: number;
+  nextGridId(): number;
+}
+
 /** A module loaded into a machine's memory; `PtxMachine.load` makes one. */
 export class PtxProgram {
   readonly module: PtxModule;
-  private readonly machine: PtxMachine;
+  private readonly machine: ProgramMachine;
   private readonly allocations = new Map<PtxVariable, Allocation>();
   private readonly kernels = new Map<string, CompiledKernel>();
   private readonly functionNames: string[];
@@ -67,7 +114,7 @@ export class PtxProgram {
    * Allocates and fills the module's variables. @throws UnsupportedPtxError on an extern that
    * nothing defines
    */
-  constructor(machine: PtxMachine, module: PtxModule, owner?: object) {
+  constructor(machine: ProgramMachine, module: PtxModule, owner?: object) {
     this.machine = machine;
     this.module = module;
     this.functionNames = [...module.functions.keys()];

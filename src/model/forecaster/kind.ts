@@ -1,0 +1,26 @@
+// How models of one kind are made, from options and from a file.
+import type { LoadOptions, loadTable, ModelFile } from "../model-file.js";
+import type { ClockNote } from "./clock.js";
+import type { LastRows } from "./missing.js";
+import type { ForecastModel, Trained } from "./model.js";
+
+/** The members of a model. */
+export type MemberOf<Model extends ForecastModel> = Parameters<Model["fit"]>[1][number];
+
+/** A forecaster from a file. */
+export interface Opened<Model extends ForecastModel> {
+  readonly model: Model;
+  readonly trained: Trained<MemberOf<Model>>;
+  /** Undefined if it was trained without time stamps. */
+  readonly time: ClockNote | undefined;
+  readonly last: LastRows;
+}
+
+/** How models of one kind are made: from options, and from a file. */
+export interface ForecasterKind<Model extends ForecastModel, Options, Loading extends LoadOptions> {
+  readonly kind: Model["kind"];
+  create(options: Options): Promise<Model>;
+  /** The options of `fromBytes` and `load`. */
+  readonly loadTable: typeof loadTable;
+  open(file: ModelFile, options: Loading & { readonly source: string }): Promise<Opened<Model>>;
+}
