@@ -2,6 +2,7 @@
 // in one object, `device`; without it the host does the work, with the same bits. An engine checks
 // and converts nothing: it gets a finished model and finished arrays.
 import type { FloatArray, Matrix } from "@spillway/numerics";
+import type { NetworkEngineOptions, NetworkPlan, NetworkSession } from "../spikes/network/session.js";
 import type { AnyModel } from "./composite/model.js";
 import type { DeviceMatrix, DeviceSequences } from "./device-matrix.js";
 import type { DeviceAbilities, DeviceSide } from "./engine/device.js";
@@ -67,10 +68,7 @@ export interface EngineOptions {
   readonly profile?: boolean | undefined;
 }
 
-/**
- * Everything a run depends on that is not in the model. Copying it and setting it back resumes a
- * run exactly.
- */
+/** All of a run that is not in the model: setting a copy of it back resumes the run exactly. */
 export interface SessionState {
   /** x, N values of the model's precision. */
   readonly values: FloatArray;
@@ -215,4 +213,6 @@ export interface Engine {
   plan(model: EngineModel, options?: EngineOptions): EnginePlan;
   /** Loads a model. @throws EngineUnavailableError, EngineCapacityError */
   open(model: EngineModel, options?: EngineOptions): Promise<EngineSession>;
+  /** Draws the network of a plan, and loads it. Left out: it runs none. @throws as `open` */
+  openNetwork?(plan: NetworkPlan, options: NetworkEngineOptions): Promise<NetworkSession>;
 }

@@ -1,27 +1,10 @@
-// How engines run networks of populations: what they offer beside reservoirs, and the choice among
-// them.
+// The choice of an engine that runs a network of populations.
 
 import type { Context } from "@spillway/gpu";
 import { EngineUnavailableError } from "../../reservoir/engine/errors.js";
 import { selectEngine } from "../../reservoir/engines.js";
 import type { NetworkPlan } from "./plan.js";
-import type { NetworkSession } from "./session.js";
-
-/** Settings of a network's engine that do not change a single bit of what it gives. */
-export interface NetworkEngineOptions {
-  /** Threads of the CPU engine at most. */
-  readonly threads: number;
-}
-
-declare module "../../reservoir/engine.js" {
-  interface Engine {
-    /**
-     * Draws the network of a plan, and loads it. Left out: the engine runs no networks. @throws
-     * EngineUnavailableError, EngineCapacityError
-     */
-    openNetwork?(plan: NetworkPlan, options: NetworkEngineOptions): Promise<NetworkSession>;
-  }
-}
+import type { NetworkEngineOptions, NetworkSession } from "./session.js";
 
 /**
  * Opens a network on an open device, or an engine by name. "auto" chooses as for a liquid of these sizes; networks

@@ -24,7 +24,6 @@ export type {
   Values,
 } from "./config.js";
 export { drawNetwork } from "./draw.js";
-export type { NetworkEngineOptions } from "./engines.js";
 export { loadNetwork, saveNetwork } from "./files.js";
 export { type HpcBenchmarkOptions, hpcBenchmark } from "./hpc-benchmark.js";
 export { type MicrocircuitOptions, microcircuit, microcircuitRates } from "./microcircuit.js";
@@ -52,7 +51,7 @@ export { planNetwork } from "./planning.js";
 export type { NetworkCurrent, NetworkRecord, NetworkRunOptions, NetworkWeights, NetworkWeightsOptions } from "./recording.js";
 export { ReferenceNetwork } from "./reference.js";
 export type { NetworkInputOptions, NetworkReservoirConfig, NetworkReservoirOptions } from "./reservoir.js";
-export type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
+export type { NetworkEngineOptions, NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
 export { spikeHash } from "./spike-hash.js";
 export { SpikingNetwork, type SpikingNetworkOptions } from "./spiking-network.js";
 export { tableSum } from "./table-sum.js";

@@ -1,4 +1,4 @@
-// What a place that runs networks must offer: the contract of the reference engine, of the
+// What an engine that runs networks must offer: the contract of the reference engine, of the
 // WebAssembly one and of a device. A session gets a finished model and finished lists; stimuli and
 // recorders are put together above it, in spiking-network.ts.
 import { SpillwayError } from "@spillway/core/errors.js";
@@ -6,6 +6,9 @@ import type { FloatArray } from "@spillway/numerics";
 import type { NetworkModel, NetworkPlan, PlasticTable } from "./plan.js";
 import { initialPlasticity } from "./plasticity.js";
 import type { NetworkRunState } from "./run-state.js";
+
+export type * from "./plan.js";
+export type * from "./run-state.js";
 
 /** Spikes in order of step, then of neuron (or of input channel). */
 export interface StepSpikes {
@@ -15,7 +18,11 @@ export interface StepSpikes {
   readonly neurons: Uint32Array;
 }
 
-export type * from "./run-state.js";
+/** Settings of a network's engine that do not change a single bit of what it gives. */
+export interface NetworkEngineOptions {
+  /** Threads of the CPU engine at most. */
+  readonly threads: number;
+}
 
 /** Runs a liquid a row of inputs a step, in the session's own memory. */
 export interface LiquidRows {
