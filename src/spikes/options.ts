@@ -1,6 +1,6 @@
 // Kinds of values that the options of spikes have in common.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { type Kind, number, whole } from "@spillway/core/options.js";
+import { either, type Kind, nothing, number, tuple, whole } from "@spillway/core/options.js";
 import { isList } from "@spillway/numerics/matrix.js";
 
 /** A number of a unit above 0. */
@@ -23,6 +23,16 @@ export const neurons: Kind<number> = whole({ atLeast: 1, atMost: 0xffffffff });
 
 /** A share of all. */
 export const share: Kind<number> = number({ atLeast: 0, atMost: 1 });
+
+const gridTakes = "three whole numbers of at least 1, points along x, y and z, or null";
+const side = whole({ atLeast: 1, takes: gridTakes });
+
+/** Points of a grid along x, y and z; null takes the smallest box near a cube. */
+export const grid: Kind<readonly [number, number, number] | null> = either(
+  gridTakes,
+  nothing,
+  tuple<readonly [number, number, number]>(gridTakes, [side, side, side]),
+);
 
 /** A list of finite numbers, or a typed array. */
 export const numbers = (takes: string): Kind<ArrayLike<number>> => ({

@@ -11,7 +11,6 @@ import {
   given,
   type Kind,
   list,
-  nothing,
   number,
   type Option,
   object,
@@ -31,7 +30,7 @@ import type {
   SpikingReservoirOptions,
 } from "../../reservoir/spiking-config.js";
 import { neuronDefaults, neuronTables } from "../neurons/schema.js";
-import { notNegative, positive, share } from "../options.js";
+import { grid, notNegative, positive, share } from "../options.js";
 import { stepsIn } from "../steps.js";
 
 const millivolts = number({ unit: "mV" });
@@ -65,8 +64,6 @@ const delay = either(delayTakes, notNegative("ms"), {
 } as Kind<readonly [number, number]>);
 const probability = (defaults: PairValues<number>) => pairs(share, "a number from 0 to 1", defaults, "Chance of a connection.");
 const distribution = choice("constant", "uniform", "exponential");
-const gridTakes = "three whole numbers of at least 1, points along x, y and z, or null";
-const gridSide = whole({ atLeast: 1, takes: gridTakes });
 
 type Connectivity =
   | {
@@ -78,11 +75,7 @@ type Connectivity =
   | { readonly type: "random"; readonly probability: PairValues<number> };
 const connectivity = byType<Connectivity>({
   distance: {
-    grid: option(
-      either(gridTakes, nothing, tuple<readonly [number, number, number]>(gridTakes, [gridSide, gridSide, gridSide])),
-      null,
-      "Points along x, y and z; null takes the smallest box near a cube.",
-    ),
+    grid: option(grid, null, "Points along x, y and z; null takes the smallest box near a cube."),
     lambda: option(positive("grid steps"), 2, "How far connections reach."),
     probability: probability({ ee: 0.3, ei: 0.2, ie: 0.4, ii: 0.1 }),
   },

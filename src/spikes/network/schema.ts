@@ -21,12 +21,11 @@ import {
   resolve,
   seed,
   text,
-  tuple,
   whole,
 } from "@spillway/core/options.js";
 import type { NeuronType } from "../../reservoir/spiking-config.js";
 import { neuronDefaults, neuronTables } from "../neurons/schema.js";
-import { notNegative, notNegativeNumber, positive, positiveNumber, share } from "../options.js";
+import { grid, notNegative, notNegativeNumber, positive, positiveNumber, share } from "../options.js";
 import type {
   ConnectConfig,
   DistributionConfig,
@@ -78,8 +77,6 @@ const values = either(
 ) as Kind<Values>;
 
 const synapse = list(finite, "[source, target], or [source, target, weight, delay]", 2);
-const gridTakes = "three whole numbers of at least 1, points along x, y and z, or null";
-const side = whole({ atLeast: 1, takes: gridTakes });
 const howMany = { number: given(many, "How many synapses.") };
 const connect = byName<ConnectConfig>("rule", {
   fixedTotalNumber: howMany,
@@ -95,11 +92,7 @@ const connect = byName<ConnectConfig>("rule", {
   distance: {
     probability: given(share, "Chance at distance 0."),
     lambda: option(positive("grid steps"), 2, "How far connections reach."),
-    grid: option(
-      either(gridTakes, nothing, tuple<readonly [number, number, number]>(gridTakes, [side, side, side])),
-      null,
-      "Points along x, y and z; null takes the smallest box near a cube.",
-    ),
+    grid: option(grid, null, "Points along x, y and z; null takes the smallest box near a cube."),
   },
 });
 
