@@ -3,22 +3,26 @@
 // the device's stream: they neither wait nor copy.
 import { disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { suggestion } from "@spillway/core/near-names.js";
 import { resolve } from "@spillway/core/options.js";
 import { describe } from "@spillway/core/text.js";
-import type { DeviceBuffer } from "../buffer.js";
-import type { CompileOptions } from "../compile-options.js";
-import type { ArrayOf } from "../dtypes.js";
-import type { Kernel } from "../kernel.js";
 import type { Dimensions, LaunchConfig } from "../launch-config.js";
-import type { Module } from "../module.js";
-import type { ArgumentsFor, Parameter } from "../parameters.js";
-import { DeviceSlice } from "../slice.js";
-import { StructType } from "../struct.js";
+import type { ArgumentsFor } from "../parameters.js";
+import type { DeviceSlice } from "../slice.js";
 import { Cublas } from "./cublas.js";
 import { type DeviceSource, GpuDevice } from "./gpu-device.js";
 import { GpuTensor } from "./gpu-tensor.js";
-import { type KernelArgument, type LaunchOptions, parametersFor } from "./kernel-arguments.js";
+import {
+  type Changed,
+  checkLengths,
+  computed,
+  type HostInput,
+  type Like,
+  type OnDevice,
+  onDevice,
+  pair,
+  withArrays,
+} from "./host-arrays.js";
+import { KernelLoader } from "./kernel-loader.js";
 import { type BlasChoice, chooseTile, type ExecutorOptions, executorTable, type ProductSource, type Tile, tileCount } from "./matmul.js";
 import { type Layer, NeuralNetwork } from "./neural-network.js";
 import {
@@ -26,7 +30,6 @@ import {
   blocksFor,
   checkSizes,
   type Declarations,
-  declarations,
   type Input,
   type Norm,
   norms,
@@ -34,7 +37,6 @@ import {
   partialsFor,
   rowShape,
   type StandardKernel,
-  standardKernelNames,
   threads,
 } from "./standard-kernels.js";
 
@@ -50,33 +52,8 @@ export interface NetworkOutput {
   readonly sources: readonly ProductSource[];
 }
 
-interface Registered {
-  readonly source: string;
-  readonly options: string;
-  readonly module: Module;
-}
-
-/** An array on the host with the length that it must have. */
-type HostInput = readonly [name: string, array: Float32Array, length: number, shape?: string];
-
-/** Further arrays of an operation: on the host if the first is, else memory of the device. */
-type Like<X> = X extends Float32Array ? Float32Array : Input;
-/** Arguments of an operation on device memory alone. */
-type OnDevice<X, Arguments extends unknown[]> = X extends Float32Array ? [] : Arguments;
-/** A new array of the host, or nothing if device memory was written. */
-type Changed<X> = X extends Float32Array ? Promise<Float32Array> : undefined;
 type Sizes = [m: number, k: number, n: number, options?: ExecutorOptions];
 type Summed<X> = X extends Float32Array ? Promise<number> : undefined;
-
-const isStandard = (name: string): name is StandardKernel => Object.hasOwn(declarations, name);
-
-const onDevice = <X>(values: X): values is Exclude<X, Float32Array> => values instanceof DeviceSlice;
-
-/** The two arrays of an operation on the host. */
-const pair = (a: unknown, b: unknown, length: number, formula: string): HostInput[] => [
-  ["a", a as Float32Array, length],
-  ["b", b as Float32Array, length, formula],
-];
 
 /** @throws ArgumentError */
 function checkProduct(m: number, k: number, n: number): void {
@@ -88,38 +65,15 @@ function checkProduct(m: number, k: number, n: number): void {
     checkSizes("matmul", sizes);
 }
 
-/** Whether a source is PTX, which begins with its version, and not CUDA C++. */
-const isPtx = (source: string): boolean => /^(?:\s+|\/\/[^\n]*\n|\/\*[\s\S]*?\*\/)*\.version\s/.test(source);
-
-/** Equal for parameters with the same layout. */
-const keyOf = (parameter: Parameter): string =>
-  typeof parameter === "string" || parameter instanceof StructType ? String(parameter) : JSON.stringify(parameter);
-
-/** @throws ArgumentError if one is no Float32Array, or if its length is another. */
-function checkLengths(arrays: readonly HostInput[]): void {
-  for (const [name, array, length, shape = String(length)] of arrays) {
-    if (!(array instanceof Float32Array))
-      throw new ArgumentError(name, undefined, "a Float32Array", { shown: Object.prototype.toString.call(array) });
-    if (array.length !== length)
-      throw ArgumentError.shape(`${name} has ${array.length} elements; ${shape} takes ${length}`, { field: name });
-  }
-}
-
 /**
  * Standard kernels and one's own on one device. Given arrays of the host, a standard kernel copies
  * them to the device, and its result is an array of its own; given device memory, it returns at
  * once.
  */
-export class KernelExecutor implements Disposable {
-  readonly device: GpuDevice;
+export class KernelExecutor extends KernelLoader implements Disposable {
   /** What multiplies matrices if a call does not say. */
   readonly blas: BlasChoice;
   readonly #ownsDevice: boolean;
-  readonly #loaded = new Map<string, Module>();
-  readonly #own = new Map<string, Registered>();
-  readonly #kernels = new WeakMap<Module, Map<string, Kernel>>();
-  readonly #standard = new Map<StandardKernel, Kernel>();
-  #loads = 0;
   #cublas: Cublas | undefined;
   #noCublas: unknown;
 
@@ -128,19 +82,10 @@ export class KernelExecutor implements Disposable {
    * their first use. @throws as `openDevice`.
    */
   constructor(device: GpuDevice | DeviceSource = 0, options: ExecutorOptions = {}) {
-    this.blas = resolve(executorTable, options, "KernelExecutor").blas ?? "none";
+    const { blas = "none" } = resolve(executorTable, options, "KernelExecutor");
+    super(device instanceof GpuDevice ? device : new GpuDevice(device));
+    this.blas = blas;
     this.#ownsDevice = !(device instanceof GpuDevice);
-    this.device = device instanceof GpuDevice ? device : new GpuDevice(device);
-  }
-
-  /** The names of the kernels that `runKernel` knows. */
-  get kernelNames(): readonly string[] {
-    return [...new Set([...standardKernelNames, ...this.#own.keys()])];
-  }
-
-  /** How many modules of PTX were loaded so far. */
-  get loads(): number {
-    return this.#loads;
   }
 
   /**
@@ -151,140 +96,6 @@ export class KernelExecutor implements Disposable {
     return this.#noCublas instanceof Error ? this.#noCublas.message : undefined;
   }
 
-  /**
-   * Makes a kernel of one's own ready by its name: PTX is loaded, CUDA C++ compiled by NVRTC and
-   * loaded. With the same source and options a second time it does nothing; another source replaces
-   * the first. A C++ kernel is named as `extern "C"`, or by a name expression such as
-   * "scale<float>". `runKernel` then prefers it to a standard kernel of the same name.
-   *
-   * @throws CompileError with the compiler's log; LibraryError if there is no NVRTC;
-   * ModuleLoadError; ArgumentError if the source has no such kernel.
-   */
-  compileKernel(name: string, source: string, options: CompileOptions = {}): void {
-    const key = JSON.stringify(options);
-    const known = this.#own.get(name);
-    if (known?.source === source && known.options === key) return;
-    const module = this.#sharing(name, source, key) ?? this.#compile(name, source, options);
-    if (!module.parametersOf(name)) {
-      if (!this.#uses(module)) module.dispose();
-      throw ArgumentError.because(
-        `the source of ${JSON.stringify(name)} has no kernel of this name; it has ${module.kernelNames?.join(", ") ?? "others"}`,
-        { field: "name", value: name, expected: module.kernelNames?.join(", ") },
-      );
-    }
-    this.#own.set(name, { source, options: key, module });
-    if (known && !this.#uses(known.module)) {
-      this.device.stream.sync();
-      known.module.dispose();
-    }
-  }
-
-  #uses(module: Module): boolean {
-    return [...this.#own.values()].some((each) => each.module === module);
-  }
-
-  /** The module of the same source, if another of its kernels was compiled before. */
-  #sharing(name: string, source: string, options: string): Module | undefined {
-    const others = [...this.#own.values()].filter((each) => each.source === source && each.options === options);
-    return others.find(({ module }) => module.parametersOf(name))?.module;
-  }
-
-  #compile(name: string, source: string, options: CompileOptions): Module {
-    const { context } = this.device;
-    if (isPtx(source)) return context.load(source, { label: options.name ?? name });
-    const nameExpressions = options.nameExpressions ?? (/extern\s+"C"/.test(source) ? [] : [name]);
-    return context.compile(source, { name: `${name.replace(/\W+/g, "_")}.cu`, ...options, nameExpressions });
-  }
-
-  /**
-   * Launches a kernel of one's own or a standard one, in the order of the device's stream or of the
-   * stream given. Numbers are written as the types that the kernel has there.
-   *
-   * @throws ArgumentError if there is no kernel of the name; LaunchError if the kernel does not
-   * accept an argument or the device not the shape; CudaError.
-   */
-  runKernel(name: string, grid: Dimensions, block: Dimensions, args: readonly KernelArgument[], options: LaunchOptions = {}): void {
-    const own = this.#own.get(name)?.module;
-    if (!own && !isStandard(name)) {
-      const known = this.kernelNames;
-      throw ArgumentError.because(
-        `there is no kernel ${JSON.stringify(name)}, neither standard nor compiled${suggestion(name, known)}; there are ${known.join(", ")}`,
-        { field: "name", value: name, expected: known.join(", ") },
-      );
-    }
-    this.launch(own ?? this.#standardModule(name), name, grid, block, args, options);
-  }
-
-  /** The module of a PTX text, loaded when it is first asked for. @throws ModuleLoadError. */
-  loadPtx(ptx: string, label?: string): Module {
-    let module = this.#loaded.get(ptx);
-    if (!module || module.disposed) {
-      module = this.device.context.load(ptx, label === undefined ? {} : { label });
-      this.#loaded.set(ptx, module);
-      this.#loads++;
-    }
-    return module;
-  }
-
-  /**
-   * Launches a kernel of a PTX text, which is loaded once however often it is launched.
-   *
-   * @throws ModuleLoadError; LaunchError if the kernel does not accept an argument or the device
-   * not the shape; CudaError.
-   */
-  loadAndLaunchPtx(
-    ptx: string,
-    name: string,
-    grid: Dimensions,
-    block: Dimensions,
-    args: readonly KernelArgument[],
-    options: LaunchOptions = {},
-  ): void {
-    this.launch(this.loadPtx(ptx), name, grid, block, args, options);
-  }
-
-  /** Launches a kernel of a loaded module. @throws as `loadAndLaunchPtx`. */
-  launch(
-    module: Module,
-    name: string,
-    grid: Dimensions,
-    block: Dimensions,
-    args: readonly KernelArgument[],
-    options: LaunchOptions = {},
-  ): void {
-    const { stream = this.device.stream, parameters = parametersFor(module, name, args), ...config } = options;
-    const kernels = this.#kernels.get(module) ?? new Map<string, Kernel>();
-    this.#kernels.set(module, kernels);
-    const key = `${name}(${parameters.map(keyOf).join()})`;
-    const kernel = kernels.get(key) ?? (module.kernel(name, parameters) as Kernel);
-    kernels.set(key, kernel);
-    const launch = stream.launch as (kernel: Kernel, config: LaunchConfig, ...values: readonly unknown[]) => void;
-    launch.call(stream, kernel, { ...config, grid, block }, ...args);
-  }
-
-  #standardModule(name: string): Module {
-    return this.loadPtx(this.device.context.shippedPtx("executor", { entries: [name] }), `executor ${name}`);
-  }
-
-  /**
-   * A standard kernel, loaded when it is first asked for. @throws ArgumentError naming those there
-   * are.
-   */
-  kernel<Name extends StandardKernel>(name: Name): Kernel<Declarations[Name]["parameters"]> {
-    let kernel = this.#standard.get(name);
-    if (!kernel) {
-      if (!isStandard(name))
-        throw ArgumentError.because(
-          `there is no standard kernel ${JSON.stringify(name)}${suggestion(name, standardKernelNames)}; there are ${standardKernelNames.join(", ")}`,
-          { field: "name", value: name, expected: standardKernelNames.join(", ") },
-        );
-      const { parameters, lengths } = declarations[name];
-      kernel = this.#standardModule(name).kernel<readonly Parameter[]>(name, parameters, { lengths }) as Kernel;
-      this.#standard.set(name, kernel);
-    }
-    return kernel as unknown as Kernel<Declarations[Name]["parameters"]>;
-  }
-
   #launch<Name extends StandardKernel>(
     name: Name,
     grid: Dimensions,
@@ -293,42 +104,6 @@ export class KernelExecutor implements Disposable {
   ): void {
     const launch = this.device.stream.launch as (kernel: unknown, config: LaunchConfig, ...values: readonly unknown[]) => void;
     launch.call(this.device.stream, this.kernel(name), { grid, block }, ...values);
-  }
-
-  /** Uploads arrays, gives the stream the work on them, and disposes of them after that work. */
-  #with<Result>(arrays: readonly HostInput[], work: (...buffers: DeviceBuffer<"f32">[]) => Result): Result {
-    checkLengths(arrays);
-    const { context, stream } = this.device;
-    const buffers: DeviceBuffer<"f32">[] = [];
-    try {
-      for (const [, array] of arrays) {
-        const buffer = context.alloc("f32", array.length, { stream });
-        buffers.push(buffer);
-        stream.upload(buffer, array);
-      }
-      return work(...buffers);
-    } finally {
-      disposeAll(buffers);
-    }
-  }
-
-  /** What `work` writes into memory of its own, and what it returns. */
-  async #computed<T extends "f32" | "f64", Returned>(
-    arrays: readonly HostInput[],
-    dtype: T,
-    length: number,
-    work: (out: DeviceBuffer<T>, ...buffers: DeviceBuffer<"f32">[]) => Returned,
-  ): Promise<[ArrayOf<T>, Returned]> {
-    const [values, returned] = this.#with(arrays, (...buffers): [Promise<ArrayOf<T>>, Returned] => {
-      const out = this.device.context.alloc(dtype, length, { stream: this.device.stream });
-      try {
-        const result = work(out, ...buffers);
-        return [this.device.download(out), result];
-      } finally {
-        out.dispose();
-      }
-    });
-    return [await values, returned];
   }
 
   /** Changes an array of these sizes: device memory in place, or a copy of a host array. */
@@ -349,7 +124,7 @@ export class KernelExecutor implements Disposable {
       checkSizes(kernel, sizes);
       const elements = counts.reduce((product, count) => product * count, 1);
       const others = Object.entries(vectors).map(([name, vector]): HostInput => [name, vector as Float32Array, counts.at(-1)!]);
-      return this.#with([["x", x as Float32Array, elements, counts.join(" x ")], ...others], (data, ...buffers) => {
+      return withArrays(this.device, [["x", x as Float32Array, elements, counts.join(" x ")], ...others], (data, ...buffers) => {
         run(data!, ...buffers);
         return this.device.download(data!);
       });
@@ -369,7 +144,7 @@ export class KernelExecutor implements Disposable {
     if (onDevice(a)) return launch(a, b as Input, c!, n) as Changed<X>;
     const { length } = a;
     const arrays = pair(a, b, length, formula);
-    const sum = this.#computed(arrays, "f32", length, (out, left, right) => launch(left!, right!, out, length));
+    const sum = computed(this.device, arrays, "f32", length, (out, left, right) => launch(left!, right!, out, length));
     return sum.then(([values]) => values) as Changed<X>;
   }
 
@@ -471,7 +246,7 @@ export class KernelExecutor implements Disposable {
     const reduce = (values: Input, into: DeviceSlice<"f64">) =>
       this.#reduce("reduce_sum", n, into, (partials, count) => this.#launch("reduce_sum", count, threads, values, partials, n));
     if (onDevice(x)) return reduce(x, sum!) as Summed<X>;
-    return this.#computed([["x", x as Float32Array, n]], "f64", 1, (to, values) => reduce(values!, to)).then(
+    return computed(this.device, [["x", x as Float32Array, n]], "f64", 1, (to, values) => reduce(values!, to)).then(
       ([[total]]) => total,
     ) as Summed<X>;
   }
@@ -485,7 +260,7 @@ export class KernelExecutor implements Disposable {
     const reduce = (left: Input, right: Input, into: DeviceSlice<"f64">) =>
       this.#reduce("dot_product", n, into, (partials, count) => this.#launch("dot_product", count, threads, left, right, partials, n));
     if (onDevice(a)) return reduce(a, b as Input, sum!) as Summed<X>;
-    const total = this.#computed(pair(a, b, n, "a . b"), "f64", 1, (to, left, right) => reduce(left!, right!, to));
+    const total = computed(this.device, pair(a, b, n, "a . b"), "f64", 1, (to, left, right) => reduce(left!, right!, to));
     return total.then(([[value]]) => value) as Summed<X>;
   }
 
@@ -522,7 +297,9 @@ export class KernelExecutor implements Disposable {
         ["A", a as Float32Array, m * k, `${m} x ${k}`],
         ["B", b as Float32Array, k * n, `${k} x ${n}`],
       ];
-      const product = this.#computed(arrays, "f32", m * n, (out, left, right) => this.#product(left!, right!, out, m, k, n, options));
+      const product = computed(this.device, arrays, "f32", m * n, (out, left, right) =>
+        this.#product(left!, right!, out, m, k, n, options),
+      );
       const [values, source] = await product;
       return { values, source };
     };
@@ -599,7 +376,7 @@ export class KernelExecutor implements Disposable {
     try {
       checkSizes("neural_forward", { batch, inputs: network.inputs });
       const arrays: HostInput[] = [["input", input, batch * network.inputs, `${batch} x ${network.inputs}`]];
-      const { output, sources } = this.#with(arrays, (there) => network.run(there!, batch, options));
+      const { output, sources } = withArrays(this.device, arrays, (there) => network.run(there!, batch, options));
       const values = this.device.download(output);
       output.dispose();
       return { values: await values, sources };
@@ -613,8 +390,7 @@ export class KernelExecutor implements Disposable {
    * here. A second call does nothing. @throws CudaError.
    */
   dispose(): void {
-    const modules = new Set([...this.#loaded.values(), ...[...this.#own.values()].map(({ module }) => module)]);
-    for (const kernels of [this.#loaded, this.#own, this.#standard]) kernels.clear();
+    const modules = this.takeModules();
     if (modules.size > 0) this.device.settle();
     const cublas = this.#cublas;
     this.#cublas = undefined;
