@@ -37,6 +37,7 @@ const allowed: Record<string, readonly string[]> = {
     "reservoir",
     "tasks",
     "io",
+    "series",
     "model",
     "pipeline",
     "analysis",

@@ -147,6 +147,23 @@ export const manuals: Readonly<Record<string, Manual>> = {
     files: [["DIR/demo/report.html", "all three, on one page"]],
     pages: ["tutorial"],
   },
+  detect: {
+    examples: [
+      "spillway detect load.csv --time timestamp --columns load --out rows.csv --plot anomalies.html",
+      "spillway detect load.csv --alarm-rate 0.0001 --save load.safetensors",
+      "mosquitto_sub -t meter | spillway detect - --time ts --time-unit ms --save meter.safetensors",
+    ],
+    notes: [
+      "On standard input a line is a JSON object or list, or CSV with a header; the summary goes to standard error.",
+      "If it is stopped with Ctrl-C, or a row cannot be read, the files hold what came before.",
+    ],
+    files: [
+      ["FILE", "with --out: time, values, expected, lower, upper, pvalue, score, alarm, incident, cause"],
+      ["FILE", "with --save: the detector, for --model, serve and export"],
+    ],
+    exits: { 130: "stopped with Ctrl-C" },
+    pages: ["anomalies"],
+  },
   compare: {
     examples: [
       "spillway compare narma10.yaml --engines cpu,cuda",

@@ -1,9 +1,10 @@
 // The commands, their options and their help. The code of a command is loaded when it is called, to
 // keep --version and --help quick.
 
-import { count, list, option, optional, whole } from "@spillway/core/options.js";
+import { count, list, option, optional, whole, withoutDefaults } from "@spillway/core/options.js";
 import { visibleLines } from "@spillway/core/text.js";
 import { launchTable } from "@spillway/gpu/launch-config.js";
+import { csvTable } from "@spillway/io/csv-options.js";
 import { targetOption } from "@spillway/ptx/builder/targets.js";
 import { Argument, Command, CommanderError, Option } from "commander";
 import { analyseTable, measureNames } from "../analysis/analyse/options.js";
@@ -13,13 +14,16 @@ import { aheadTable } from "../experiment/runs/ahead-options.js";
 import { experimentRunTable } from "../experiment/runs/run-options.js";
 import { experimentSearchTable } from "../experiment/search/search-options.js";
 import { labTable } from "../lab/options.js";
+import { anomalyTable } from "../model/anomaly/options.js";
 import { cTable } from "../model/c/options.js";
 import { onnxTable } from "../model/onnx/options.js";
 import { packageVersion } from "../model/version.js";
 import { planTable } from "../reservoir/options.js";
+import { timeTable } from "../series/time-stamps.js";
 import type { ServeOptions } from "../serve/index.js";
 import { serveTable } from "../serve/options.js";
 import type { ClassifyFlags } from "./commands/classify.js";
+import type { DetectFlags } from "./commands/detect.js";
 import type { ExportFlags } from "./commands/export.js";
 import type { ForecastFlags } from "./commands/forecast.js";
 import type { PlanCommandOptions } from "./commands/plan.js";
@@ -76,6 +80,15 @@ interface CompareFlags {
   readonly out?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
+}
+
+/** Flags of `detect`: what is left out is the detector's default, or that of a saved one. */
+const anomalyFlags = withoutDefaults(anomalyTable);
+
+interface DetectCommandFlags extends Omit<DetectFlags, "unit" | "format" | "zone"> {
+  readonly timeUnit?: DetectFlags["unit"];
+  readonly timeFormat?: string;
+  readonly timeZone?: string;
 }
 
 /** What commands take that no function of the package does. */
@@ -182,6 +195,43 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .option("--json", "print the classes as JSON, and nothing else, on standard output")
       .action(async (model: string, data: string, { import: _, ...flags }: ClassifyFlags) => {
         print(await (await import("./commands/classify.js")).classify(model, data, { ...flags, signal }));
+      }),
+  detect: (command, { signal, print, exit }) =>
+    command
+      .description("find anomalies in a table, or in rows on standard input, at an asked rate of alarms")
+      .argument("<file>", "a CSV file; - reads lines of CSV or JSON from standard input, and writes a line for each")
+      .option("--time <column>", "the column of time stamps")
+      .option("--time-unit <unit>", helpOf(timeTable.unit), (text) => timeTable.unit.read(text, "--time-unit"))
+      .option("--time-format <format>", helpOf(timeTable.format), (text) => timeTable.format.read(text, "--time-format"))
+      .option("--time-zone <zone>", helpOf(timeTable.zone), (text) => timeTable.zone.read(text, "--time-zone"))
+      .addOption(flagOf(csvTable, "delimiter", { value: "mark" }))
+      .option("--decimal <mark>", helpOf(csvTable.decimal), (text) => csvTable.decimal.read(text, "--decimal"))
+      .option("--columns <names>", "the columns, with commas between; left out, all of numbers", namesOf)
+      .addOption(flagOf(anomalyFlags, "alarmRate", { value: "share" }))
+      .addOption(flagOf(anomalyFlags, "rate"))
+      .addOption(flagOf(anomalyFlags, "detect"))
+      .addOption(flagOf(anomalyFlags, "mergeRows"))
+      .addOption(flagOf(anomalyFlags, "memory"))
+      .addOption(flagOf(anomalyFlags, "warmUp"))
+      .addOption(flagOf(anomalyFlags, "radius"))
+      .addOption(flagOf(anomalyFlags, "patterns"))
+      .addOption(flagOf(anomalyFlags, "size"))
+      .option("--seed <seed>", helpOf(anomalyFlags.seed))
+      .addOption(flagOf(anomalyFlags, "missing"))
+      .option("--no-stuck", "no alarms for values that stay the same")
+      .option("--no-forecast", "alarms alone: no expected values, bands and p-values")
+      .option("-m, --model <file>", "continue with a saved detector")
+      .option("-s, --save <file>", "save the detector after the last row")
+      .option("-o, --out <file>", "a CSV file that receives a line for each row")
+      .option("--plot <file>", "an HTML page with the series, its bands and incidents")
+      .option("--json", "the summary as JSON; for standard input each row as a line of JSON")
+      .action(async (file: string, { timeUnit, timeFormat, timeZone, stuck, forecast, ...flags }: DetectCommandFlags) => {
+        const off = { ...(stuck === false && { stuck }), ...(forecast === false && { forecast }) };
+        const times = { unit: timeUnit, format: timeFormat, zone: timeZone };
+        const summary = await (await import("./commands/detect.js")).detect(file, { ...flags, ...off, ...times }, signal);
+        if (file === "-") process.stderr.write(`${summary}\n`);
+        else print(summary);
+        if (signal.aborted) exit(exitCodes.interrupted);
       }),
   export: (command, { print }) =>
     command

@@ -208,6 +208,15 @@ describe("the rate of alarms", () => {
     const isOutside = ({ lower, upper }: AnomalyRow, t: number) => !(values[t + 1000]! >= lower[0]! && values[t + 1000]! <= upper[0]!);
     expect(rows.filter((row, t) => isOutside(row, t) !== row.pValue <= 0.001).length).toBeLessThan(0.0005 * rows.length);
   });
+
+  it("gives p-values that recover from a beginning without any change", async () => {
+    const values = noise("late", 9000).map((value, t) => (t < 300 ? 0 : value));
+    const rows = (await create({ size: 0 })).detect(values).rows.slice(4000);
+    const share = (p: number) => rows.filter(({ pValue }) => pValue <= p).length / rows.length;
+    // The first errors after the change were large, and count among the earlier ones.
+    expect(share(0.01)).toBeLessThan(0.018);
+    expect(Math.abs(share(0.5) - 0.5)).toBeLessThan(0.1);
+  });
 });
 
 describe("what raises an alarm", () => {

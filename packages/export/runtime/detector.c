@@ -192,7 +192,7 @@ static void tail_fit(column *s)
 /* The share of earlier errors of at least r, from how many lie above r's counter. */
 static double share_of(const column *s, double r, int b, double above)
 {
-  const double part = b == 0 ? 1 : b == COUNTERS - 1 ? 0 : (high_of(b) - r) / (high_of(b) - low_of(b));
+  const double part = b == 0 || b == COUNTERS - 1 ? 1 : (high_of(b) - r) / (high_of(b) - low_of(b));
   const double c = above + s->counters[b] * part;
   double p;
   if (s->fitted == 0 || !(r > s->edge)) {
@@ -384,7 +384,8 @@ static void learn(column *own, double value, double error, int is_solved)
   if (is_solved) {
     double a = size_of(error);
     own->errors = own->errors + 1;
-    if (own->errors > 30 && a > 6 * own->sigma) a = 6 * own->sigma;
+    /* Errors that were all 0 so far say nothing of what is large. */
+    if (own->errors > 30 && own->sigma > 0 && a > 6 * own->sigma) a = 6 * own->sigma;
     own->sigma = own->sigma + (a - own->sigma) / (own->errors < 300 ? own->errors : 300);
   }
 #endif

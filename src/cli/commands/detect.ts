@@ -1,0 +1,293 @@
+// `spillway detect`: anomalies in a table, or in rows that come on standard input, at an asked rate.
+import "../../index.js";
+import { createInterface } from "node:readline";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { describe, visibleLines } from "@spillway/core/text.js";
+import { readCsv, writeFileAtomic } from "@spillway/io";
+import { AtomicFile } from "@spillway/io/atomic.js";
+import { missingMarkers } from "@spillway/io/csv-options.js";
+import { cellNumber } from "@spillway/io/csv-records.js";
+import { csvCell } from "@spillway/io/csv-writer.js";
+import { Incidents } from "../../model/anomaly/incidents.js";
+import { AnomalyDetector, type AnomalyOptions, type AnomalyRow, type Incident } from "../../model/index.js";
+import { matrixOf, plotAnomalies } from "../../plot/anomalies.js";
+import { toHtml } from "../../plot/index.js";
+import { formatStamp } from "../../series/time-form.js";
+import type { TimeColumn } from "../../series/time-grid.js";
+import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
+import { formatTable } from "../table.js";
+
+/** What `spillway detect` takes. */
+export interface DetectFlags extends AnomalyOptions, TimeOptions {
+  readonly model?: string;
+  readonly save?: string;
+  readonly out?: string;
+  readonly plot?: string;
+  readonly time?: string;
+  readonly delimiter?: string;
+  readonly decimal?: "." | ",";
+  readonly json?: boolean;
+}
+
+/** A row of the data, with its stamp as it is written and as the detector takes it. */
+interface Row {
+  readonly label?: string | undefined;
+  readonly time?: string | undefined;
+  readonly values: readonly (number | null)[];
+}
+
+interface Source {
+  readonly columns: readonly string[];
+  readonly rows: AsyncIterable<Row> | Iterable<Row>;
+}
+
+/**
+ * Says of each row how odd it is; gives what is printed in the end, which for standard input goes to
+ * standard error. If it is stopped, or a row cannot be read, files hold what came before.
+ */
+export async function detect(path: string, flags: DetectFlags, signal: AbortSignal): Promise<string> {
+  const { model, save, out, plot, time, delimiter, decimal, json = false, unit, format, zone, ...options } = flags;
+  const isStream = path === "-";
+  if (model !== undefined && Object.keys(options).length > 0)
+    throw new ArgumentError(Object.keys(options)[0]!, Object.values(options)[0], "nothing beside --model, whose file says it");
+  const opened = model === undefined ? undefined : await AnomalyDetector.load(model);
+  const asked = opened?.settings.columns ?? (Array.isArray(options.columns) ? (options.columns as readonly string[]) : undefined);
+  const times = { unit, format, zone };
+  const source = isStream
+    ? await linesOf(process.stdin, { columns: asked, time, delimiter, decimal, times }, signal)
+    : await tableOf(path, { columns: asked, time, delimiter, decimal, times });
+  const detector = opened ?? (await AnomalyDetector.create({ ...options, columns: source.columns }));
+  const { columns, alarmRate } = detector.settings;
+  const writer = new Writer(columns, time, json && isStream);
+  const file = out === undefined ? undefined : await AtomicFile.create(out);
+  const put = async (text: string) => {
+    if (file) await file.write(new TextEncoder().encode(text));
+    else if (isStream && !process.stdout.write(text)) await new Promise((drained) => process.stdout.once("drain", drained));
+  };
+  const incidents = new Incidents(alarmRate);
+  const kept: { readonly row: Row; readonly said: AnomalyRow }[] = [];
+  const first = detector.rows;
+  const begun = performance.now();
+  let failure: unknown;
+  try {
+    if (file || isStream) await put(writer.head);
+    let text = "";
+    for await (const row of source.rows) {
+      if (signal.aborted) break;
+      const said = detector.update(row.values, row.time);
+      const incident = incidents.add(said);
+      if (plot !== undefined) kept.push({ row, said });
+      if (!file && !isStream) continue;
+      text += writer.line(row, said, incident && incidents.list.indexOf(incident) + 1);
+      // A file is written in pieces; a reader of a stream gets each line at once.
+      if (isStream || text.length > 1e6) {
+        await put(text);
+        text = "";
+      }
+    }
+    await put(text);
+  } catch (error) {
+    failure = error;
+  }
+  await file?.commit();
+  if (save !== undefined) await detector.save(save);
+  if (plot !== undefined && kept.length > 0) await writeFileAtomic(plot, await page(kept, columns, incidents.list, first, alarmRate));
+  if (failure !== undefined) throw failure;
+  const rows = detector.rows - first;
+  const found = {
+    ...{ file: path, rows, incidents: incidents.list, asked: alarmRate, obtained: incidents.list.length / Math.max(1, rows) },
+    ...{ rowsPerSecond: Math.round((1000 * rows) / (performance.now() - begun)), refused: detector.refused, unordered: detector.unordered },
+  };
+  if (json) return JSON.stringify(found, undefined, isStream ? undefined : 2);
+  const files = Object.entries({ rows: out, detector: save, plot }).flatMap(([what, at]) => (at === undefined ? [] : [`${what}: ${at}`]));
+  return visibleLines([...summaryOf(found), ...(files.length > 0 ? ["", ...files] : [])].join("\n"));
+}
+
+interface Found {
+  readonly file: string;
+  readonly rows: number;
+  readonly incidents: readonly Incident[];
+  readonly asked: number;
+  readonly rowsPerSecond: number;
+  readonly refused: number;
+  readonly unordered: number;
+}
+
+/** Incidents that are printed if a file has all of them. */
+const printed = 100;
+
+function summaryOf({ file, rows, incidents, asked, rowsPerSecond, refused, unordered }: Found): string[] {
+  const one = (share: number) => (share === 0 ? "none" : `1 in ${Math.round(1 / share)} rows`);
+  const lines = incidents
+    .slice(-printed)
+    .map(({ startedAt, endedAt, by, columns, score, pValue }) => [
+      ...[String(startedAt), String(endedAt), by, columns.join(", ")],
+      ...[score.toFixed(2), Number.isNaN(pValue) ? "" : pValue.toExponential(1)],
+    ]);
+  return [
+    `${file === "-" ? "standard input" : file}: ${rows} rows, ${incidents.length} incidents; alarms asked at most ${one(asked)}, obtained ${one(incidents.length / Math.max(1, rows))}; ${rowsPerSecond} rows a second`,
+    ...(refused > 0 ? [`${refused} values were infinite, and count as missing`] : []),
+    ...(unordered > 0 ? [`${unordered} time stamps were not later than the one before; such rows count as the next ones`] : []),
+    ...(incidents.length > 0 ? ["", formatTable(["start", "end", "by", "columns", "score", "p-value"], lines, [4, 5])] : []),
+  ];
+}
+
+/** Rows as lines of CSV or JSON. */
+class Writer {
+  readonly head: string;
+  readonly #asJson: boolean;
+  readonly #columns: readonly string[];
+
+  constructor(columns: readonly string[], time: string | undefined, asJson: boolean) {
+    const [only] = columns.length === 1 ? columns : [];
+    const each = (name: string) => columns.map((column) => (only === undefined ? `${name} ${column}` : name));
+    const heads = [time ?? "row", ...columns, ...each("expected"), ...each("lower"), ...each("upper")];
+    this.#asJson = asJson;
+    this.#columns = columns;
+    this.head = asJson ? "" : `${[...heads, "pvalue", "score", "alarm", "incident", "cause"].map((head) => csvCell(head)).join(",")}\n`;
+  }
+
+  line({ label, values }: Row, said: AnomalyRow, incident: number | undefined): string {
+    const { row, score, pValue, alarm, expected, lower, upper, cause } = said;
+    if (this.#asJson) {
+      const named = Object.fromEntries(this.#columns.map((column, c) => [column, values[c] ?? null]));
+      return `${JSON.stringify({ ...said, time: label, values: named, alarm: alarm?.by, incident })}\n`;
+    }
+    const number = (value: number | null | undefined) =>
+      value === undefined || value === null || Number.isNaN(value) ? "" : String(value);
+    const cells = [...values, ...expected, ...lower, ...upper, pValue, score].map(number);
+    const words = [alarm?.by ?? "", String(incident ?? ""), cause && incident !== undefined ? `${cause.column} ${cause.rows}` : ""];
+    return `${[csvCell(label ?? String(row)), ...cells, ...words.map((word) => csvCell(word))].join(",")}\n`;
+  }
+}
+
+interface Asked {
+  readonly time: string | undefined;
+  readonly delimiter: string | undefined;
+  readonly decimal: "." | "," | undefined;
+  readonly columns: readonly string[] | undefined;
+  readonly times: TimeOptions;
+}
+
+/** A stamp with its zone, which the detector takes. */
+function stampOf({ wall, offsets }: TimeColumn, row: number): string {
+  return formatStamp({ form: "YYYY-MM-DDThh:mm:ss.fff+hh:mm", wall: wall[row]!, offset: offsets?.[row] ?? 0 });
+}
+
+/** The rows of a CSV file. @throws FileError, FormatError */
+async function tableOf(path: string, { columns, time, delimiter, decimal, times }: Asked): Promise<Source> {
+  const text = time === undefined ? [] : [time];
+  const read = await readCsv(path, { columns, text, delimiter, decimal, missing: "nan" });
+  const labels = time === undefined ? undefined : read.text[time]!;
+  const stamps = labels && readTimeColumn(labels, times, (row) => `row ${read.lines[row]}, column "${time}"`);
+  return {
+    columns: read.columns,
+    rows: labels
+      ? labels.map((label, t) => ({ label, time: stampOf(stamps!, t), values: [...read.matrix.row(t)] }))
+      : Array.from({ length: read.matrix.rows }, (_, t) => ({ values: [...read.matrix.row(t)] })),
+  };
+}
+
+/** Rows that come line by line: JSON objects or lists, or CSV with a header. */
+async function linesOf(
+  input: NodeJS.ReadStream,
+  { columns, time, delimiter, decimal, times }: Asked,
+  signal: AbortSignal,
+): Promise<Source> {
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  const stop = () => {
+    lines.close();
+    input.destroy();
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  let number = 0;
+  let header: readonly string[] | undefined;
+  const wrong = (sentence: string, value?: unknown) => ArgumentError.because(`line ${number}: ${sentence}`, { field: "rows", value });
+  const cells = (line: string): Readonly<Record<string, unknown>> | undefined => {
+    if (/^[[{]/.test(line)) {
+      try {
+        const parsed = JSON.parse(line) as Readonly<Record<string, unknown>> | readonly unknown[];
+        return Array.isArray(parsed)
+          ? Object.fromEntries(parsed.map((cell, k) => [columns?.[k] ?? String(k), cell]))
+          : (parsed as Readonly<Record<string, unknown>>);
+      } catch {
+        throw wrong(`${describe(line)} is no JSON`, line);
+      }
+    }
+    const mark = delimiter ?? /[;\t]/.exec(line)?.[0] ?? ",";
+    const texts = line.split(mark).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
+    const isHead = header === undefined && texts.every((cell) => cellNumber(cell, { decimal }) === undefined);
+    header ??= isHead ? texts : texts.map((_, k) => columns?.[k] ?? String(k));
+    if (isHead) return undefined;
+    const parsed = (cell: string) => (missingMarkers.includes(cell) ? null : (cellNumber(cell, { decimal }) ?? cell));
+    return Object.fromEntries(header.map((name, k) => [name, name === time ? texts[k] : parsed(texts[k] ?? "")]));
+  };
+  let names = columns;
+  let before: string | undefined;
+  const rowOf = (line: string): Row | undefined => {
+    const found = cells(line);
+    if (found === undefined) return undefined;
+    names ??= Object.keys(found).filter((name) => name !== time && (typeof found[name] === "number" || found[name] === null));
+    if (names.length === 0) throw wrong("it has no column of numbers");
+    if (!names.some((name) => name in found)) throw wrong(`it has none of the columns ${names.join(", ")}`);
+    const values = names.map((name) => found[name] ?? null) as (number | null)[];
+    values.forEach((value, c) => {
+      if (value !== null && typeof value !== "number")
+        throw wrong(`column "${names![c]}" is ${describe(value)}; it takes a number, or null`, value);
+    });
+    if (time === undefined) return { values };
+    const label = String(found[time] ?? "");
+    const stamps = before === undefined ? [label] : [before, label];
+    const read = readTimeColumn(stamps, times, () => `line ${number}, column "${time}"`);
+    before = label;
+    return { label, time: stampOf(read, stamps.length - 1), values };
+  };
+  const iterator = lines[Symbol.asyncIterator]();
+  const next = async (): Promise<Row | undefined> => {
+    for (;;) {
+      const { value, done } = await iterator.next();
+      if (done) return undefined;
+      number++;
+      const row = (value as string).trim() === "" ? undefined : rowOf((value as string).trim());
+      if (row) return row;
+    }
+  };
+  // The first row says which columns there are.
+  const first = await next();
+  if (first === undefined || names === undefined) throw ArgumentError.because("standard input has no rows", { field: "rows" });
+  async function* rows() {
+    for (let row: Row | undefined = first; row !== undefined; row = await next()) yield row;
+  }
+  return { columns: names, rows: rows() };
+}
+
+/** The page with the figure. */
+async function page(
+  kept: readonly { readonly row: Row; readonly said: AnomalyRow }[],
+  columns: readonly string[],
+  incidents: readonly Incident[],
+  first: number,
+  alarmRate: number,
+): Promise<string> {
+  const of = (rows: (said: AnomalyRow) => readonly (number | undefined)[]) =>
+    matrixOf(
+      kept.map(({ said }) => rows(said)),
+      columns.length,
+    );
+  const hasTimes = kept[0]!.row.label !== undefined;
+  const figure = plotAnomalies({
+    names: columns,
+    series: matrixOf(
+      kept.map(({ row }) => row.values),
+      columns.length,
+    ),
+    lower: of(({ lower }) => lower),
+    upper: of(({ upper }) => upper),
+    scores: Float64Array.from(kept, ({ said }) => said.score),
+    pValues: Float64Array.from(kept, ({ said }) => said.pValue),
+    incidents: incidents.map(({ start, end }) => ({ start: start - first, end: end - first })),
+    alarmRate,
+    times: hasTimes ? kept.map(({ row }) => row.label!) : undefined,
+  });
+  return toHtml(figure, { title: "Anomalies" });
+}

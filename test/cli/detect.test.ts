@@ -1,0 +1,183 @@
+// `spillway detect` in a process of its own: what it prints and writes, from a file and from lines.
+import "../../src/index.js";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AnomalyDetector } from "../../src/model/index.js";
+import { spillway } from "./spillway.js";
+
+const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+const start = Date.UTC(2024, 0, 1);
+const stampOf = (t: number) => new Date(start + 300_000 * t).toISOString().slice(0, 19).replace("T", " ");
+const load = Array.from({ length: 500 }, (_, t) => Math.sin(t / 8) + 0.1 * Math.cos(1.7 * t * t) + (t === 420 ? 4 : 0));
+const warmth = load.map((_, t) => Math.cos(t / 11) + 0.1 * Math.cos(2.3 * t * t));
+
+let cwd: string;
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), "spillway-detect-"));
+  const lines = load.map((value, t) => `${stampOf(t)},${t === 450 ? "" : value},${warmth[t]},on`);
+  await writeFile(join(cwd, "load.csv"), `${["time,load,warmth,state", ...lines].join("\n")}\n`);
+});
+afterAll(() => rm(cwd, { recursive: true, force: true }));
+
+/** Runs on lines that are written to standard input. */
+async function fed(args: readonly string[], lines: readonly string[], after?: (child: ChildProcess) => void) {
+  const child = spawn(process.execPath, [main, "detect", "-", ...args], { cwd });
+  const said = { stdout: "", stderr: "" };
+  child.stdout.on("data", (text: Buffer) => {
+    said.stdout += text.toString();
+    if (said.stdout.split("\n").length > lines.length) after?.(child);
+  });
+  child.stderr.on("data", (text: Buffer) => {
+    said.stderr += text.toString();
+  });
+  child.stdin.write(lines.map((line) => `${line}\n`).join(""));
+  if (!after) child.stdin.end();
+  const [code] = (await once(child, "close")) as [number];
+  return { code, ...said };
+}
+
+const rowsOf = (csv: string) =>
+  csv
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.split(","));
+
+describe("spillway detect FILE", () => {
+  it("prints incidents, and writes a line a row with what a detector says", async () => {
+    const args = [
+      "load.csv",
+      "--time",
+      "time",
+      "--columns",
+      "load",
+      "--size",
+      "5",
+      "--out",
+      "rows.csv",
+      "--plot",
+      "page.html",
+      "--save",
+      "d.st",
+    ];
+    const ended = await spillway(["detect", ...args], { cwd });
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    expect(ended.stdout).toMatch(
+      /load.csv: 500 rows, \d+ incidents; alarms asked at most 1 in 1000 rows, obtained 1 in \d+ rows; \d+ rows a second/,
+    );
+    expect(ended.stdout).toMatch(/2024-01-02T11:00:00.000\+00:00 .* novelty +load/);
+    const detector = await AnomalyDetector.create({ columns: ["load"], size: 5 });
+    const [head, ...lines] = rowsOf(await readFile(join(cwd, "rows.csv"), "utf8"));
+    expect(head!.join()).toBe("time,load,expected,lower,upper,pvalue,score,alarm,incident,cause");
+    for (const [t, value] of load.entries()) {
+      const said = detector.update(t === 450 ? Number.NaN : value, stampOf(t));
+      const text = (number: number | undefined) => (number === undefined || Number.isNaN(number) ? "" : String(number));
+      const [time, own, ...cells] = lines[t]!;
+      expect([time, own]).toEqual([stampOf(t), t === 450 ? "" : String(value)]);
+      expect(cells.slice(0, 6)).toEqual(
+        [said.expected[0], said.lower[0], said.upper[0], said.pValue, said.score, Number.NaN]
+          .map(text)
+          .slice(0, 5)
+          .concat(said.alarm?.by ?? ""),
+      );
+    }
+    expect((await AnomalyDetector.load(join(cwd, "d.st"))).state).toEqual(detector.state);
+    const html = await readFile(join(cwd, "page.html"), "utf8");
+    expect(html).toContain("load over 500 rows with the expected band");
+  });
+
+  it("takes several columns, a decimal comma and a form of stamps, and gives JSON", async () => {
+    const lines = load
+      .slice(0, 300)
+      .map((value, t) => `${String((t % 28) + 1).padStart(2, "0")}.01.2024;${String(value).replace(".", ",")};${t}`);
+    await writeFile(join(cwd, "comma.csv"), ["day;load;n", ...lines].join("\n"));
+    const args = [
+      "detect",
+      "comma.csv",
+      "--decimal",
+      ",",
+      "--time",
+      "day",
+      "--time-format",
+      "DD.MM.YYYY",
+      "--alarm-rate",
+      "0.01",
+      "--no-stuck",
+      "--json",
+    ];
+    const { stdout, code } = await spillway(args, { cwd });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ file: "comma.csv", rows: 300, asked: 0.01, unordered: 10 });
+  });
+
+  it.each([
+    [["load.csv", "--columns", "lode"], /lode/],
+    [["load.csv"], /state|time/],
+    [["load.csv", "--columns", "load", "--alarm-rate", "2"], /--alarm-rate is 2; it takes a number above 0 and at most 0.1/],
+    [["load.csv", "--columns", "load", "--time", "state"], /row 2, column "state".*no time stamp/],
+    [["none.csv"], /none.csv/],
+    [["load.csv", "--columns", "load", "--model", "d.st", "--size", "3"], /nothing beside --model/],
+  ])("refuses %j with a sentence", async (args, sentence) => {
+    const { code, stderr } = await spillway(["detect", ...args], { cwd });
+    expect(stderr).toMatch(sentence);
+    expect(code).toBe(2);
+  });
+});
+
+describe("spillway detect -", () => {
+  const json = load.map((value, t) => JSON.stringify({ ts: start + 300_000 * t, load: t === 450 ? null : value, note: "x" }));
+  const args = ["--time", "ts", "--time-unit", "ms", "--columns", "load", "--forecast", "--json"].filter((flag) => flag !== "--forecast");
+
+  it("answers each line, of JSON and of CSV alike, and continues a saved detector", async () => {
+    const whole = await fed([...args, "--save", "whole.st"], json);
+    expect(whole.code).toBe(0);
+    const said = whole.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(said).toHaveLength(500);
+    expect(said.filter(({ alarm }) => alarm)).toMatchObject([{ row: 420, alarm: "novelty", values: { load: load[420] } }]);
+    expect(JSON.parse(whole.stderr)).toMatchObject({ file: "-", rows: 500 });
+    const first = await fed([...args, "--save", "part.st"], json.slice(0, 333));
+    const second = await fed(["--time", "ts", "--time-unit", "ms", "--json", "--model", "part.st", "--save", "part.st"], json.slice(333));
+    const alone = (text: string) => text.replaceAll(/"incident":\d+/g, "");
+    expect(alone(first.stdout + second.stdout)).toBe(alone(whole.stdout));
+    expect((await AnomalyDetector.load(join(cwd, "part.st"))).state).toEqual((await AnomalyDetector.load(join(cwd, "whole.st"))).state);
+    const csv = await fed(
+      ["--time", "ts", "--time-unit", "ms"],
+      ["ts,load", ...load.map((value, t) => `${start + 300_000 * t},${t === 450 ? "" : value}`)],
+    );
+    expect(
+      rowsOf(csv.stdout)
+        .slice(1)
+        .map((cells) => cells[6]),
+    ).toEqual(said.map(({ score }) => String(score)));
+  });
+
+  it("keeps what it had if a line cannot be read, and says which", async () => {
+    const broken = await fed(
+      [...args, "--save", "broken.st", "--out", "broken.csv"],
+      [...json.slice(0, 300), '{"load": "high"}', ...json.slice(300)],
+    );
+    expect(broken.code).toBe(2);
+    expect(broken.stderr).toContain('line 301: column "load" is "high"; it takes a number, or null');
+    expect((await AnomalyDetector.load(join(cwd, "broken.st"))).rows).toBe(300);
+    expect((await readFile(join(cwd, "broken.csv"), "utf8")).trimEnd().split("\n").length).toBeGreaterThanOrEqual(300);
+    for (const [line, sentence] of [
+      ["{oops", /line 1: .* is no JSON/],
+      ['{"other": 1}', /line 1: it has none of the columns load/],
+    ] as const)
+      expect((await fed(["--columns", "load"], [line])).stderr).toMatch(sentence);
+    expect((await fed([], [])).stderr).toContain("standard input has no rows");
+  });
+
+  it("keeps what it had if it is stopped", async () => {
+    const stopped = await fed([...args, "--save", "stopped.st"], json.slice(0, 250), (child) => child.kill("SIGINT"));
+    expect(stopped.code).toBe(130);
+    expect((await AnomalyDetector.load(join(cwd, "stopped.st"))).rows).toBe(250);
+  }, 60_000);
+});
