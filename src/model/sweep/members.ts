@@ -129,7 +129,8 @@ export class SweepMembers {
     const { seeds, lambdas, template, trainers } = this;
     const steps = seeds.length * lambdas.length * stepsOf(ask);
     const { engine, reason } = await engineFor(this.#options.engine, template, steps);
-    const candidates = seeds.flatMap((seed) => this.#variants.map((config, i) => ({ config, seed, lambdas: [lambdas[i]!] })));
+    const variants = this.#variants.map((config, i) => ({ config, lambdas: [lambdas[i]!] }));
+    const candidates = seeds.flatMap((seed) => variants.map(({ config, lambdas }) => ({ config, seed, lambdas })));
     const { signal, onProgress, profile } = this.#options;
     const one: EvaluateOptions["oneByOne"] = (on, work) => oneByOne(on, work, trainers);
     const made = await evaluate(candidates, () => ask, { engine, signal, onProgress, profile, oneByOne: one });

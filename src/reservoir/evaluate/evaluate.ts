@@ -86,8 +86,7 @@ export async function evaluate(
   const run = async (drawn: readonly Base[], part: readonly SharedDraw[]) => {
     for (const [shape, group] of groupsOf(drawn, part, candidates)) {
       const before = done;
-      const { members, names, config } = group;
-      const bases = [...group.bases.keys()];
+      const { bases, members, names, config } = group;
       const ask = askedAs(askFor(shape, config), (member: number) => names[member]!);
       const onGroup = (made: number) => {
         done = before + made;
@@ -139,25 +138,38 @@ interface SharedDraw extends Draw {
 
 /** Candidates by what they draw; without `all` those that no engine runs side by side are left. */
 function drawsOf(candidates: readonly Candidate[], all: boolean): { readonly draws: readonly SharedDraw[]; readonly left: number[] } {
-  const keys = new Map<ReservoirConfig, string>();
-  const draws = new Map<string, { key: string; config: ReservoirConfig; readonly candidates: number[]; members: number }>();
+  type Growing = { readonly key: string; config: ReservoirConfig; readonly candidates: number[]; members: number };
+  const draws: Growing[] = [];
   const left: number[] = [];
+  /** By what is drawn but for the seed, and by the seed. */
+  const known = new Map<string, Map<Seed, Growing>>();
+  const ofConfig = new Map<ReservoirConfig, Map<Seed, Growing> | undefined>();
+  const seedsOf = (config: ReservoirConfig): Map<Seed, Growing> | undefined => {
+    if (!all && !isPlain(config)) return undefined;
+    const drawn = drawnBy(config);
+    const seeds = known.get(drawn) ?? new Map<Seed, Growing>();
+    known.set(drawn, seeds);
+    return seeds;
+  };
   for (const [index, { config, seed, lambdas }] of candidates.entries()) {
-    if (!all && !isPlain(config)) {
+    if (!ofConfig.has(config)) ofConfig.set(config, seedsOf(config));
+    const seeds = ofConfig.get(config);
+    if (!seeds) {
       left.push(index);
       continue;
     }
-    const drawn = keys.get(config) ?? drawnBy(config);
-    keys.set(config, drawn);
-    const key = `${JSON.stringify(seed)} ${drawn}`;
-    const draw = draws.get(key) ?? { key, config: { ...config, seed }, candidates: [], members: 0 };
-    draws.set(key, draw);
+    let draw = seeds.get(seed);
+    if (!draw) {
+      draw = { key: `${JSON.stringify(seed)} ${drawnBy(config)}`, config: { ...config, seed }, candidates: [], members: 0 };
+      seeds.set(seed, draw);
+      draws.push(draw);
+    }
     // W's radius is measured if any candidate takes it.
     if (draw.config.spectralRadius === null && config.spectralRadius !== null) draw.config = { ...config, seed };
     draw.candidates.push(index);
     draw.members += lambdas.length;
   }
-  return { draws: [...draws.values()], left };
+  return { draws, left };
 }
 
 /** What is drawn depends on, but for the seed. */
@@ -197,8 +209,7 @@ export function partsOf(draws: number, members: number, config: ReservoirConfig)
 /** Members of one shape. */
 interface Group {
   readonly config: ReservoirConfig;
-  /** Of each base its index, and its leak rates. */
-  readonly bases: Map<Base, { readonly index: number; readonly leakRates: ReturnType<typeof leakRatesOf> }>;
+  readonly bases: Base[];
   readonly members: SweepMember[];
   readonly names: EvaluatedMember[];
 }
@@ -208,15 +219,17 @@ function groupsOf(bases: readonly Base[], part: readonly SharedDraw[], candidate
   const groups = new Map<string, Group>();
   for (const [d, base] of bases.entries()) {
     const shape = shapeOf(base);
-    for (const candidate of part[d]!.candidates) {
-      const { config, seed, lambdas } = candidates[candidate]!;
-      const group: Group = groups.get(shape) ?? { config, bases: new Map(), members: [], names: [] };
-      groups.set(shape, group);
-      const known = group.bases.get(base) ?? { index: group.bases.size, leakRates: leakRatesOf(seed) };
-      group.bases.set(base, known);
-      const leakRate = known.leakRates(config.leakRate, config.size);
+    const of = part[d]!.candidates;
+    const first = candidates[of[0]!]!;
+    const group: Group = groups.get(shape) ?? { config: first.config, bases: [], members: [], names: [] };
+    groups.set(shape, group);
+    const b = group.bases.push(base) - 1;
+    const leakRates = leakRatesOf(first.seed);
+    for (const candidate of of) {
+      const { config, lambdas } = candidates[candidate]!;
+      const leakRate = leakRates(config.leakRate, config.size);
       for (const [penalty, lambda] of lambdas.entries()) {
-        group.members.push(memberOf(base, known.index, config, leakRate, lambda));
+        group.members.push(memberOf(base, b, config, leakRate, lambda));
         group.names.push({ candidate, penalty, base });
       }
     }
