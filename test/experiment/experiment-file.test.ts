@@ -209,7 +209,7 @@ describe("an experiment file", () => {
     [
       "an unknown task",
       least.replace("task: predict", "task: forcast"),
-      'x.yaml:4: task.type is "forcast"; it takes predict, forecast, classify, detect (did you mean forecast?)',
+      'x.yaml:4: task.type is "forcast"; it takes predict, forecast, classify, detect, anomalies (did you mean forecast?)',
     ],
     [
       "a forecast without a horizon",

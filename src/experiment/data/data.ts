@@ -253,9 +253,11 @@ function checkKind({ task, data }: OpenExperiment, loaded: ExperimentData): void
       task.type,
       kind === "cases"
         ? '"classify" or "detect" for cases with classes'
-        : `"predict" or "forecast" for a series; ${task.type} takes cases: a .ts file, sounds, cases, spikes or patterns`,
+        : `"predict", "forecast" or "anomalies" for a series; ${task.type} takes cases: a .ts file, sounds, cases, spikes or patterns`,
     );
   }
+  if (task.type === "anomalies" && kind === "driven")
+    throw new ArgumentError("task.type", task.type, '"predict" if inputs drive the reservoir; anomalies are of one series');
   if (task.type === "forecast" && kind === "driven") {
     throw new ArgumentError("task.type", task.type, '"predict" if inputs drive the reservoir; a forecast takes one series');
   }

@@ -27,6 +27,7 @@ function plannedWarmup(rows: number): number {
 export function resolveRows(experiment: OpenExperiment, data: ExperimentData): Experiment {
   const { washout, task } = experiment;
   if (data.kind === "cases") return { ...experiment, washout: washout === "auto" ? 0 : washout, task: task as TaskDescription };
+  if (task.type === "anomalies") return { ...experiment, washout: 0, task };
   const { train, test, parts } = rowsOf(experiment, data);
   const scored = task.type === "predict" && test !== undefined ? test : train;
   if (washout === "auto" && train < fewestToTrain) throw tooFewRows(experiment, data, train, parts);

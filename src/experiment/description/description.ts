@@ -3,6 +3,7 @@
 
 import type { InputOf } from "@spillway/core/options.js";
 import type { NrmseNorm } from "../../metrics/index.js";
+import type { AnomalySettings } from "../../model/anomaly/options.js";
 import type { ClassifierSettings } from "../../model/index.js";
 import type { ReadoutDescription } from "../../readout/index.js";
 import type { AnyReservoirOptions, EngineSelection, Seed, SpikingReservoirOptions } from "../../reservoir/index.js";
@@ -166,8 +167,15 @@ export interface DetectTask {
   readonly types: boolean;
 }
 
+/** Incidents in a series, at an asked rate of alarms. */
+export interface AnomaliesTask extends Omit<AnomalySettings, "columns" | "seed"> {
+  readonly type: "anomalies";
+  /** First and last row, or time stamp, of each anomaly that is known; they score incidents. */
+  readonly labels?: readonly (readonly [string | number, string | number])[] | undefined;
+}
+
 /** What is to be learnt. */
-export type TaskDescription = PredictTask | ForecastTask | ClassifyTask | DetectTask;
+export type TaskDescription = PredictTask | ForecastTask | ClassifyTask | DetectTask | AnomaliesTask;
 
 /** A task before its data are known. */
 export type OpenTask = Exclude<TaskDescription, ForecastTask> | OpenForecastTask;
@@ -300,10 +308,12 @@ export interface ExperimentInput extends Pick<EngineSelection, "engine" | "plan"
     | "predict"
     | "classify"
     | "detect"
+    | "anomalies"
     | PredictTask
     | WithDefaults<OpenForecastTask, "type" | "horizon">
     | WithDefaults<ClassifyTask, "type">
-    | WithDefaults<DetectTask, "type">;
+    | WithDefaults<DetectTask, "type">
+    | WithDefaults<AnomaliesTask, "type">;
   /**
    * Rows at the start that train nothing. Default "auto": a fifth of the rows that train, at most
    * 100, and for classes 0.

@@ -33,7 +33,7 @@ import { common, dataKinds, taskSchemas } from "./schema.js";
 
 const dataTakes = "an object with task (a generated series), file, sounds, cases, spikes or patterns (generated ones)";
 const modelTakes = 'forecaster, nvar or field, or an object whose "type" is one of them';
-const taskTakes = `predict, classify or detect, or an object whose "type" is predict, forecast, classify or detect`;
+const taskTakes = `predict, classify, detect or anomalies, or an object whose "type" is predict, forecast, classify, detect or anomalies`;
 
 /**
  * Checks an experiment and fills in the defaults.
@@ -102,7 +102,13 @@ function parseFields(source: unknown): OpenExperiment {
 }
 
 /** Neurons of a rate reservoir whose size is not given, by the type of the task. */
-const defaultSizes: Readonly<Record<string, number>> = { predict: plannedSize, forecast: plannedSize, classify: classifierSize };
+const defaultSizes: Readonly<Record<string, number>> = {
+  predict: plannedSize,
+  forecast: plannedSize,
+  classify: classifierSize,
+  // Nothing reads it: the task says the size.
+  anomalies: 1,
+};
 
 function typeOf(value: unknown): unknown {
   return isObject(value) ? value["type"] : value;
@@ -135,6 +141,12 @@ function complete({ seed, seeds, metrics, ...parsed }: Parsed, source: Readonly<
     checkOptions(metricParts.get(name, place).options, options, place);
   }
   checkUnread(rest);
+  if (task.type === "anomalies") {
+    const given = Object.keys(described).some((field) => field !== "size") || described.size !== defaultSizes["anomalies"];
+    if (given) throw new ArgumentError("reservoir", described, "nothing for anomalies; task.size says the neurons");
+    for (const [field, value] of Object.entries({ transforms, baselines }))
+      if (value.length > 0) throw new ArgumentError(field, value, "nothing for anomalies");
+  }
   const needed = task.type === "classify" ? "classify" : "forecast";
   if (!learns(readout).fits.includes(needed)) {
     const fitting = readouts.all().filter(({ fits }) => fits.includes(needed));
@@ -191,10 +203,10 @@ function complete({ seed, seeds, metrics, ...parsed }: Parsed, source: Readonly<
  * test file is the whole test part.
  */
 function checkUnread({ task, data, readout, split, washout }: Pick<Parsed, "task" | "data" | "readout" | "split" | "washout">): void {
-  if (task.type === "detect") {
+  if (task.type === "detect" || task.type === "anomalies") {
     const option = Object.entries(readout).find(([name, value]) => name !== "type" && value !== undefined);
-    if (option) throw new ArgumentError(`readout.${option[0]}`, option[1], "nothing for detect, which trains no readout");
-    if (washout !== "auto" && washout > 0) throw new ArgumentError("washout", washout, "nothing for detect, which trains no readout");
+    if (option) throw new ArgumentError(`readout.${option[0]}`, option[1], `nothing for ${task.type}, which trains no readout`);
+    if (washout !== "auto" && washout > 0) throw new ArgumentError("washout", washout, `nothing for ${task.type}, which trains no readout`);
   }
   const takesCases = task.type === "classify" || task.type === "detect";
   if (takesCases && split.train === 1)
@@ -209,7 +221,7 @@ function checkUnread({ task, data, readout, split, washout }: Pick<Parsed, "task
  * own.
  */
 function reservoirFor(task: OpenTask, described: AnyReservoirOptions): AnyReservoirOptions {
-  if (task.type === "detect") return described;
+  if (task.type === "detect" || task.type === "anomalies") return described;
   return task.type === "classify" ? classifierReservoir(described, task.representation) : forecasterReservoir(described);
 }
 
@@ -228,10 +240,13 @@ function defaultTransforms(
   { task, readout, encode }: Pick<Parsed, "task" | "readout" | "encode">,
   described: AnyReservoirOptions,
 ): readonly TransformDescription[] {
-  return encode || task.type === "detect" || learns(readout).online || takesSpikes(described) ? [] : ["standardise"];
+  return encode || task.type === "detect" || task.type === "anomalies" || learns(readout).online || takesSpikes(described)
+    ? []
+    : ["standardise"];
 }
 
 function defaultBaselines({ type }: OpenTask): readonly BaselineDescription[] {
+  if (type === "anomalies") return [];
   return type === "classify" || type === "detect" ? ["majority"] : ["persistence", "mean"];
 }
 

@@ -20,9 +20,11 @@ import {
   optional,
   record,
   seed,
+  tuple,
   whole,
 } from "@spillway/core/options.js";
 import { metrics } from "../../metrics/index.js";
+import { anomalyTable } from "../../model/anomaly/options.js";
 import { classifierTable, forecasterTable } from "../../model/schemas.js";
 import { readouts } from "../../readout/index.js";
 import { groupedKind, layeredKind } from "../../reservoir/composite/schema.js";
@@ -127,6 +129,9 @@ const encode = object(
   "kept",
 );
 
+const { columns: _, seed: __, ...anomalies } = anomalyTable;
+const rowOrStamp = either("a row or a time stamp", anyText(), whole());
+
 export const taskSchemas = {
   predict: object({
     type: given(choice("predict"), ""),
@@ -182,6 +187,14 @@ export const taskSchemas = {
     state: option(choice("last", "mean"), "last", "The state that is held against the templates."),
     threshold: option(number({ atLeast: -1, atMost: 1 }), 0.5, "The smallest cosine that is a match."),
     types: option(flag, false, "Also look for the eight types of pattern in the spikes of the liquid's own neurons."),
+  }),
+  anomalies: object({
+    type: given(choice("anomalies"), ""),
+    ...anomalies,
+    labels: optional(
+      list(tuple("a pair of rows or time stamps", [rowOrStamp, rowOrStamp]), "a list of pairs of rows or time stamps"),
+      "First and last row, or time stamp, of each anomaly that is known; they score incidents, and choose nothing.",
+    ),
   }),
 };
 
@@ -326,5 +339,5 @@ export const experimentTable = {
     either("", choice("forecaster", "nvar"), ...Object.values(modelSchemas)),
     "What forecasts: forecaster (a reservoir and its readout, the default), nvar (polynomials of delays) or field (local reservoirs), with its options.",
   ),
-  task: given(either("", choice("predict", "classify", "detect"), ...Object.values(taskSchemas)), "What is to be learnt."),
+  task: given(either("", choice("predict", "classify", "detect", "anomalies"), ...Object.values(taskSchemas)), "What is to be learnt."),
 };

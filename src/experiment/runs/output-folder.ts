@@ -17,6 +17,7 @@ const runFiles = [
   "forecasts.csv",
   "history.csv",
   "templates.safetensors",
+  "incidents.csv",
   "spikes.npz",
   "weights.npz",
   "states.npy",

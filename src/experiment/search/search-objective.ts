@@ -42,7 +42,7 @@ export function objectiveOf(
   given: { readonly [Name in keyof SearchObjective]?: SearchObjective[Name] | undefined },
 ): SearchObjective {
   const { type } = experiment.task;
-  if (type === "detect") throw new ArgumentError("task.type", type, "predict, forecast or classify to search over");
+  if (type === "detect" || type === "anomalies") throw new ArgumentError("task.type", type, "predict, forecast or classify to search over");
   const own = type === "predict" ? "validation" : type === "forecast" ? "closedLoop" : "folds";
   const { on = own, score = experiment.metrics[0]!, folds = 5, ...rest } = given;
   if (on !== own) throw new ArgumentError("search.objective.on", on, `${JSON.stringify(own)} for ${type}`);

@@ -2,6 +2,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { ExperimentData } from "../data/experiment-data.js";
 import type { Experiment, TaskDescription } from "../description/description.js";
+import { runAnomalies } from "./anomalies.js";
 import { runClassification } from "./classify.js";
 import { runDetection } from "./detect.js";
 import { runForecast } from "./forecast.js";
@@ -20,6 +21,8 @@ const taskRuns: Readonly<Record<TaskDescription["type"], TaskRun>> = {
     task.type === "classify" && data.kind === "cases" ? runClassification({ ...rest, task }, data, options) : undefined,
   detect: ({ task, ...rest }, data, options) =>
     task.type === "detect" && data.kind === "cases" ? runDetection({ ...rest, task }, data, options) : undefined,
+  anomalies: ({ task, ...rest }, data, options) =>
+    task.type === "anomalies" && data.kind === "series" ? runAnomalies({ ...rest, task }, data, options) : undefined,
 };
 
 /** One seed of an experiment over data that are loaded. @throws ArgumentError for data of another kind */

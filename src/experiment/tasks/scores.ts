@@ -32,6 +32,7 @@ const scoredBy: Readonly<Record<TaskDescription["type"], readonly Metric["of"][]
   forecast: ["series", "horizon", "start", "forecasts"],
   classify: ["classes"],
   detect: ["classes"],
+  anomalies: ["classes"],
 };
 
 /** The names of the metrics that a task can be scored by. */
