@@ -92,7 +92,12 @@ function planOf(context: Context, engine: string, work: Evaluation, { prefixes, 
     summary: `${context.info.name}, ${title} by ${kernel.name} in ${waves === 1 ? "one wave" : `${waves} waves`}, ${formatBytes(bytes)}`,
     bytes,
     details: {
-      ...{ plan: work.ask.kind, ...task.details, reservoirs: work.members.length, seeds: work.bases.length },
+      ...{
+        plan: work.ask.kind === "measures" ? "measures" : "sweep",
+        ...task.details,
+        reservoirs: work.members.length,
+        seeds: work.bases.length,
+      },
       ...{ kernel: kernel.name, waves, reservoirsPerWave: waveSize, ...fastDetail([kernel]) },
     },
   };
