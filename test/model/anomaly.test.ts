@@ -87,6 +87,52 @@ describe("the check series", () => {
   });
 });
 
+/** Scores by the formulas alone: scale, trace and banks of one column. */
+function plainScores(series: readonly number[], patterns: number, radius: number): number[] {
+  const banks = [radius / 1.25, radius, radius * 1.25].map((r) => ({ r, stored: [] as { y: number[]; used: number }[] }));
+  const trace = new Array<number>(8).fill(0);
+  let [m, s] = [series[0]!, 0];
+  return series.map((x, t) => {
+    const z = s > 0 ? (x - m) / s : x === m ? 0 : 8 * Math.sign(x - m);
+    let score = 0;
+    if (t >= 21) {
+      for (let k = 0; k < 8; k++) trace[k]! += 2 ** -k * (Math.asinh(z / 2) - trace[k]!);
+      for (const { r, stored } of banks) {
+        const distances = stored.map(({ y }) => Math.max(...y.map((value, k) => Math.abs(value - trace[k]!))));
+        const d = stored.length > 0 ? Math.min(...distances) : 0;
+        score += d / r / 3 / 0.9;
+        if (stored.length > 0 && d < r) stored[distances.indexOf(d)]!.used = t;
+        else {
+          if (stored.length === patterns) stored.splice(stored.indexOf(stored.reduce((a, b) => (b.used < a.used ? b : a))), 1);
+          stored.push({ y: [...trace], used: t });
+        }
+      }
+    }
+    const share = 1 / (t + 2);
+    const d = t >= 30 && s > 0 ? Math.max(-6 * s, Math.min(6 * s, x - m)) : x - m;
+    m += share * d;
+    s += share * (1.2533 * Math.abs(d) - s);
+    if (t >= 3 && s > 0) s = Math.max(s, 1e-9 * Math.abs(m));
+    return score;
+  });
+}
+
+it("scores as the formulas do, also if banks are full and drop what was used longest ago", async () => {
+  for (const [patterns, radius] of [
+    [200, 0.36],
+    [12, 0.36],
+    [3, 0.2],
+  ] as const) {
+    const series = noise(`plain ${patterns}`, 700).map((value, t) => Math.sin(t / 20) + 0.3 * value + (t % 150 === 0 ? 4 : 0));
+    // R stays at .9 up to the warm-up.
+    const { rows } = (await create({ patterns, radius, forecast: false, warmUp: 690 })).detect(series);
+    const expected = plainScores(series, patterns, radius);
+    rows.slice(0, 690).forEach(({ score }, t) => {
+      expect(score).toBeCloseTo(expected[t]!, 9);
+    });
+  }
+});
+
 describe("the bits", () => {
   const series = (columns: number) =>
     fc.array(

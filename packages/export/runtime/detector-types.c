@@ -24,7 +24,7 @@ typedef struct {
 } column;
 
 typedef struct {
-  /* Rows that were given, rows with those that gaps stand for, and those with a value. */
+  /* Rows that were given, the same with missing rows of gaps, and rows with a value. */
   double row, clock, learned;
   double solved, since;
   /* The last incident: its row, its column, its number. */

@@ -400,7 +400,7 @@ static void learn(column *own, double value, double error, int is_solved)
   (void)is_solved;
 }
 
-/* Takes a row; `row` is null for one that a gap stands for. */
+/* Takes a row; `row` is null for a missing row of a gap. */
 static void take(double *state, const double *row, double *out)
 {
   shared *s = (shared *)state;
@@ -507,7 +507,7 @@ static double usual_step(const shared *s)
   return sorted[PAST_STEPS / 2];
 }
 
-/* The rows that a gap before this one stands for; -1 if they are too many, then all that is short-lived begins anew. */
+/* The rows that are missing before this one; -1 if they are more than 1000. */
 static int gap_before(shared *s, double instant)
 {
   const double passed = instant - s->instant;

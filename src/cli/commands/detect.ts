@@ -78,7 +78,7 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
       const incident = incidents.add(said);
       if (plot !== undefined) kept.push({ row, said });
       if (!file && !isStream) continue;
-      text += writer.line(row, said, incident && incidents.list.indexOf(incident) + 1);
+      text += writer.line(row, said, incident && incidents.list.length);
       // A file is written in pieces; a reader of a stream gets each line at once.
       if (isStream || text.length > 1e6) {
         await put(text);
