@@ -1,7 +1,8 @@
 // Exported modules in the browsers: their hosts, loaded by a page, say what the package says.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { AnomalyDetector, Classifier, Forecaster, saveWasm } from "../../src/model/index.js";
@@ -13,7 +14,7 @@ import { type FolderServer, serveFolder } from "./folder-server.js";
 describe("an exported module", () => {
   const folder = mkdtempSync(join(tmpdir(), "spillway-exported-"));
   let server: FolderServer;
-  let expected: unknown;
+  let expected: unknown[];
 
   beforeAll(async () => {
     const series = waves(1, 1);
@@ -38,6 +39,18 @@ describe("an exported module", () => {
     writeFileSync(join(folder, "series.js"), `export default ${JSON.stringify(series.toArrays())};`);
     const sequence = Array.from({ length: train.cases[0]!.rows }, (_, t) => Array.from(train.cases[0]!.row(t)));
     writeFileSync(join(folder, "case.js"), `export default ${JSON.stringify(sequence)};`);
+    await build({
+      ...{ stdin: { contents: 'export { AnomalyDetector } from "spillway";', resolveDir: process.cwd() }, bundle: true, format: "esm" },
+      ...{ conditions: ["browser"], outdir: folder, entryNames: "package", splitting: true, logLevel: "silent" },
+    });
+    for (const name of ["spillway.wasm", "spillway-fused.wasm"]) copyFileSync(join("dist", name), join(folder, name));
+    // The same detector, made by the package in the page and saved in the middle.
+    const alone = await AnomalyDetector.create({ size: 20, detect: "both" });
+    const rows = alone.detect(series).rows;
+    expected.push(
+      rows.map(({ score, pValue, lower }) => [score, pValue, lower[0] ?? null]),
+      [...alone.state],
+    );
     server = await serveFolder(folder);
   });
   afterAll(() => {
@@ -60,7 +73,15 @@ describe("an exported module", () => {
         const sequence = (await import("/case.js")).default;
         const [watch, series] = [await model("watch"), (await import("/series.js")).default];
         const said = series.map((row) => watch.update(row)).map(({ score, pValue, expected }) => [score, pValue, expected[0]]);
-        return [tide.forecast(9).flat(), tiny.forecast(9).flat(), gesture.classify(sequence).shares, said];`);
+        const { AnomalyDetector } = await import("/package.js");
+        let detector = await AnomalyDetector.create({ size: 20, detect: "both" });
+        const rows = [];
+        for (const [t, row] of series.entries()) {
+          if (t === 99) detector = await AnomalyDetector.fromBytes(await detector.toBytes());
+          rows.push(detector.update(row));
+        }
+        const own = [rows.map(({ score, pValue, lower }) => [score, pValue, lower[0] ?? null]), [...detector.state]];
+        return [tide.forecast(9).flat(), tiny.forecast(9).flat(), gesture.classify(sequence).shares, said, ...own];`);
       expect(said).toEqual(expected);
     } finally {
       await browser.close();

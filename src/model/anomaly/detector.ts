@@ -6,7 +6,7 @@ import { describe } from "@spillway/core/text.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { readBytes } from "@spillway/io/files.js";
-import { isList, Matrix, type MatrixLike } from "@spillway/numerics";
+import { isList, loadWasm, Matrix, type MatrixLike } from "@spillway/numerics";
 import { minuteMs } from "../../series/civil.js";
 import { firstTime, lastTime, parseStamp } from "../../series/time-form.js";
 import type { TimeColumn } from "../../series/time-grid.js";
@@ -95,6 +95,8 @@ export class AnomalyDetector {
 
   static async #opened(settings: AnomalySettings, state: Float64Array): Promise<AnomalyDetector> {
     const { detectorModule } = await import("../wasm/module.js");
+    // A reservoir is drawn with the kernels of the package.
+    if (settings.forecast && settings.size > 0) await loadWasm();
     const { module, end } = detectorModule(settings);
     const { instance } = await WebAssembly.instantiate(module as BufferSource);
     const detector = new AnomalyDetector(settings, layoutOf(settings), instance.exports as unknown as Exports, end);
