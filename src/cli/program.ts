@@ -390,7 +390,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
   serve: (command, { signal, print, exit }) =>
     command
       .description("answer requests with a saved model: HTTP, JSON in and out")
-      .argument("<model>", "a model file: a forecaster, classifier, pipeline or reservoir")
+      .argument("<model>", "a model file: a forecaster, classifier, pipeline, detector or reservoir")
       .addOption(flagOf(serveTable, "port", { short: "p" }))
       .addOption(flagOf(serveTable, "host", { value: "address" }))
       .option("--names <names>", helpOf(serveTable.names), namesOf, serveTable.names.default)
