@@ -13,13 +13,16 @@ import { packageVersion } from "./version.js";
 export type ModelKind = "reservoir" | "forecaster" | "nvar" | "field" | "classifier" | "pipeline" | "detector";
 
 const formatName = "spillway";
-const formatVersion = 1;
+/** The format versions that are read; files of what the first one can say are written in it. */
+const formatVersion = 2;
 const kinds: readonly string[] = ["reservoir", "forecaster", "nvar", "field", "classifier", "pipeline", "detector"] satisfies ModelKind[];
 
 /** Tensors by name and notes by name: the content of a model file. */
 export interface ModelContent {
   readonly tensors: Readonly<Record<string, SafetensorsTensor>>;
   readonly metadata: Readonly<Record<string, string>>;
+  /** The format version that is written; left out, 1. */
+  readonly formatVersion?: number;
 }
 
 /** A decoded model file. */
@@ -57,7 +60,7 @@ const blankDigest = "0".repeat(64);
  * gives the same bytes.
  */
 export async function encodeModelFile(kind: ModelKind, content: ModelContent): Promise<Uint8Array> {
-  const notes = { format: formatName, formatVersion: String(formatVersion), kind, packageVersion, sha256: blankDigest };
+  const notes = { format: formatName, formatVersion: String(content.formatVersion ?? 1), kind, packageVersion, sha256: blankDigest };
   const bytes = encodeSafetensors(content.tensors, { ...content.metadata, ...notes });
   const place = digestPlace(bytes, blankDigest);
   bytes.set(new TextEncoder().encode(await sha256([bytes])), place);

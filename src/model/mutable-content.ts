@@ -6,6 +6,8 @@ import type { FloatArray } from "@spillway/numerics";
 export interface MutableContent {
   readonly tensors: Record<string, SafetensorsTensor>;
   readonly metadata: Record<string, string>;
+  /** The format version, if it is not the first. */
+  formatVersion?: number;
 }
 
 export function emptyContent(): MutableContent {

@@ -39,7 +39,16 @@ import type { ClockNote } from "./forecaster/clock.js";
 import { type RowModel, rowModelTakes } from "./forecaster/hybrid.js";
 import { chooseLambdaTable } from "./forecaster/lambda-choice.js";
 import { missingKind } from "./forecaster/missing-option.js";
-import { type ChooseOptions, type ForecasterOptions, type ForecasterSettings, membersKind, targetsOption } from "./forecaster/options.js";
+import {
+  type ChooseOptions,
+  type ForecasterOptions,
+  type ForecasterSettings,
+  memberNames,
+  membersKind,
+  reservoirsKind,
+  targetsOption,
+  weightsOption,
+} from "./forecaster/options.js";
 import { chooseDefaults } from "./forecaster/plan.js";
 import { tableNamesOption } from "./table-names.js";
 
@@ -100,7 +109,8 @@ export const forecasterTable = {
     either(seasonTakes, whole({ atLeast: 1, takes: seasonTakes }), list(whole({ atLeast: 1, takes: seasonTakes }), seasonTakes, 1)),
     "Rows of a season, or of each of several.",
   ),
-  members: optional(membersKind, "Reservoirs of other seeds, whose median is the forecast; 5 with a horizon, else 1."),
+  members: optional(membersKind, "Members of a combination, or reservoirs of other seeds, whose median is the forecast."),
+  weights: weightsOption,
   choose: optional(object(chooseTable), "How settings and lambda are chosen."),
   missing: optional(missingKind, "What becomes of missing values (NaN) of a series; left out, error."),
   transforms: optional(transformsKind, "What is done to a series, in order, and undone on forecasts."),
@@ -167,6 +177,16 @@ const pairKind = object({
   failure: optional(text(), "Why there is no score."),
 });
 const startKind = object({ sequence: given(whole(), "Which series."), row: given(whole(), "The first row that is forecast.") });
+const weightedKind = object({
+  name: given(choice(...memberNames), "Which."),
+  weights: given(list(number({ atLeast: 0 }), "a list of numbers", 1), "One a column."),
+  errors: optional(list(number({ atLeast: 0 }), "a list of numbers", 1), "Mean absolute errors, one a column."),
+  groups: given(whole({ atLeast: 1 }), "How many candidates it is the median of."),
+  scores: optional(
+    list(object({ lambda: given(number({ above: 0 }), "The penalty."), error: given(number({ atLeast: 0 }), "Its error.") }), "a list"),
+    "Of each penalty.",
+  ),
+});
 const choiceNote = object({
   horizon: given(whole({ atLeast: 1 }), "Steps."),
   loss: given(choice("rmse", "mae", "smape", "validTime"), "How forecasts were scored."),
@@ -180,14 +200,84 @@ const choiceNote = object({
     [],
     "What was tried.",
   ),
-  scores: given(list(pairKind, "a list of pairs", 1), "Every pair."),
-  kept: given(list(pairKind, "a list of pairs", 1), "The best."),
+  scores: given(list(pairKind, "a list of pairs"), "Every pair."),
+  kept: given(list(pairKind, "a list of pairs"), "The best."),
+  members: optional(list(weightedKind, "a list of weighted members", 1), "The members of a combination."),
+  validated: optional(
+    object({ rows: given(whole({ atLeast: 1 }), "Rows."), season: given(whole({ atLeast: 1 }), "Rows of a season.") }),
+    "What members were weighed by.",
+  ),
   seconds: optional(number({ atLeast: 0 }), "What choosing took, in files of earlier versions."),
 });
 
 /** @throws ArgumentError */
 export function parseChoice(value: unknown): Omit<ForecasterChoice, "targets" | "errors"> {
-  return choiceNote.read(value, "choice");
+  const choice = choiceNote.read(value, "choice");
+  const { members, validated, kept } = choice;
+  if (members === undefined ? kept.length === 0 : validated === undefined)
+    throw new ArgumentError("choice", value, "kept pairs of a loop, or members with what they were weighed by");
+  return choice;
+}
+
+/** What each member of a combination is. */
+const combinationNote = list(choice("loop", "direct", "classical"), "a list of loop, direct or classical", 1);
+
+/** @throws ArgumentError */
+export function parseCombination(value: unknown): readonly ("loop" | "direct" | "classical")[] {
+  return combinationNote.read(value, "combination");
+}
+
+const directNote = object({
+  window: given(whole({ atLeast: 1 }), "Rows of a window."),
+  season: given(whole({ atLeast: 1 }), "Rows of a season."),
+  horizon: given(whole({ atLeast: 1 }), "Steps of the readout."),
+  known: given(whole(), "Known inputs."),
+  least: given(list(number({ atLeast: 0 }), "a list of numbers, one a column", 1), "The least value of logarithms; 0 for none."),
+});
+
+/** @throws ArgumentError */
+export function parseDirect(value: unknown) {
+  const found = directNote.read(value, "direct");
+  if (found.season > 1 && found.season > found.window) throw new ArgumentError("direct", value, "a window of a season at least");
+  return found;
+}
+
+const classicalNote = object({
+  method: given(choice("theta", "damped", "ets", "seasonalNaive"), "Which."),
+  season: given(whole({ atLeast: 1 }), "Rows of a season."),
+  columns: given(whole({ atLeast: 1 }), "What it predicts."),
+  known: given(whole(), "Known inputs."),
+  smoothed: given(
+    list(
+      object({
+        last: given(number(), "The last value."),
+        smoothing: given(
+          object({
+            season: given(choice("none", "additive", "multiplicative"), "How the season enters."),
+            level: given(number(), "l."),
+            trend: given(number(), "b."),
+            damping: given(number(), "phi."),
+            alpha: given(number(), "Of the level."),
+            beta: given(number(), "Of the trend."),
+            gamma: given(number(), "Of the season."),
+            indices: given(list(number(), "a list of numbers"), "Of the rows to come."),
+            least: optional(number(), "No forecast is below it."),
+          }),
+          "Its parameters and its position.",
+        ),
+      }),
+      "a list of columns",
+    ),
+    "One a column; none after a reset.",
+  ),
+});
+
+/** @throws ArgumentError */
+export function parseClassical(value: unknown) {
+  const found = classicalNote.read(value, "classical");
+  const isBad = found.smoothed.some(({ smoothing: { season, indices } }) => (season === "none") !== (indices.length === 0));
+  if (isBad) throw new ArgumentError("classical", value, "indices if and only if there is a season");
+  return found;
 }
 
 const preprocessingNote = object({
@@ -222,7 +312,7 @@ export const classifierTable = {
     { type: "ridge" },
     "The readout of classes and its options.",
   ),
-  members: option(membersKind, 1, "Reservoirs that vote, each of another seed."),
+  members: option(reservoirsKind, 1, "Reservoirs that vote, each of another seed."),
   vote: option(choice("majority", "mean"), "majority", "How members agree."),
 } satisfies TableOf<ClassifierSettings>;
 

@@ -23,7 +23,7 @@ describe("a forecaster says what is wrong with", () => {
     ["no data", () => train(null as unknown as number[]), "series is null; it takes a Matrix"],
     [
       "a season that is longer than the rows",
-      () => train(wave(400), { horizon: 10, season: [24, 500] }),
+      () => train(wave(400), { horizon: 10, season: [24, 500], members: ["loop"] }),
       "season is 24, 500; a readout would get 572 rows of it (a season and a seventh), and 299 are left to train on",
     ],
     [
@@ -96,7 +96,7 @@ describe("a forecaster says what is wrong with", () => {
     [
       "an unknown option that resembles none",
       () => train(wave(300), { lambda: 3 }),
-      'unknown field "lambda"; known fields are reservoir, model, matrices, engine, context, plan, threads, profile, washout, horizon, targets, season, members, choose, missing, transforms, standardise, hold, bounds, lags, calendar, table, hybrid, readout',
+      'unknown field "lambda"; known fields are reservoir, model, matrices, engine, context, plan, threads, profile, washout, horizon, targets, season, members, weights, choose, missing, transforms, standardise, hold, bounds, lags, calendar, table, hybrid, readout',
     ],
     [
       "an option it does not take",

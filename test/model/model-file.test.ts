@@ -157,8 +157,8 @@ describe("a model file that cannot be used says why", () => {
   it("a newer version", () =>
     reject(
       "forecaster",
-      (file) => Object.assign(file.metadata, { formatVersion: "2", packageVersion: "3.1.0" }),
-      /it was written in format version 2, by spillway 3\.1\.0; this is spillway 0\.1\.0, which reads up to version 1: update spillway/,
+      (file) => Object.assign(file.metadata, { formatVersion: "3", packageVersion: "3.1.0" }),
+      /it was written in format version 3, by spillway 3\.1\.0; this is spillway 0\.1\.0, which reads up to version 2: update spillway/,
     ));
 
   it("another kind", async () => {

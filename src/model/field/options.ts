@@ -21,7 +21,7 @@ import type { EngineSelection, ReservoirOptions } from "../../reservoir/index.js
 import { selectionTable } from "../../reservoir/options.js";
 import { anyTransformKind, type Transform } from "../../series/transform-kinds.js";
 import { type LambdaSettings, lambdaSettingsTable } from "../forecaster/lambda-choice.js";
-import { membersKind } from "../forecaster/options.js";
+import { reservoirsKind } from "../forecaster/options.js";
 
 /** What lies beyond the last site of a direction: the first one again, or nothing. */
 export type FieldEdges = "periodic" | "open";
@@ -105,7 +105,7 @@ export const fieldTable = {
   halo: option(oneOrPair(whole()), 0, "Sites on each side that a reservoir sees beside its own."),
   edges: option(oneOrPair<FieldEdges>(edge), "periodic", "Whether the first site follows the last one."),
   shared: option(flag, true, "One reservoir and one readout for all groups."),
-  members: optional(membersKind, "Forecasters of other seeds, whose median is the forecast; left out, 1."),
+  members: optional(reservoirsKind, "Forecasters of other seeds, whose median is the forecast; left out, 1."),
   washout: option(whole(), 100, "Rows at the start of every series that train nothing."),
   transforms: optional(list(anyTransformKind, "a list of transforms"), "What is done to the field first, and undone on forecasts."),
   standardise: option(flag, true, "Turn the field into z-scores."),

@@ -1,14 +1,16 @@
-// The bands around a forecast: split conformal by step, from the errors that chose the model. After
-// a logarithm or a power they are measured on its scale.
+// The bands around a forecast and its quantiles: split conformal by step, from the errors that chose
+// the model; after a logarithm or a power they are measured on its scale. Those of a combination are
+// of its errors of all steps together, also of short series.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import { type BandOffsets, conformalOffsets, ensembleBand, fewestScores } from "../../series/conformal.js";
+import { errorQuantile } from "../../series/error-quantiles.js";
 import { scaleOf, type ValueScale } from "../../series/pointwise.js";
 import type { FittedTransforms } from "../../series/transforms.js";
 import { type Bound, bounded } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
 import { selected } from "./data.js";
-import type { ForecastBand } from "./forecast.js";
+import type { ForecastBand, ForecastQuantile } from "./forecast.js";
 
 /** What bands are asked for. */
 interface Asked {
@@ -24,8 +26,9 @@ interface Asked {
 export function checkIntervals(
   { choice, members }: { readonly choice: ForecasterChoice | undefined; readonly members: readonly unknown[] },
   steps: number,
-  { intervals: levels, bandsFrom }: Asked,
+  { intervals, quantiles, bandsFrom }: Asked & { readonly quantiles: readonly number[] },
 ): void {
+  const levels = [...intervals, ...quantiles.map(shareOf)];
   if (levels.length === 0) return;
   if (bandsFrom === "members") {
     if (members.length > 1) return;
@@ -33,23 +36,25 @@ export function checkIntervals(
       field: "bandsFrom",
     });
   }
+  const field = intervals.length > 0 ? "intervals" : "quantiles";
   if (!choice)
     throw ArgumentError.because(
-      "intervals was given; this forecaster knows no errors of forecasts to take them from; fit it with a horizon, or with choose",
-      { field: "intervals" },
+      `${field} was given; this forecaster knows no errors of forecasts to take them from; fit it with a horizon, or with choose`,
+      { field },
     );
+  if (choice.members) return;
   if (steps > choice.horizon)
     throw new ArgumentError(
       "steps",
       steps,
-      `at most ${choice.horizon} with intervals, which is the horizon that the forecaster was fitted with`,
+      `at most ${choice.horizon} with ${field}, which is the horizon that the forecaster was fitted with`,
     );
   const starts = (choice.errorStarts ?? choice.starts).length;
   for (const [i, level] of levels.entries())
     if (starts < fewestScores(level))
       throw new ArgumentError(
-        `intervals[${i}]`,
-        level,
+        i < intervals.length ? `intervals[${i}]` : `quantiles[${i - intervals.length}]`,
+        i < intervals.length ? level : quantiles[i - intervals.length]!,
         `at most ${(starts / (starts + 1)).toFixed(3)}: forecasts from ${starts} starts inside the training part cannot give more; ${fewestScores(level)} can`,
       );
 }
@@ -71,12 +76,59 @@ export function bandsOf(
 ): readonly ForecastBand[] | undefined {
   if (intervals.length === 0) return undefined;
   if (bandsFrom === "members") return intervals.map((level) => ({ level, ...ensembleBand(made, level) }));
+  if (choice?.members) return intervals.map((level) => ({ level, ...bandAround(values, choice, level) }));
   return bandsAround(
     values,
     choice!,
     members.map(({ preprocessing }) => preprocessing.transforms),
     intervals,
   );
+}
+
+/** The share that the band between a quantile and the one as far above or below the middle holds. */
+function shareOf(quantile: number): number {
+  return Math.abs(2 * quantile - 1);
+}
+
+/** The quantiles of a forecast, whose levels are checked: ends of bands, which never cross. */
+export function quantilesOf(
+  source: BandSource,
+  forecasts: Parameters<typeof bandsOf>[1],
+  {
+    quantiles,
+    bandsFrom,
+    bounds,
+  }: Pick<Asked, "bandsFrom"> & {
+    readonly quantiles: readonly number[];
+    readonly bounds: readonly Bound[];
+  },
+): readonly ForecastQuantile[] | undefined {
+  if (quantiles.length === 0) return undefined;
+  return quantiles.map((level) => {
+    const share = shareOf(level);
+    const [band] = share === 0 ? [] : (bandsOf(source, forecasts, { intervals: [share], bandsFrom }) ?? []);
+    const values = band ? (level < 0.5 ? band.lower : band.upper) : forecasts.values;
+    return { level, values: bounded(values, bounds) };
+  });
+}
+
+/** The band of a combination: as far down as up, wider with each step. */
+function bandAround(values: Matrix<Float64Array>, choice: ForecasterChoice, level: number): Pick<ForecastBand, "lower" | "upper"> {
+  const { errors, horizon, validated, starts } = choice;
+  const { rows, season } = validated!;
+  const [lower, upper] = [Matrix.zeros(values.rows, values.cols), Matrix.zeros(values.rows, values.cols)];
+  for (let c = 0; c < values.cols; c++) {
+    const column = Float64Array.from(errors.column(c));
+    const own = starts.map((_, k) => column.subarray(k * horizon, (k + 1) * horizon));
+    const half = errorQuantile({ errors: own, horizons: rows / horizon, validated: rows, season }, (1 + level) / 2, values.rows);
+    for (let k = 0; k < values.rows; k++) {
+      // Where nothing was measured nothing is known.
+      const width = Number.isNaN(half[k]!) ? Number.POSITIVE_INFINITY : half[k]!;
+      lower.row(k)[c] = values.at(k, c) - width;
+      upper.row(k)[c] = values.at(k, c) + width;
+    }
+  }
+  return { lower, upper };
 }
 
 /**

@@ -1,6 +1,7 @@
 // What was chosen by validation forecasts, and how it was scored.
 import type { Matrix } from "@spillway/numerics";
 import type { ForecastLoss } from "./loss.js";
+import type { MemberName } from "./options.js";
 
 /** A start of a validation forecast: its first row is row `row` of sequence `sequence`. */
 export interface ValidationStart {
@@ -31,6 +32,19 @@ export interface ScoredPair {
   readonly failure?: string | undefined;
 }
 
+/** A member of a combination, with its weights. */
+export interface WeightedMember {
+  readonly name: MemberName;
+  /** One a column; of all members together they are 1. */
+  readonly weights: readonly number[];
+  /** Mean absolute errors at the origins, one a column; undefined if nothing was measured there. */
+  readonly errors?: readonly number[] | undefined;
+  /** How many candidates it is the median of. */
+  readonly groups: number;
+  /** Of the direct member the root mean square error of each penalty, over that of the columns. */
+  readonly scores?: readonly { readonly lambda: number; readonly error: number }[] | undefined;
+}
+
 /** What was chosen, and by which forecasts. */
 export interface ForecasterChoice {
   readonly horizon: number;
@@ -40,6 +54,10 @@ export interface ForecasterChoice {
   readonly candidates: readonly TriedSetting[];
   /** Every pair, candidates in their order and lambdas in theirs. */
   readonly scores: readonly ScoredPair[];
+  /** The members of a combination; undefined of a loop alone. */
+  readonly members?: readonly WeightedMember[] | undefined;
+  /** What the members were weighed by: rows from the first origin on, and rows of a season. */
+  readonly validated?: { readonly rows: number; readonly season: number } | undefined;
   /** The pairs that the model is made of, best first. */
   readonly kept: readonly ScoredPair[];
   /**

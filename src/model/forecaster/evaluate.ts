@@ -70,11 +70,11 @@ export async function evaluate(
 }
 
 /** The median forecasts of a candidate's members for each lambda, or why there are none. */
-async function tryCandidate(
+export async function tryCandidate(
   data: readonly CheckedSeries[],
   parts: ValidationParts,
   { transforms, members }: Candidate,
-  { lambdas, horizon, warmup }: EvaluateOptions,
+  { lambdas, horizon, warmup }: Pick<EvaluateOptions, "lambdas" | "horizon" | "warmup">,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly forecasts: readonly (Matrix<Float64Array> | Error)[]; readonly members: readonly TriedMember[] }> {
   const unfit = unfitTransform(data, parts, transforms);

@@ -1,5 +1,6 @@
 // A Forecaster as a model file and back: which tensors and notes it is made of.
 
+import { ArgumentError } from "@spillway/core/errors.js";
 import { missingCells } from "@spillway/io/missing.js";
 import { Matrix } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
@@ -15,7 +16,7 @@ import { TensorReader } from "../tensor-reader.js";
 import type { Bound } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
 import type { ClockNote } from "./clock.js";
-import type { MemberState } from "./member.js";
+import type { ForecasterMember, MemberState } from "./member.js";
 import type { LastRows } from "./missing.js";
 import type { SeriesSettings } from "./model.js";
 import type { ForecasterSettings } from "./options.js";
@@ -69,11 +70,16 @@ export function encodeReservoirs(
   if (members.length > 1) content.metadata["groups"] = stableJson(groups);
 }
 
+/** A member as files hold it. */
+export function memberFile({ computer, readout, preprocessing, lags, state }: ForecasterMember): MemberFile {
+  return { model: computer.model, readout, preprocessing, lags, state };
+}
+
 function prefixOf(member: number, members: number): string {
   return members > 1 ? `member.${member}.` : "";
 }
 
-function putMember(
+export function putMember(
   content: MutableContent,
   prefix: string,
   { model, readout, preprocessing, lags, state }: MemberFile,
@@ -101,6 +107,10 @@ function putMember(
 export async function decodeForecaster(file: ModelFile, source: string): Promise<ForecasterParts> {
   const { parseForecasterSettings, parseGroups } = await import("../schemas.js");
   const reader = new TensorReader(file, source);
+  if (reader.hasNote("combination"))
+    throw ArgumentError.because('the model combines members, which an export does not hold; fit it with members: ["loop"]', {
+      field: "members",
+    });
   const groups = reader.hasNote("groups") ? reader.check("groups", () => parseGroups(reader.json("groups"))) : [0];
   const note = reader.json("forecaster");
   // Files from before outputs were held say nothing of it.
@@ -135,7 +145,7 @@ export async function getCommon(reader: TensorReader, settings: SeriesSettings, 
   return { choice, time, bounds, last };
 }
 
-async function getMember(reader: TensorReader, prefix: string, settings: ForecasterSettings): Promise<MemberFile> {
+export async function getMember(reader: TensorReader, prefix: string, settings: ForecasterSettings): Promise<MemberFile> {
   const { parsePreprocessingNote } = await import("../schemas.js");
   const model = await getReservoir(reader, prefix);
   // Earlier files have this note under another name.

@@ -11,6 +11,14 @@ export interface ForecastBand {
   readonly upper: Matrix<Float64Array>;
 }
 
+/** A value for each step below which a share of the values to come lies. */
+export interface ForecastQuantile {
+  /** The share, such as 0.1. */
+  readonly level: number;
+  /** steps x O, in the units of the data. */
+  readonly values: Matrix<Float64Array>;
+}
+
 /**
  * A forecast: a matrix, steps x O in the units of the data, with the time stamps of its rows if the
  * forecaster knows them, and the bands that were asked for.
@@ -22,11 +30,19 @@ export class Forecast extends Matrix<Float64Array> {
    * A band for each of the `intervals` that were asked for, in their order; undefined without any.
    */
   readonly bands: readonly ForecastBand[] | undefined;
+  /** Of each of the `quantiles` that were asked for, in their order; undefined without any. */
+  readonly quantiles: readonly ForecastQuantile[] | undefined;
 
-  constructor({ rows, cols, data }: Matrix<Float64Array>, times?: readonly string[], bands?: readonly ForecastBand[]) {
+  constructor(
+    { rows, cols, data }: Matrix<Float64Array>,
+    times?: readonly string[],
+    bands?: readonly ForecastBand[],
+    quantiles?: readonly ForecastQuantile[],
+  ) {
     super(rows, cols, data);
     this.times = times;
     this.bands = bands;
+    this.quantiles = quantiles;
   }
 
   /** The forecast itself: `const { values, times } = await forecaster.forecast(24)`. */

@@ -18,7 +18,7 @@ import { NotFittedError } from "../errors.js";
 import { decodeModelFile, encodeModelFile, type LoadOptions } from "../model-file.js";
 import { emptyContent } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
-import { bandsOf, boundedBands, checkIntervals, selectedBands } from "./bands.js";
+import { bandsOf, boundedBands, checkIntervals, quantilesOf, selectedBands } from "./bands.js";
 import { type Bound, bounded } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
 import { Clock } from "./clock.js";
@@ -37,7 +37,8 @@ import {
   selected,
   withTimes,
 } from "./data.js";
-import { askMembers, medianOfMembers } from "./ensemble.js";
+import { type DefaultForecastModel, defaultKind } from "./default-model.js";
+import { agreed, askMembers } from "./ensemble.js";
 import { exponentsOf } from "./exponents.js";
 import { putBounds, putChoice, putLast } from "./file.js";
 import { Forecast } from "./forecast.js";
@@ -67,7 +68,6 @@ import {
   type TimesOption,
 } from "./options.js";
 import { outsideOf } from "./outside.js";
-import { type ReservoirForecastModel, reservoirKind } from "./reservoir-model.js";
 import { type FollowingRows, lowParts, predictedParts, type RowOptions, scoredData, trainingRows, warmUpRows, withLow } from "./rows.js";
 import { scoredRows, scorerOf } from "./score.js";
 
@@ -128,7 +128,7 @@ export interface ForecasterConstructors<Model extends ForecastModel, Options, Lo
  * });
  * const next = await forecaster.forecast(24); // rows 8000 to 8023
  */
-export class Forecaster<Model extends ForecastModel = ReservoirForecastModel> implements AsyncDisposable {
+export class Forecaster<Model extends ForecastModel = DefaultForecastModel> implements AsyncDisposable {
   readonly settings: Model["settings"];
   readonly #model: Model;
   /** Calls wait for those before them. */
@@ -153,24 +153,24 @@ export class Forecaster<Model extends ForecastModel = ReservoirForecastModel> im
    * the trainer of the readout throws
    */
   static create(options: ForecasterOptions): Promise<Forecaster> {
-    return reservoirs.create(options);
+    return ownKind.create(options);
   }
 
   /** Makes a forecaster and trains it. */
   static fit(data: ForecasterData | ForecasterSequences, options: ForecasterOptions & TimesOption & WorkOptions): Promise<Forecaster> {
-    return reservoirs.fit(data, options);
+    return ownKind.fit(data, options);
   }
 
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static fromBytes(bytes: Uint8Array, options: ForecasterLoadOptions = {}): Promise<Forecaster> {
-    return reservoirs.fromBytes(bytes, options);
+    return ownKind.fromBytes(bytes, options);
   }
 
   /**
    * Opens a file that `save` wrote (Node). @throws FileError with the reason if it cannot be used
    */
   static load(path: string, options: Omit<ForecasterLoadOptions, "source"> = {}): Promise<Forecaster> {
-    return reservoirs.load(path, options);
+    return ownKind.load(path, options);
   }
 
   /**
@@ -190,7 +190,7 @@ export class Forecaster<Model extends ForecastModel = ReservoirForecastModel> im
       const timed = clock.train(checked);
       const trained = await this.#model.fit({ ...rows, data: timed, calendarColumns: clock.columns }, this.#trained?.members ?? [], work);
       const { choice } = trained;
-      if (this.settings.calendar === "choose" && choice && !choice.candidates[choice.kept[0]!.candidate]!.calendar) clock.leaveCalendar();
+      if (this.settings.calendar === "choose" && choice && !isCalendarKept(choice)) clock.leaveCalendar();
       this.#trained = trained as Trained<MemberOf<Model>>;
       this.#clock = clock;
       this.#last = rows.last;
@@ -351,9 +351,10 @@ export class Forecaster<Model extends ForecastModel = ReservoirForecastModel> im
     const trained = this.#fitted();
     const made = await askMembers(trained, work, (member, each) => member.predict(rows, each, variants));
     const out = made[0]!.map((_, k) =>
-      medianOfMembers(
+      agreed(
         trained,
         made.map((each) => each[k]!),
+        this.bounds,
       ),
     );
     this.#clock.advance(rows.series.rows);
@@ -368,12 +369,12 @@ export class Forecaster<Model extends ForecastModel = ReservoirForecastModel> im
    */
   async forecast(steps: number, options: ForecastOptions = {}): Promise<Forecast> {
     return this.#turns.take(async () => {
-      const { inputs, known, warmup, history, intervals, bandsFrom, signal, onProgress } = resolve(forecastTable, options);
+      const { inputs, known, warmup, history, intervals, quantiles, bandsFrom, signal, onProgress } = resolve(forecastTable, options);
       const trained = this.#fitted();
       const { bounds } = this;
       const { targets } = this.settings;
       checkWhole("steps", steps, 1);
-      checkIntervals(trained, steps, { intervals, bandsFrom });
+      checkIntervals(trained, steps, { intervals, quantiles, bandsFrom });
       const prefix = this.#prefix(warmup);
       return this.#puttingBack(async () => {
         await this.#start(prefix, signal);
@@ -384,10 +385,12 @@ export class Forecaster<Model extends ForecastModel = ReservoirForecastModel> im
         const ahead = this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known;
         const outside = outsideOf(this.#first, this.#clock, { inputs, known: ahead }, steps);
         const made = await askMembers(trained, { signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
-        const values = medianOfMembers(trained, made);
+        const values = agreed(trained, made, bounds);
         const bands = bandsOf(trained, { values, made }, { intervals, bandsFrom });
         const ends = bands && selectedBands(boundedBands(bands, bounds), targets);
-        return new Forecast(selected(bounded(values, bounds), targets), this.#clock.times(steps), ends);
+        const levels = quantilesOf(trained, { values, made }, { quantiles, bandsFrom, bounds });
+        const asked = levels?.map((each) => ({ level: each.level, values: selected(each.values, targets) }));
+        return new Forecast(selected(bounded(values, bounds), targets), this.#clock.times(steps), ends, asked);
       });
     });
   }
@@ -575,6 +578,11 @@ export class Forecaster<Model extends ForecastModel = ReservoirForecastModel> im
   }
 }
 
+/** Whether what was chosen takes the calendar. */
+function isCalendarKept({ kept, candidates }: ForecasterChoice): boolean {
+  return kept.length > 0 && candidates[kept[0]!.candidate]!.calendar;
+}
+
 /** How forecasters of one kind are made. */
 export function forecastersOf<Model extends ForecastModel, Options, Loading extends LoadOptions>({
   kind,
@@ -607,4 +615,4 @@ export function forecastersOf<Model extends ForecastModel, Options, Loading exte
   };
 }
 
-const reservoirs = forecastersOf<ReservoirForecastModel, ForecasterOptions, ForecasterLoadOptions>(reservoirKind);
+const ownKind = forecastersOf<DefaultForecastModel, ForecasterOptions, ForecasterLoadOptions>(defaultKind);

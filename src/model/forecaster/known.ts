@@ -29,6 +29,11 @@ export function inputsBefore(rows: Matrix, known: Matrix, recent: Matrix): Matri
 
 /** The last row of a series, which waits for what is known of the next. @throws ArgumentError */
 export function pendingRow(recent: Matrix): Matrix<Float64Array> {
-  if (recent.rows === 0) throw ArgumentError.because("there is no row to go on from after a reset; give warmup", { field: "warmup" });
+  if (recent.rows === 0) throw noRow();
   return lastRows(1, recent);
+}
+
+/** Why nothing is forecast after a reset. */
+export function noRow(): ArgumentError {
+  return ArgumentError.because("there is no row to go on from after a reset; give warmup", { field: "warmup" });
 }

@@ -58,9 +58,18 @@ export interface ForecasterSettings {
   readonly season?: number | readonly number[] | undefined;
   /**
    * Reservoirs of one setting, each of another seed (or a list of seeds), whose median is the
-   * forecast. Default 5 with a horizon, else 1.
+   * forecast. Default 5 with a horizon, else 1. Or, with a horizon, names of members that are
+   * combined: "loop" (a closed loop), "direct" (a readout of windows that are scaled one by one),
+   * "theta", "damped" and "ets" (exponential smoothing) and "seasonalNaive". Each takes part if the
+   * rows are enough for it, from 2 rows on; their weighted mean is the forecast. A described
+   * reservoir is the loop's.
    */
-  readonly members?: number | readonly Seed[] | undefined;
+  readonly members?: number | readonly Seed[] | readonly MemberName[] | undefined;
+  /**
+   * How the members of a combination are weighed: by their errors at earlier origins of the series
+   * (default), or all alike.
+   */
+  readonly weights?: "validation" | "equal" | undefined;
   /**
    * How settings and lambda are chosen. A lambda is scored with its neighbours (`ScoredPair`). Of
    * pairs of the two whose scores are within 0.1 % of the best, the one with the largest lambda is taken, then the earliest candidate; if fewer than five
@@ -122,6 +131,17 @@ export interface ForecasterSettings {
   readonly hybrid?: HybridUse | undefined;
   /** The trainer of the readout. A trainer that is your own object is kept as `{ type: "own" }`. */
   readonly readout: ReadoutDescription | OwnReadout;
+}
+
+/** Members of a combination: a closed loop, a readout of scaled windows, and classical methods. */
+export const memberNames = ["loop", "direct", "theta", "damped", "ets", "seasonalNaive"] as const;
+
+/** A member of a combination. */
+export type MemberName = (typeof memberNames)[number];
+
+/** Whether members are those of a combination, and not reservoirs. */
+export function areNames(members: ForecasterSettings["members"]): members is readonly MemberName[] {
+  return Array.isArray(members) && members.length > 0 && members.every((each) => memberNames.includes(each));
 }
 
 /** How a forecaster with a horizon chooses. */
@@ -273,6 +293,12 @@ export interface ForecastOptions extends StartOptions {
    */
   readonly intervals?: readonly number[] | undefined;
   /**
+   * Levels between 0 and 1, such as [0.1, 0.5, 0.9]: `forecast.quantiles` has the value of each
+   * level at every step. They are the ends of the bands of `intervals`, the forecast itself at 0.5,
+   * and never cross. Default none.
+   */
+  readonly quantiles?: readonly number[] | undefined;
+  /**
    * What bands are made of. "errors" (default): what forecasts inside the training part were off
    * by. "members": by step and column the quantiles of the members' forecasts (`ensembleBand`),
    * which shows how far reservoirs of other seeds differ, and not how far they are from what comes.
@@ -345,6 +371,9 @@ export const intervalsOption = option(
   "Shares of the values to come that bands hold.",
 );
 
+/** The levels of quantiles. */
+export const quantilesOption = option(list(number({ above: 0, below: 1 }), "a list of levels"), [], "Levels of quantiles of each step.");
+
 /** What bands are made of. */
 export const bandsFromOption = option(
   choice("errors", "members"),
@@ -352,10 +381,27 @@ export const bandsFromOption = option(
   "Bands from what forecasts were off by, or from what members differ by.",
 );
 
-const memberTakes = "a whole number of at least 1, or a list of one seed a member";
+const reservoirsTake = "a whole number of at least 1, or a list of one seed a member";
 
 /** Members of an ensemble. */
-export const membersKind: Kind<number | readonly Seed[]> = either(memberTakes, count(1, 10_000, memberTakes), list(seed, memberTakes, 1));
+export const reservoirsKind: Kind<number | readonly Seed[]> = either(
+  reservoirsTake,
+  count(1, 10_000, reservoirsTake),
+  list(seed, reservoirsTake, 1),
+);
+
+/** Members of a combination, or reservoirs of an ensemble. */
+export const membersKind: Kind<number | readonly Seed[] | readonly MemberName[]> = either(
+  `a list of ${memberNames.join(", ")}; or ${reservoirsTake}`,
+  reservoirsKind,
+  list(choice(...memberNames), "a list of names", 1),
+);
+
+/** How members are weighed. */
+export const weightsOption = optional(
+  choice("validation", "equal"),
+  "How members of a combination are weighed; left out, by their errors at earlier origins.",
+);
 
 /** The options of `Forecaster.forecast`. */
 export const forecastTable = {
@@ -364,6 +410,7 @@ export const forecastTable = {
   known: knownAheadOption,
   history: optional(seriesOf("T x D"), "The last known rows of the series, in place of those that the model keeps."),
   intervals: intervalsOption,
+  quantiles: quantilesOption,
   bandsFrom: bandsFromOption,
 } satisfies TableOf<ForecastOptions>;
 

@@ -7,7 +7,7 @@ import { type AnyReservoirComputer, type AnyReservoirOptions, type CreateOptions
 import type { Transform } from "../../series/transform-kinds.js";
 import { forecasterReservoir, takesSpikes } from "../defaults.js";
 import type { ForecastLoss } from "./loss.js";
-import type { ForecasterOptions, ForecasterSettings, OwnReadout } from "./options.js";
+import { areNames, type ForecasterOptions, type ForecasterSettings, type OwnReadout } from "./options.js";
 
 /** A candidate with everything written out. */
 export interface PlannedCandidate {
@@ -48,12 +48,14 @@ export function planCandidates(
   described: AnyReservoirOptions,
   hasMatrices: boolean,
 ): readonly PlannedCandidate[] {
-  const { horizon, members = horizon === undefined || hasMatrices ? 1 : plannedMembers, choose } = settings;
+  const { horizon, choose } = settings;
+  const own = horizon === undefined || hasMatrices ? 1 : plannedMembers;
+  const members = areNames(settings.members) ? own : (settings.members ?? own);
   const candidates = choose?.candidates ?? [{}];
   const planned = candidates.flatMap(({ reservoir, lags = settings.lags, transforms = settings.transforms ?? [] }) => {
     const options = { ...described, ...reservoir } as AnyReservoirOptions;
-    const own = hasMatrices ? options : forecasterReservoir(options);
-    const reservoirs = seedsOf(members, own).map((seed) => ({ ...own, seed }));
+    const whole = hasMatrices ? options : forecasterReservoir(options);
+    const reservoirs = seedsOf(members, whole).map((seed) => ({ ...whole, seed }));
     return inputsOf(lagsOf(lags, settings), settings.calendar).map((each) => ({ ...each, transforms, reservoirs }));
   });
   if (hasMatrices && (planned[0]!.reservoirs.length > 1 || candidates.some(({ reservoir }) => reservoir !== undefined)))

@@ -2,7 +2,6 @@
 // chooses, and how each member is trained on all rows.
 import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { resolve } from "@spillway/core/options.js";
 import {
   type GramAccumulator,
   IllConditionedError,
@@ -12,36 +11,18 @@ import {
   type Trainer,
 } from "../../readout/index.js";
 import { ridgePath } from "../../readout/ridge-path.js";
-import {
-  type AnyReservoirComputer,
-  type AnyReservoirOptions,
-  type CreateOptions,
-  type EngineSelection,
-  ReservoirComputer,
-  type WorkOptions,
-} from "../../reservoir/index.js";
-import { describedBy } from "../../reservoir/kinds.js";
-import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "../defaults.js";
+import type { AnyReservoirComputer, AnyReservoirOptions, CreateOptions, EngineSelection, WorkOptions } from "../../reservoir/index.js";
+import { describedTrainer, forecasterTrainer } from "../defaults.js";
 import type { MutableContent } from "../mutable-content.js";
 import { type CheckedData, type CheckedSeries, cutRows, withoutCalendar } from "./data.js";
+import type { ScoredPair } from "./choice.js";
 import { type Candidate, evaluate, type TriedMember } from "./evaluate.js";
-import { decodeForecaster, encodeReservoirs } from "./file.js";
-import { drives, type Hybrid, hybridAgain, hybridUse, isSeen } from "./hybrid.js";
-import type { ForecasterKind } from "./kind.js";
+import { encodeReservoirs, memberFile } from "./file.js";
+import { drives, type Hybrid, isSeen } from "./hybrid.js";
 import { ForecasterMember, type MemberTraining } from "./member.js";
 import type { FitRows, ForecastModel, Trained } from "./model.js";
-import { type ForecasterLoadOptions, type ForecasterOptions, type ForecasterSettings, forecasterLoadTable } from "./options.js";
-import {
-  chooseDefaults,
-  openReservoir,
-  opensCalendar,
-  type PlannedCandidate,
-  planCandidates,
-  plannedReadout,
-  plannedRidge,
-  plannedSize,
-  plannedWashout,
-} from "./plan.js";
+import type { ForecasterOptions, ForecasterSettings } from "./options.js";
+import { chooseDefaults, openReservoir, type PlannedCandidate, planCandidates, plannedRidge, plannedWashout } from "./plan.js";
 import type { RowKind } from "./rows.js";
 
 /** What an ensemble is made from, beside its settings. */
@@ -69,31 +50,47 @@ export class ReservoirForecastModel implements ForecastModel<ForecasterSettings,
   /** @throws ArgumentError for data or settings that do not fit */
   async fit(rows: FitRows, previous: readonly ForecasterMember[], work: WorkOptions): Promise<Trained<ForecasterMember>> {
     const { settings } = this;
-    const { calendarColumns, masks } = rows;
-    const { reservoir, model: _, ...create } = this.#source;
-    this.#trainer ??= describedTrainer(settings.readout);
     const existing = this.#existing(rows.data[0]!, previous);
     if (!existing) await disposeAllAsync(previous.map(({ computer }) => computer));
-    const source: FitSource = { ...rows, create, feedback: this.#feedback, hybrid: this.#hybrid, existing };
-    const { hybrid } = source;
-    const planned = planCandidates(settings, reservoir, create.matrices !== undefined);
-    const candidates = planned.filter(({ calendar }) => !calendar || calendarColumns > 0);
-    const { horizon, standardise, hold, bounds, targets, missing } = settings;
-    const maskColumns = missing === "mask" ? { first: rows.given.known, count: rows.given.columns } : undefined;
-    const count = Math.min(...rows.data.map((one) => (one.series ?? one.targets).rows));
-    const washout = settings.washout === "auto" ? plannedWashout(count) : settings.washout;
-    const training = { standardise, hold, bounds, washout, hybrid, maskColumns };
-    if (horizon === undefined) {
-      const members = await trainAll(source, [{ ...training, trainer: this.#trainer, candidate: candidates[0]! }], work);
+    const planned = this.planned(settings);
+    const source = this.#fitSource(rows, existing);
+    if (settings.horizon === undefined) {
+      const { trainer, training } = this.#training(rows);
+      const members = await trainAll(source, [{ ...training, trainer, candidate: planned[0]! }], work);
       return { members, groups: members.map(() => 0), choice: undefined };
     }
+    const ready = this.ready(rows, planned);
+    const { series, candidates, washout } = ready;
+    checkSeason(settings, candidates, Math.min(...series.map((one) => one.series.rows)));
+    const { horizon, targets, choose } = settings;
+    const { calendarColumns, masks } = rows;
+    // Choosing is one half of the work, training the other, as progress counts it.
+    const chosen = { ...chooseDefaults, ...(choose as Partial<typeof chooseDefaults>) };
+    const options = { ...chosen, washout, horizon, targets, lambdas: ready.lambdas, calendarColumns, masks };
+    const choice = await evaluate(ready.tried, series, options, half(work, 0));
+    return { ...(await ready.train(choice.kept, half(work, 1))), choice };
+  }
+
+  /** The candidates that settings describe. @throws ArgumentError */
+  planned(settings: ForecasterSettings): readonly PlannedCandidate[] {
+    const { reservoir, matrices } = this.#source;
+    return planCandidates(settings, reservoir, matrices !== undefined);
+  }
+
+  /** Candidates for rows to choose by, those that take the calendar if there is one. @throws ArgumentError */
+  ready(rows: FitRows, planned: readonly PlannedCandidate[]): ReadyCandidates {
+    const { settings } = this;
+    const { calendarColumns } = rows;
     const series = checkAllSeries(rows.data);
-    checkSeason(settings, candidates, count);
+    const candidates = planned.filter(({ calendar }) => !calendar || calendarColumns > 0);
+    const source = this.#fitSource(rows, undefined);
     const bare = { ...source, data: withoutCalendar(rows.data, calendarColumns) };
+    const { training } = this.#training(rows);
+    const { hybrid } = training;
     const { options, lambdas } = plannedRidge(settings.readout, settings);
     const tried = candidates.map(({ lags, calendar, transforms, reservoirs }): Candidate => {
       const readout = lags > 0 || isSeen(hybrid?.use) ? { ...options, input: true } : options;
-      const on = { ...create, engine: "cpu", context: undefined, plan: undefined };
+      const on = { ...source.create, engine: "cpu", context: undefined, plan: undefined };
       return {
         lags,
         calendar,
@@ -110,32 +107,46 @@ export class ReservoirForecastModel implements ForecastModel<ForecasterSettings,
         ),
       };
     });
-    // Choosing is one half of the work, training the other, as progress counts it.
-    const chosen = { ...chooseDefaults, ...(settings.choose as Partial<typeof chooseDefaults>) };
-    const choice = await evaluate(tried, series, { ...chosen, washout, horizon, targets, lambdas, calendarColumns, masks }, half(work, 0));
-    const { calendar } = candidates[choice.kept[0]!.candidate]!;
-    const groups = choice.kept.map(({ candidate, lambda }) => {
-      const { lags } = candidates[candidate]!;
-      return {
-        ...training,
-        candidate: candidates[candidate]!,
-        trainer: forecasterTrainer({ ...options, lambda }, lags, hybrid?.use),
-        instead: forecasterTrainer({ ...options, lambda, solver: "qr", blas: "portable" }, lags, hybrid?.use),
-      };
-    });
-    const members = await trainAll(calendar ? source : bare, groups, half(work, 1));
-    return { members, groups: groups.flatMap(({ candidate }, g) => candidate.reservoirs.map(() => g)), choice };
+    return {
+      series,
+      candidates,
+      tried,
+      lambdas,
+      washout: training.washout,
+      async train(pairs, work) {
+        const groups = pairs.map(({ candidate: at, lambda }) => {
+          const candidate = candidates[at]!;
+          const { lags } = candidate;
+          return {
+            ...training,
+            candidate,
+            trainer: forecasterTrainer({ ...options, lambda }, lags, hybrid?.use),
+            instead: forecasterTrainer({ ...options, lambda, solver: "qr", blas: "portable" }, lags, hybrid?.use),
+          };
+        });
+        const members = await trainAll(groups[0]!.candidate.calendar ? source : bare, groups, work);
+        return { members, groups: groups.flatMap(({ candidate }, g) => candidate.reservoirs.map(() => g)) };
+      },
+    };
+  }
+
+  #fitSource({ data }: FitRows, existing: AnyReservoirComputer | undefined): FitSource {
+    const { reservoir: _, model: __, ...create } = this.#source;
+    return { data, create, feedback: this.#feedback, hybrid: this.#hybrid, existing };
+  }
+
+  /** How every member is trained on rows. */
+  #training({ data, given }: FitRows) {
+    this.#trainer ??= describedTrainer(this.settings.readout);
+    const { standardise, hold, bounds, missing, washout } = this.settings;
+    const maskColumns = missing === "mask" ? { first: given.known, count: given.columns } : undefined;
+    const count = Math.min(...data.map((one) => (one.series ?? one.targets).rows));
+    const skipped = washout === "auto" ? plannedWashout(count) : washout;
+    return { trainer: this.#trainer, training: { standardise, hold, bounds, washout: skipped, hybrid: this.#hybrid, maskColumns } };
   }
 
   encode(content: MutableContent, { members, groups }: Trained<ForecasterMember>): void {
-    const parts = members.map(({ computer, readout, preprocessing, lags, state }) => ({
-      model: computer.model,
-      readout,
-      preprocessing,
-      lags,
-      state,
-    }));
-    encodeReservoirs(content, { members: parts, groups }, this.settings);
+    encodeReservoirs(content, { members: members.map(memberFile), groups }, this.settings);
   }
 
   get #feedback(): boolean {
@@ -159,63 +170,16 @@ export class ReservoirForecastModel implements ForecastModel<ForecasterSettings,
   }
 }
 
-/** How ensembles of reservoirs are made. */
-export const reservoirKind: ForecasterKind<ReservoirForecastModel, ForecasterOptions, ForecasterLoadOptions> = {
-  kind: "forecaster",
-  loadTable: forecasterLoadTable,
-  create: describedModel,
-  async open(file, { source, model: own, ...selection }) {
-    const { settings, members: parts, groups, choice, time, last } = await decodeForecaster(file, source);
-    const hybrid = hybridAgain(own, settings.hybrid);
-    const members: ForecasterMember[] = [];
-    try {
-      for (const { model, readout, preprocessing, lags, state } of parts) {
-        const computer = await ReservoirComputer.fromModel(model, selection);
-        const member = new ForecasterMember(computer, { readout, preprocessing, lags, hybrid, recent: state.recent });
-        members.push(member);
-        member.state = state;
-      }
-    } catch (error) {
-      await disposeQuietlyAsync(members.map(({ computer }) => computer));
-      throw error;
-    }
-    const model = new ReservoirForecastModel({ reservoir: describedBy(parts[0]!.model), ...selection, model: own }, settings);
-    return { model, trained: { members, groups, choice }, time, last };
-  },
-};
-
-/** Checks the options. @throws ArgumentError, and what the trainer of the readout throws */
-async function describedModel(options: ForecasterOptions): Promise<ReservoirForecastModel> {
-  const { forecasterOptionsTable, plannedOptionsTable, parseForecasterSettings } = await import("../schemas.js");
-  const {
-    reservoir: described,
-    matrices,
-    engine,
-    context,
-    plan,
-    threads,
-    profile,
-    model,
-    readout,
-    ...rest
-  } = resolve(options?.horizon === undefined ? forecasterOptionsTable : plannedOptionsTable, options);
-  const isPlanned = rest.horizon !== undefined;
-  const isRate = described === undefined || !("kind" in described);
-  const sized = isPlanned && isRate ? ({ size: plannedSize, ...described } as AnyReservoirOptions) : (described as AnyReservoirOptions);
-  const reservoir = matrices ? sized : forecasterReservoir(sized);
-  const hybrid = hybridUse(model, rest.hybrid);
-  const trainer = forecasterTrainer(readout, typeof rest.lags === "number" ? rest.lags : 0, hybrid);
-  const said = withClassTargets(withStandardise(rest, reservoir), trainer);
-  const isOpen = opensCalendar(rest, reservoir, matrices !== undefined || model !== undefined);
-  const settings = parseForecasterSettings({
-    ...said,
-    ...(isOpen && { calendar: "choose" }),
-    hybrid,
-    ...(isPlanned && { washout: rest.washout ?? "auto", lags: rest.lags ?? (rest.season === undefined ? 0 : "season") }),
-    readout: isPlanned ? plannedReadout(readout, rest) : descriptionOf(trainer),
-  });
-  planCandidates(settings, reservoir, matrices !== undefined);
-  return new ReservoirForecastModel({ reservoir, matrices, engine, context, plan, threads, profile, model }, settings, trainer);
+/** Candidates for some rows: tried with every lambda, and trained on all rows. */
+export interface ReadyCandidates {
+  readonly series: readonly CheckedSeries[];
+  readonly candidates: readonly PlannedCandidate[];
+  readonly tried: readonly Candidate[];
+  readonly lambdas: readonly number[];
+  /** Rows at the start that train nothing. */
+  readonly washout: number;
+  /** Trains the members of each pair, which are a group. */
+  train(pairs: readonly Pick<ScoredPair, "candidate" | "lambda">[], work: WorkOptions): Promise<Omit<Trained<ForecasterMember>, "choice">>;
 }
 
 /** What a fit starts from. */
@@ -356,7 +320,7 @@ function checkSeason({ lags, season, choose }: ForecasterSettings, candidates: r
   );
 }
 
-function checkAllSeries(data: readonly CheckedData[]): readonly CheckedSeries[] {
+export function checkAllSeries(data: readonly CheckedData[]): readonly CheckedSeries[] {
   return data.map((one) => {
     if (one.series) return one;
     throw ArgumentError.because(

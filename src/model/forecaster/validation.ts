@@ -111,7 +111,7 @@ export function validationParts(
     );
   }
   const each = Math.ceil(starts / usable.length);
-  const training = data.map((one, s) => firstRows(one, usable.includes(s) ? ends[s]! : one.series.rows));
+  const training = data.map((one, s) => trainingPart(one, usable.includes(s) ? ends[s]! : one.series.rows));
   if (changingColumns(training).every((changes) => !changes))
     throw ArgumentError.because("the series never changes in its training part, so there is nothing to choose by; leave horizon out", {
       field: "horizon",
@@ -125,7 +125,7 @@ export function validationParts(
 }
 
 /** The first rows of a series. If they end within a gap, its values are held: no line ends later. */
-function firstRows(one: CheckedSeries, end: number): CheckedSeries {
+export function trainingPart(one: CheckedSeries, end: number): CheckedSeries {
   const { series, held, low } = one;
   const first = seriesBetween(one, 0, end);
   if (!held || end === series.rows) return first;

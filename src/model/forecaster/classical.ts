@@ -1,0 +1,132 @@
+// A member of a Forecaster that needs no reservoir: a classical method (src/series/classical.ts) of
+// each column by itself, fitted on the rows that it starts from.
+import { Matrix } from "@spillway/numerics";
+import { type ClassicalMethod, fitClassical } from "../../series/classical.js";
+import { continueSmoothing, followSmoothing, type Smoothing } from "../../series/exponential-smoothing.js";
+import { fitTransforms } from "../../series/transforms.js";
+import type { Bound } from "./bounds.js";
+import type { CheckedData, CheckedSeries } from "./data.js";
+import { noRow } from "./known.js";
+import type { ForecastMember, PredictedRows } from "./model.js";
+
+/** The methods that are members. */
+export type ClassicalMemberMethod = Extract<ClassicalMethod, "theta" | "damped" | "ets" | "seasonalNaive">;
+
+/** Rows that a method is fitted on, at most: what is further back says nothing of what comes. */
+const mostRows = 3000;
+
+/** A column at the position. */
+export interface ClassicalColumn {
+  readonly smoothing: Smoothing;
+  /** The value of the last row. */
+  readonly last: number;
+}
+
+/** The position of a classical member; no columns after a reset. */
+export interface ClassicalState {
+  readonly smoothed: readonly ClassicalColumn[];
+}
+
+/** What a classical member is made of. */
+export interface ClassicalParts {
+  readonly method: ClassicalMemberMethod;
+  readonly season: number;
+  readonly columns: number;
+  readonly known: number;
+  readonly bounds: readonly Bound[] | undefined;
+}
+
+/** A classical method of each column. What is known beforehand is nothing to it. */
+export class ClassicalMember implements ForecastMember<ClassicalState> {
+  readonly computers = [];
+  readonly readouts = [];
+  readonly fedBack = 0;
+  readonly parts: ClassicalParts;
+  readonly preprocessing: ForecastMember["preprocessing"];
+  state: ClassicalState = { smoothed: [] };
+
+  constructor(parts: ClassicalParts) {
+    const { known, bounds } = parts;
+    this.parts = parts;
+    this.preprocessing = { transforms: fitTransforms([], []), known, bounds };
+  }
+
+  get columns(): number {
+    return this.parts.columns;
+  }
+
+  get inputs(): number {
+    return this.columns;
+  }
+
+  isState(value: unknown): value is ClassicalState {
+    return Array.isArray((value as Partial<ClassicalState> | undefined)?.smoothed);
+  }
+
+  reset(): void {
+    this.state = { smoothed: [] };
+  }
+
+  /** Fits the method on rows. @param filled 1 where a value was filled and not measured */
+  fit(series: Matrix, filled?: Matrix): void {
+    const from = Math.max(0, series.rows - mostRows);
+    const columns = Array.from({ length: this.columns }, (_, c) => {
+      const values = series.column(c).slice(from);
+      const measured = values.map((value, t) => (filled?.at(from + t, c) === 1 ? Number.NaN : value));
+      const isMeasured = measured.some((value) => !Number.isNaN(value));
+      const { method, season } = this.parts;
+      const smoothing = fitClassical(method, isMeasured ? measured : values, season);
+      return { smoothing, last: values.at(-1)! };
+    });
+    this.state = { smoothed: columns };
+  }
+
+  start({ series }: CheckedData): void {
+    this.reset();
+    if (series && series.rows > 0) this.fit(series);
+  }
+
+  follow({ series }: CheckedSeries): void {
+    if (this.state.smoothed.length === 0) this.start({ series });
+    else this.#advance(series);
+  }
+
+  recall(history: Matrix): void {
+    this.start({ series: history });
+  }
+
+  async predict({ series, known }: PredictedRows): Promise<readonly Matrix<Float64Array>[]> {
+    const out = Matrix.zeros(series.rows, this.columns);
+    for (let t = 0; t < series.rows; t++) {
+      // With known inputs a row is predicted from those before it, else from those up to it.
+      if (!known) this.follow({ series: series.subarray(t, t + 1) });
+      out.row(t).set(this.#ahead(1).row(0));
+      if (known) this.follow({ series: series.subarray(t, t + 1) });
+    }
+    return [out];
+  }
+
+  async forecast(steps: number): Promise<Matrix<Float64Array>> {
+    return this.#ahead(steps);
+  }
+
+  /** The last value in place of a forecast that is not finite. */
+  #ahead(steps: number): Matrix<Float64Array> {
+    if (this.state.smoothed.length === 0) throw noRow();
+    const out = Matrix.zeros(steps, this.columns);
+    for (const [c, { smoothing, last }] of this.state.smoothed.entries()) {
+      const made = continueSmoothing(smoothing, steps);
+      const areFinite = made.every(Number.isFinite);
+      for (let k = 0; k < steps; k++) out.data[k * out.cols + c] = areFinite ? made[k]! : last;
+    }
+    return out;
+  }
+
+  #advance(series: Matrix): void {
+    const smoothed = this.state.smoothed.map(({ smoothing }, c) => {
+      const values = Float64Array.from(series.column(c));
+      return { smoothing: followSmoothing(smoothing, values), last: values.at(-1)! };
+    });
+    this.state = { smoothed };
+  }
+}

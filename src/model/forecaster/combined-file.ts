@@ -1,0 +1,190 @@
+// A combination of members as a model file and back: which tensors and notes each of them is.
+import { disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { Matrix } from "@spillway/numerics";
+import { type AnyReservoirComputer, type EngineSelection, ReservoirComputer } from "../../reservoir/index.js";
+import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
+import type { ModelFile } from "../model-file.js";
+import { floats, type MutableContent } from "../mutable-content.js";
+import { stableJson } from "../stable-json.js";
+import { TensorReader } from "../tensor-reader.js";
+import type { Bound } from "./bounds.js";
+import { ClassicalMember } from "./classical.js";
+import { DirectMember, type DirectParts } from "./direct.js";
+import { type CommonParts, encodeReservoirs, getCommon, getMember, getRows, type MemberFile, memberFile, putMember } from "./file.js";
+import { ForecasterMember } from "./member.js";
+import type { Trained } from "./model.js";
+import type { ForecasterSettings } from "./options.js";
+
+/** A member of a combination. */
+export type CombinedMember = ForecasterMember | DirectMember | ClassicalMember;
+
+/** A combination, as its file holds it. */
+export interface CombinedParts extends CommonParts {
+  readonly settings: ForecasterSettings;
+  readonly trained: Pick<Trained<CombinedMember>, "members" | "groups">;
+}
+
+const prefixOf = (m: number) => `member.${m}.`;
+
+/**
+ * Notes `combination`, the kind of each member, and `groups`. A member of the loop is as in the file
+ * of a loop alone. A direct member has its reservoir, a readout `column.C.readout` of each column,
+ * tensor `recent` and note `direct`; a classical one note `classical`, with its position.
+ */
+export function encodeCombined(
+  content: MutableContent,
+  { members, groups, choice }: Trained<CombinedMember>,
+  settings: ForecasterSettings,
+): void {
+  if (!choice?.members) {
+    encodeReservoirs(content, { members: (members as readonly ForecasterMember[]).map(memberFile), groups }, settings);
+    return;
+  }
+  for (const [m, member] of members.entries()) {
+    const prefix = prefixOf(m);
+    if (member instanceof ForecasterMember) putMember(content, prefix, memberFile(member), settings);
+    else if (member instanceof DirectMember) putDirect(content, prefix, member);
+    else {
+      const smoothed = member.state.smoothed.map(({ smoothing: { least, indices, ...rest }, last }) => ({
+        last,
+        smoothing: { ...rest, indices: [...indices], ...(Number.isFinite(least) ? { least } : {}) },
+      }));
+      const { bounds: _, ...parts } = member.parts;
+      content.metadata[`${prefix}classical`] = stableJson({ ...parts, smoothed });
+    }
+  }
+  content.formatVersion = 2;
+  content.metadata["combination"] = stableJson(members.map(kindOf));
+  content.metadata["groups"] = stableJson(groups);
+}
+
+function kindOf(member: CombinedMember): "loop" | "direct" | "classical" {
+  return member instanceof ForecasterMember ? "loop" : member instanceof DirectMember ? "direct" : "classical";
+}
+
+function putDirect(content: MutableContent, prefix: string, { computers, parts, state: { recent } }: DirectMember): void {
+  putReservoir(content, prefix, computers[0].model);
+  for (const [c, readout] of parts.readouts.entries()) putReadout(content, columnPrefix(prefix, c), readout);
+  content.tensors[`${prefix}recent`] = floats(recent.data, [recent.rows, recent.cols]);
+  const least = parts.scales.map((scale) => scale.least);
+  content.metadata[`${prefix}direct`] = stableJson({ ...parts.shape, known: parts.known, least });
+}
+
+const columnPrefix = (prefix: string, c: number) => `${prefix}column.${c}.`;
+
+/** Whether a file holds a combination. */
+export function isCombined({ metadata }: ModelFile): boolean {
+  return Object.hasOwn(metadata, "combination");
+}
+
+/** @throws ModelFileError with the reason why the content is no combination */
+export async function decodeCombined(file: ModelFile, source: string, selection: EngineSelection): Promise<CombinedParts> {
+  const { parseForecasterSettings, parseGroups, parseCombination } = await import("../schemas.js");
+  const reader = new TensorReader(file, source);
+  const settings = reader.check("forecaster", () => parseForecasterSettings(reader.json("forecaster")));
+  const kinds = reader.check("combination", () => parseCombination(reader.json("combination")));
+  const groups = reader.check("groups", () => parseGroups(reader.json("groups")));
+  if (groups.length !== kinds.length) throw reader.error(`its groups are of ${groups.length} members and it has ${kinds.length}`);
+  const found: ((bounds: readonly Bound[] | undefined) => Promise<CombinedMember>)[] = [];
+  const columns = new Set<number>();
+  for (const [m, kind] of kinds.entries()) {
+    const prefix = prefixOf(m);
+    const own =
+      kind === "loop"
+        ? await loopMember(reader, prefix, settings, selection)
+        : kind === "direct"
+          ? await directMember(reader, prefix, selection)
+          : await classicalMember(reader, prefix);
+    columns.add(own.columns);
+    found.push(own.open);
+  }
+  const [width] = columns;
+  if (columns.size !== 1) throw reader.error("its members have other outputs");
+  const common = await getCommon(reader, settings, Matrix.zeros(0, width!), width!);
+  const weighed = common.choice?.members ?? [];
+  const count = weighed.reduce((sum, member) => sum + member.groups, 0);
+  if (count !== groups.at(-1)! + 1 || weighed.some(({ weights }) => weights.length !== width))
+    throw reader.error("its choice has no weight for each member and column");
+  const members: CombinedMember[] = [];
+  try {
+    for (const open of found) members.push(await open(common.bounds));
+  } catch (error) {
+    await disposeQuietlyAsync(members.flatMap(({ computers }) => computers));
+    throw error;
+  }
+  return { settings, trained: { members, groups }, ...common };
+}
+
+/** A member that opens when all of the file is read. */
+interface Readable {
+  readonly columns: number;
+  open(bounds: readonly Bound[] | undefined): Promise<CombinedMember>;
+}
+
+async function loopMember(
+  reader: TensorReader,
+  prefix: string,
+  settings: ForecasterSettings,
+  selection: EngineSelection,
+): Promise<Readable> {
+  const file = await getMember(reader, prefix, settings);
+  return {
+    columns: file.readout.outputSize,
+    open: (bounds) => openMember({ ...file, preprocessing: { ...file.preprocessing, bounds } }, selection),
+  };
+}
+
+/** A member of the loop on an engine, at its position. */
+export async function openMember(
+  { model, readout, preprocessing, lags, state }: MemberFile,
+  selection: EngineSelection,
+  hybrid?: ForecasterMember["hybrid"],
+): Promise<ForecasterMember> {
+  const computer = await ReservoirComputer.fromModel(model, selection);
+  const member = new ForecasterMember(computer, { readout, preprocessing, lags, hybrid, recent: state.recent });
+  member.state = state;
+  return member;
+}
+
+async function directMember(reader: TensorReader, prefix: string, selection: EngineSelection): Promise<Readable> {
+  const { parseDirect } = await import("../schemas.js");
+  const model = await getReservoir(reader, prefix);
+  const { known, least, ...shape } = reader.check("direct", () => parseDirect(reader.json(`${prefix}direct`)));
+  if (model.inputSize !== 1 || model.outputSize > 0) throw reader.error("the reservoir of its direct member takes one input");
+  const readouts: DirectParts["readouts"][number][] = [];
+  for (const c of least.keys()) {
+    const readout = await getReadout(reader, columnPrefix(prefix, c), model.size, shape.window);
+    if (readout.outputSize !== shape.horizon || !readout.features.input)
+      throw reader.error(`a readout of its direct member has ${readout.outputSize} outputs; it forecasts ${shape.horizon} steps`);
+    readouts.push(readout);
+  }
+  const recent = getRows(reader, `${prefix}recent`, least.length);
+  return {
+    columns: least.length,
+    async open(bounds) {
+      const computer: AnyReservoirComputer = await ReservoirComputer.fromModel(model, selection);
+      const scales = least.map((each) => ({ least: each }));
+      return new DirectMember(computer, { shape, scales, readouts, known, bounds }, recent);
+    },
+  };
+}
+
+async function classicalMember(reader: TensorReader, prefix: string): Promise<Readable> {
+  const { parseClassical } = await import("../schemas.js");
+  const { smoothed, ...parts } = reader.check("classical", () => parseClassical(reader.json(`${prefix}classical`)));
+  if (smoothed.length > 0 && smoothed.length !== parts.columns)
+    throw reader.error(`a classical member has a position of ${smoothed.length} columns and predicts ${parts.columns}`);
+  return {
+    columns: parts.columns,
+    async open(bounds) {
+      const member = new ClassicalMember({ ...parts, bounds });
+      member.state = {
+        smoothed: smoothed.map(({ last, smoothing: { indices, least = Number.NEGATIVE_INFINITY, ...rest } }) => ({
+          last,
+          smoothing: { ...rest, indices: Float64Array.from(indices), least },
+        })),
+      };
+      return member;
+    },
+  };
+}

@@ -1,0 +1,392 @@
+// A model of a Forecaster with a horizon: a weighted mean of members of several kinds,
+// which are weighed by what they forecast from earlier rows of the same series.
+import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
+import { type AnyReservoirOptions, type CreateOptions, ReservoirComputer, type WorkOptions, WorkPacer } from "../../reservoir/index.js";
+import { type EarlierOrigins, earlierOrigins, leastWithNeighbours, meanSize, memberWeights } from "../../series/combination.js";
+import type { MutableContent } from "../mutable-content.js";
+import { fitStandardisation } from "../standardisation.js";
+import { type Bound, bounded, boundsOf } from "./bounds.js";
+import type { ForecasterChoice, ScoredPair, WeightedMember } from "./choice.js";
+import { ClassicalMember, type ClassicalMemberMethod } from "./classical.js";
+import { type CombinedMember, encodeCombined } from "./combined-file.js";
+import { type CheckedSeries, withoutCalendar } from "./data.js";
+import { DirectMember, DirectTraining, directReservoir, directShape, directShares } from "./direct.js";
+import { weighted } from "./ensemble.js";
+import { tryCandidate } from "./evaluate.js";
+import { medianOf } from "./loss.js";
+import type { FitRows, ForecastModel, Trained } from "./model.js";
+import { type CandidateOptions, type ForecasterSettings, type MemberName, memberNames } from "./options.js";
+import { plannedMembers } from "./plan.js";
+import { checkAllSeries, half, type ReadyCandidates, type ReservoirForecastModel } from "./reservoir-model.js";
+import type { RowKind } from "./rows.js";
+import { forecastAll, trainingPart, type ValidationParts } from "./validation.js";
+
+/** The loop takes part from a first origin of so many rows on, and a candidate of it trains on so many. */
+const fewestLoopRows = 32;
+const fewestTrainingRows = 15;
+/** Reservoirs of a candidate that is tried, and of all that are kept. */
+const triedReservoirs = 2;
+const mostReservoirs = 10;
+/** A candidate with a score this many times the least is left out. */
+const mostOverBest = 1.5;
+/** The direct member takes part from so many rows on. */
+const fewestDirectRows = 150;
+/** The seasonal naive forecast takes part if so many horizons validate. */
+const fewestHorizons = 3;
+
+/** What forecasts are compared with. */
+interface Validation extends EarlierOrigins {
+  readonly data: CheckedSeries;
+  /** 1 where a value was filled and not measured. */
+  readonly filled: Matrix | undefined;
+  readonly horizon: number;
+  readonly season: number;
+  readonly parts: ValidationParts;
+  /** Origins * horizon x D: what came; NaN where nothing was measured. */
+  readonly targets: Matrix<Float64Array>;
+  readonly bounds: readonly Bound[];
+  /** Columns that are known beforehand. */
+  readonly known: number;
+}
+
+/** A member that has forecast from the origins. */
+interface Tried extends Pick<WeightedMember, "name" | "scores"> {
+  /** Origins * horizon x D. */
+  readonly forecasts: Matrix<Float64Array>;
+  /** Trains it on all rows. */
+  train(work: WorkOptions): Promise<Pick<Trained<CombinedMember>, "members" | "groups">>;
+}
+
+/** What the loop chose. */
+type LoopChoice = Pick<ForecasterChoice, "candidates" | "scores" | "kept">;
+
+/** Members that are weighed by their errors at earlier origins. */
+export class CombinedForecastModel implements ForecastModel<ForecasterSettings, CombinedMember> {
+  readonly kind = "forecaster";
+  readonly settings: ForecasterSettings;
+  readonly #loop: ReservoirForecastModel;
+  readonly #reservoir: Pick<AnyReservoirOptions, "seed">;
+  readonly #create: CreateOptions;
+
+  /** @param settings whose `members` are names */
+  constructor(
+    loop: ReservoirForecastModel,
+    reservoir: Pick<AnyReservoirOptions, "seed">,
+    create: CreateOptions,
+    settings: ForecasterSettings,
+  ) {
+    this.#loop = loop;
+    this.#reservoir = reservoir;
+    this.#create = create;
+    this.settings = settings;
+  }
+
+  get rows(): RowKind {
+    return this.#loop.rows;
+  }
+
+  /** @throws ArgumentError if none of the members that are named takes part in so few rows */
+  async fit(rows: FitRows, previous: readonly CombinedMember[], work: WorkOptions): Promise<Trained<CombinedMember>> {
+    await disposeAllAsync(previous.flatMap(({ computers }) => computers));
+    // Several series have one loop, and no earlier rows in common.
+    if (rows.data.length > 1) return this.#loop.fit(rows, [], work);
+    checkAllSeries(rows.data);
+    const { weights: how = "validation" } = this.settings;
+    const validation = this.#validationOf(rows);
+    const names = memberNames.filter((name) => (this.settings.members as readonly MemberName[]).includes(name));
+    const { signal } = work;
+    const tried: Tried[] = [];
+    let chosen: LoopChoice = { candidates: [], scores: [], kept: [] };
+    const pacer = new WorkPacer(half(work, 0), names.length);
+    for (const [i, name] of names.entries()) {
+      if (name === "loop") {
+        const found = await this.#tryLoop(rows, validation, signal);
+        if (found) {
+          tried.push(found.tried);
+          chosen = found.choice;
+        }
+      } else {
+        // A calendar that the loop may choose is left out if it does not.
+        const isLeft = this.settings.calendar === "choose" && !chosen.candidates[chosen.kept[0]?.candidate ?? -1]?.calendar;
+        const own = isLeft ? { ...validation, known: validation.known - rows.calendarColumns } : validation;
+        const found = name === "direct" ? await this.#tryDirect(own, signal) : await tryClassical(name, own);
+        if (found) tried.push(found);
+      }
+      await pacer.pause(i + 1);
+    }
+    if (tried.length === 0) throw tooFewRows(names, validation);
+    const { targets, horizon, origins, horizons, season, bounds } = validation;
+    const forecasts = tried.map((one) => bounded(one.forecasts, bounds));
+    const sizes = forecasts.map((made) => columnSizes(targets, made));
+    const columns = Array.from({ length: targets.cols }, (_, c) =>
+      how === "equal"
+        ? new Float64Array(tried.length).fill(1 / tried.length)
+        : memberWeights(
+            sizes.map((size) => size[c]!),
+            horizons,
+          ),
+    );
+    const made: Pick<Trained<CombinedMember>, "members" | "groups">[] = [];
+    try {
+      for (const [i, one] of tried.entries()) {
+        const { onProgress } = half(work, 1);
+        const progress = onProgress && ((done: number, total: number) => onProgress(i * total + done, tried.length * total));
+        made.push(await one.train({ signal, onProgress: progress }));
+      }
+    } catch (error) {
+      await disposeQuietlyAsync(made.flatMap(({ members }) => members.flatMap(({ computers }) => computers)));
+      throw error;
+    }
+    const members = tried.map(
+      ({ name, scores }, i): WeightedMember => ({
+        name,
+        weights: columns.map((each) => each[i]!),
+        ...(sizes[i]!.every(Number.isFinite) ? { errors: sizes[i] } : {}),
+        groups: made[i]!.groups.at(-1)! + 1,
+        ...(scores ? { scores } : {}),
+      }),
+    );
+    const combination = weighted(members, forecasts);
+    const errors = new Matrix(
+      targets.rows,
+      targets.cols,
+      targets.data.map((value, j) => value - combination.data[j]!),
+    );
+    const starts = origins.map((row) => ({ sequence: 0, row }));
+    const validated = { rows: validation.data.series.rows - origins[0]!, season };
+    let first = 0;
+    const groups = made.flatMap((each, i) => {
+      const own = each.groups.map((group) => first + group);
+      first += members[i]!.groups;
+      return own;
+    });
+    const known = targets.data.map((value) => (Number.isNaN(value) ? 0 : value));
+    const choice: ForecasterChoice = {
+      ...{ horizon, loss: "rmse", starts, ...chosen, members, validated },
+      ...{ targets: new Matrix(targets.rows, targets.cols, known), errors },
+    };
+    return { members: made.flatMap((each) => each.members), groups, choice };
+  }
+
+  encode(content: MutableContent, trained: Trained<CombinedMember>): void {
+    encodeCombined(content, trained, this.settings);
+  }
+
+  #validationOf({ data, masks, calendarColumns, given }: FitRows): Validation {
+    const { horizon, season = 1, bounds } = this.settings;
+    const [one] = data as readonly [CheckedSeries];
+    const { series } = one;
+    const m = [season].flat()[0]!;
+    const found = earlierOrigins(series.rows, horizon!, m);
+    // What is known goes on behind the last row, where no forecast is compared.
+    const known = one.known && under(one.known, one.known.subarray(series.rows - 1), horizon!);
+    const whole = { ...one, known };
+    const starts = found.origins.map((row) => ({ sequence: 0, row }));
+    const filled = masks[0];
+    const targets = Matrix.zeros(starts.length * horizon!, series.cols);
+    targets.data.fill(Number.NaN);
+    for (const [k, { row }] of starts.entries()) {
+      for (let step = 0; step < Math.min(horizon!, series.rows - row); step++) {
+        for (let c = 0; c < series.cols; c++)
+          if (filled?.at(row + step, c) !== 1) targets.row(k * horizon! + step)[c] = series.at(row + step, c);
+      }
+    }
+    const masked = this.settings.missing === "mask" ? given.columns : 0;
+    return {
+      ...found,
+      data: whole,
+      filled,
+      horizon: horizon!,
+      season: m,
+      parts: { training: [trainingPart(one, found.origins[0]!)], starts },
+      targets,
+      bounds: boundsOf(bounds, [series]),
+      known: given.known + masked + calendarColumns,
+    };
+  }
+
+  /** Every candidate with its own best lambda; the median of the candidates is the member. */
+  async #tryLoop(
+    rows: FitRows,
+    validation: Validation,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly tried: Tried; readonly choice: LoopChoice } | undefined> {
+    const { origins, season, parts, horizon, targets } = validation;
+    if (origins[0]! < fewestLoopRows) return undefined;
+    const { settings } = this.#loop;
+    const of = (members: number): ReadyCandidates =>
+      this.#loop.ready(rows, this.#loop.planned({ ...settings, members, choose: { candidates: loopCandidates(season) } }));
+    const ready = of(triedReservoirs);
+    const isEnough = ({ lags, transforms }: (typeof ready.candidates)[number]) => {
+      const lost = transforms.reduce((sum, one) => sum + (typeof one === "object" && "difference" in one ? one.difference : 0), 0);
+      return origins[0]! - lost - Math.max(ready.washout, lags - 1) >= fewestTrainingRows;
+    };
+    const scale = fitStandardisation([parts.training[0]!.series]).deviation;
+    const scores: ScoredPair[] = [];
+    const best: { readonly pair: ScoredPair; readonly forecasts: Matrix<Float64Array> }[] = [];
+    for (const [candidate, each] of ready.tried.entries()) {
+      if (!isEnough(ready.candidates[candidate]!)) continue;
+      const own = withCalendarIf(each.calendar, rows.calendarColumns, validation);
+      const options = { lambdas: ready.lambdas, horizon };
+      const { forecasts } = await tryCandidate([own.data], own.parts, each, options, signal);
+      const errors = forecasts.map((made) => (made instanceof Matrix ? rootMeanSquare(targets, made, scale) : Number.NaN));
+      const { index, error: score } = leastWithNeighbours(errors);
+      for (const [l, lambda] of ready.lambdas.entries()) {
+        const made = forecasts[l]!;
+        const pair = made instanceof Matrix ? { candidate, lambda, error: errors[l] } : { candidate, lambda, failure: made.message };
+        scores.push(l === index ? { ...pair, score } : pair);
+        if (l === index) best.push({ pair: scores.at(-1)!, forecasts: made as Matrix<Float64Array> });
+      }
+    }
+    if (best.length === 0) return undefined;
+    const kept = nearBest(ofOneCalendar(best, ready));
+    const pairs = kept.map(({ pair }) => pair);
+    const trained = of(Math.min(plannedMembers, Math.floor(mostReservoirs / kept.length)));
+    const candidates = ready.candidates.map(({ lags, calendar }) => ({ lags, calendar }));
+    return {
+      tried: { name: "loop", forecasts: medianOf(kept.map((each) => each.forecasts)), train: (work) => trained.train(pairs, work) },
+      choice: { candidates, scores, kept: pairs.toSorted((a, b) => a.score! - b.score!) },
+    };
+  }
+
+  async #tryDirect(validation: Validation, signal: AbortSignal | undefined): Promise<Tried | undefined> {
+    const { data, filled, origins, horizon, season, parts, targets } = validation;
+    const series = data.held ?? data.series;
+    const { rows } = series;
+    if (rows < fewestDirectRows) return undefined;
+    const { seed } = this.#reservoir;
+    const computer = await ReservoirComputer.create({ ...directReservoir, seed }, { ...this.#create, plan: undefined });
+    const training = new DirectTraining(computer, series, filled, directShape(rows, horizon, season));
+    const close = async () => {
+      training.dispose();
+      await computer.dispose();
+    };
+    try {
+      await training.add(origins[0]!, signal);
+      if (!training.isEnough) {
+        await close();
+        return undefined;
+      }
+      const members = training.members(directShares, validation);
+      const first = members.find((one) => one instanceof DirectMember);
+      first?.start({ series: parts.training[0]!.series });
+      const made = await forecastAll([data], parts, members, { horizon }, signal);
+      const scale = fitStandardisation([parts.training[0]!.series]).deviation;
+      const errors = made.map((one) => (one instanceof Matrix ? rootMeanSquare(targets, one, scale) : Number.NaN));
+      const { index } = leastWithNeighbours(errors);
+      if (index < 0) {
+        await close();
+        return undefined;
+      }
+      return {
+        name: "direct",
+        forecasts: made[index] as Matrix<Float64Array>,
+        scores: directShares.flatMap((share, s) => (Number.isFinite(errors[s]!) ? [{ lambda: share, error: errors[s]! }] : [])),
+        async train(work) {
+          try {
+            await training.add(rows, work.signal);
+            const [member] = training.members([directShares[index]!], validation);
+            if (!(member instanceof DirectMember)) throw member!;
+            member.start({ series });
+            training.dispose();
+            return { members: [member], groups: [0] };
+          } catch (error) {
+            await close();
+            throw error;
+          }
+        },
+      };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+}
+
+/** Levels, differences, with a season also lags of it and seasonal differences. */
+function loopCandidates(season: number): CandidateOptions[] {
+  const differences = (rows: number): CandidateOptions => ({ lags: 0, transforms: [{ difference: rows }] });
+  const plain = [{ lags: 0 }, differences(1)];
+  return season > 1 ? [...plain, { lags: season + Math.ceil(season / 7) }, differences(season)] : plain;
+}
+
+/** The rows as a candidate has them: without the calendar, if it takes none. */
+function withCalendarIf(isTaken: boolean, columns: number, { data, parts }: Validation): Pick<Validation, "data" | "parts"> {
+  if (isTaken || columns === 0) return { data, parts };
+  return { data: withoutCalendar([data], columns)[0]!, parts: { ...parts, training: withoutCalendar(parts.training, columns) } };
+}
+
+/**
+ * Without candidates that are far worse than the best, such as differences of a series without noise:
+ * the median of a few would be far worse than the best, too.
+ */
+function nearBest<Each extends { readonly pair: ScoredPair }>(best: readonly Each[]): Each[] {
+  const least = Math.min(...best.map(({ pair }) => pair.score!));
+  return best.filter(({ pair }) => pair.score! <= mostOverBest * least);
+}
+
+/** All take the calendar or none does: those among which the best is. */
+function ofOneCalendar<Each extends { readonly pair: ScoredPair }>(best: readonly Each[], { candidates }: ReadyCandidates): Each[] {
+  const first = best.reduce((a, b) => (b.pair.score! < a.pair.score! ? b : a));
+  const takes = ({ pair }: Each) => candidates[pair.candidate]!.calendar;
+  return best.filter((each) => takes(each) === takes(first));
+}
+
+async function tryClassical(name: ClassicalMemberMethod, validation: Validation): Promise<Tried | undefined> {
+  const { data, filled, origins, horizon, horizons, season, bounds, known } = validation;
+  const { series } = data;
+  if (name === "seasonalNaive" && (season < 2 || horizons < fewestHorizons)) return undefined;
+  const member = new ClassicalMember({ method: name, season, columns: series.cols, known, bounds });
+  const forecasts = Matrix.zeros(origins.length * horizon, series.cols);
+  for (const [k, origin] of origins.entries()) {
+    member.fit(series.subarray(0, origin), filled?.subarray(0, origin));
+    forecasts.data.set((await member.forecast(horizon)).data, k * horizon * series.cols);
+  }
+  return {
+    name,
+    forecasts,
+    async train() {
+      member.fit(series, filled);
+      return { members: [member], groups: [0] };
+    },
+  };
+}
+
+/** The mean absolute error of each column; NaN if nothing of it was measured. */
+function columnSizes(targets: Matrix<Float64Array>, made: Matrix<Float64Array>): number[] {
+  return Array.from({ length: targets.cols }, (_, c) => {
+    const said = made.column(c);
+    return meanSize([Float64Array.from(targets.column(c), (value, t) => value - said[t]!)]);
+  });
+}
+
+/** Of errors over the deviation of each column. */
+function rootMeanSquare(targets: Matrix<Float64Array>, made: Matrix<Float64Array>, scale: Float64Array): number {
+  let sum = 0;
+  let count = 0;
+  for (const [i, value] of targets.data.entries()) {
+    if (Number.isNaN(value)) continue;
+    const error = (value - made.data[i]!) / scale[i % targets.cols]!;
+    sum += error * error;
+    count++;
+  }
+  return count > 0 ? Math.sqrt(sum / count) : 0;
+}
+
+/** A matrix with one row under it, so many times. */
+function under(matrix: Matrix, row: Matrix, times: number): Matrix<Float64Array> {
+  const out = Matrix.zeros(matrix.rows + times, matrix.cols);
+  out.data.set(matrix.data);
+  for (let t = matrix.rows; t < out.rows; t++) out.row(t).set(row.row(0));
+  return out;
+}
+
+function tooFewRows(names: readonly MemberName[], { data }: Validation): ArgumentError {
+  return ArgumentError.because(
+    `members is ${names.join(", ")} and the series has ${data.series.rows} rows: loop takes a first origin at row ${fewestLoopRows}, direct ` +
+      `${fewestDirectRows} rows, and seasonalNaive a season and ${fewestHorizons} horizons to validate; name theta, damped or ets too, which take two rows`,
+    { field: "members" },
+  );
+}

@@ -1,0 +1,130 @@
+// How a Forecaster's model is described and opened: members that are combined, or a loop alone.
+import { disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { choice, list, resolve } from "@spillway/core/options.js";
+import type { AnyReservoirOptions, EngineSelection } from "../../reservoir/index.js";
+import { describedBy } from "../../reservoir/kinds.js";
+import { descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "../defaults.js";
+import type { ModelFile } from "../model-file.js";
+import { CombinedForecastModel } from "./combined.js";
+import { decodeCombined, isCombined, openMember } from "./combined-file.js";
+import { decodeForecaster } from "./file.js";
+import type { ForecasterKind, Opened } from "./kind.js";
+import { hybridAgain, hybridUse } from "./hybrid.js";
+import { ForecasterMember } from "./member.js";
+import {
+  areNames,
+  type ForecasterLoadOptions,
+  type ForecasterOptions,
+  forecasterLoadTable,
+  type MemberName,
+  memberNames,
+} from "./options.js";
+import { opensCalendar, planCandidates, plannedReadout, plannedSize } from "./plan.js";
+import { ReservoirForecastModel } from "./reservoir-model.js";
+
+/** The model of `Forecaster`. */
+export type DefaultForecastModel = ReservoirForecastModel | CombinedForecastModel;
+
+/** How forecasters are made. */
+export const defaultKind: ForecasterKind<DefaultForecastModel, ForecasterOptions, ForecasterLoadOptions> = {
+  kind: "forecaster",
+  loadTable: forecasterLoadTable,
+  create: describedModel,
+  async open(file, { source, model: own, ...selection }) {
+    if (isCombined(file)) return openCombined(file, source, selection);
+    const { settings, members: parts, groups, choice, time, last } = await decodeForecaster(file, source);
+    const hybrid = hybridAgain(own, settings.hybrid);
+    const members: ForecasterMember[] = [];
+    try {
+      for (const part of parts) members.push(await openMember(part, selection, hybrid));
+    } catch (error) {
+      await disposeQuietlyAsync(members.map(({ computer }) => computer));
+      throw error;
+    }
+    const model = new ReservoirForecastModel({ reservoir: describedBy(parts[0]!.model), ...selection, model: own }, settings);
+    return { model, trained: { members, groups, choice }, time, last };
+  },
+};
+
+async function openCombined(file: ModelFile, source: string, selection: EngineSelection): Promise<Opened<CombinedForecastModel>> {
+  const { settings, trained, choice, time, last } = await decodeCombined(file, source, selection);
+  const loop = trained.members.find((member) => member instanceof ForecasterMember);
+  const reservoir: AnyReservoirOptions = loop ? describedBy(loop.computer.model) : forecasterReservoir({ size: plannedSize });
+  const model = new CombinedForecastModel(
+    new ReservoirForecastModel({ reservoir, ...selection }, settings),
+    reservoir,
+    selection,
+    settings,
+  );
+  return { model, trained: { ...trained, choice }, time, last };
+}
+
+/** Checks the options. @throws ArgumentError, and what the trainer of the readout throws */
+async function describedModel(options: ForecasterOptions): Promise<DefaultForecastModel> {
+  const { forecasterOptionsTable, plannedOptionsTable, parseForecasterSettings } = await import("../schemas.js");
+  const {
+    reservoir: described,
+    matrices,
+    engine,
+    context,
+    plan,
+    threads,
+    profile,
+    model,
+    readout,
+    ...given
+  } = resolve(options?.horizon === undefined ? forecasterOptionsTable : plannedOptionsTable, options);
+  const names = combinedNames(options);
+  const { members, weights, ...others } = given;
+  const rest = { ...others, ...(areNames(members) ? {} : { members }) };
+  const isPlanned = rest.horizon !== undefined;
+  const isRate = described === undefined || !("kind" in described);
+  const sized = isPlanned && isRate ? ({ size: plannedSize, ...described } as AnyReservoirOptions) : (described as AnyReservoirOptions);
+  const reservoir = matrices ? sized : forecasterReservoir(sized);
+  const hybrid = hybridUse(model, rest.hybrid);
+  const trainer = forecasterTrainer(readout, typeof rest.lags === "number" ? rest.lags : 0, hybrid);
+  const said = withClassTargets(withStandardise(rest, reservoir), trainer);
+  const isOpen = opensCalendar(rest, reservoir, matrices !== undefined || model !== undefined);
+  const settings = parseForecasterSettings({
+    ...said,
+    ...(isOpen && { calendar: "choose" }),
+    hybrid,
+    ...(isPlanned && { washout: rest.washout ?? "auto", lags: rest.lags ?? (rest.season === undefined ? 0 : "season") }),
+    readout: isPlanned ? plannedReadout(readout, rest) : descriptionOf(trainer),
+  });
+  planCandidates(settings, reservoir, matrices !== undefined);
+  const loop = new ReservoirForecastModel({ reservoir, matrices, engine, context, plan, threads, profile, model }, settings, trainer);
+  if (!names) {
+    if (weights === undefined) return loop;
+    throw ArgumentError.because(`weights is "${weights}" and the forecaster is a loop alone; name several members`, { field: "weights" });
+  }
+  return new CombinedForecastModel(loop, reservoir, { engine, context, threads, profile }, { ...settings, members: names, weights });
+}
+
+/** Options of the loop that say how it is chosen and trained, which a combination does by itself. */
+const loopAlone = ["choose", "readout", "lags", "transforms", "matrices", "model", "hybrid", "standardise", "hold", "washout"] as const;
+
+/**
+ * The members that are combined; undefined for a loop alone, which several are not named for.
+ * @throws ArgumentError for members that do not go with such an option
+ */
+function combinedNames(options: ForecasterOptions): readonly MemberName[] | undefined {
+  const { horizon, members, reservoir } = options;
+  const names = areNames(members) ? members : undefined;
+  if (Array.isArray(members) && !names && members.some((each) => memberNames.includes(each)))
+    list(choice(...memberNames), "").read(members, "members");
+  if (names?.length === 1 && names[0] === "loop") return undefined;
+  const isPlain = reservoir === undefined || !("kind" in reservoir || "layers" in reservoir || "groups" in reservoir);
+  const own = isPlain ? (reservoir as { readonly feedback?: unknown; readonly inputSize?: unknown } | undefined) : undefined;
+  const given = [
+    ...loopAlone.filter((field) => options[field] !== undefined),
+    ...(isPlain ? [] : ["reservoir.kind"]),
+    ...(["feedback", "inputSize"] as const).filter((field) => (own?.[field] ?? null) !== null).map((field) => `reservoir.${field}`),
+  ];
+  if (!names) return undefined;
+  const refuse = (reason: string) => ArgumentError.because(`members is ${names.join(", ")} and ${reason}`, { field: "members" });
+  if (horizon === undefined) throw refuse("horizon is missing; say how many steps are forecast");
+  if (given.length > 0) throw refuse(`${given[0]} was given, which is of a loop alone; leave it out, or take members: ["loop"]`);
+  return memberNames.filter((name) => names.includes(name));
+}
