@@ -13,9 +13,9 @@ export {
   type SeriesBaseline,
   standardBaselines,
 } from "./baselines.js";
+export type { CalendarCycle, CalendarFeature } from "./calendar.js";
 export { type ClassicalMethod, classicalMethods, fitClassical } from "./classical.js";
 export { type EarlierOrigins, earlierOrigins, leastWithNeighbours, meanSize, memberWeights, weightedSum } from "./combination.js";
-export type { CalendarCycle, CalendarFeature } from "./calendar.js";
 export {
   AdaptiveConformal,
   type AdaptiveOptions,

@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type Resolved, resolve } from "@spillway/core/options.js";
+import { Answers, endingMs, within } from "./answers.js";
 import type { Asked } from "./body.js";
-import { Answers, endingMs, within } from "./handler.js";
 import { boundConnections, hostRefusal, idleMs, listen, originRefusal, partingMs, requestLimits, targetRefusal } from "./http-server.js";
 import { most } from "./limits.js";
 import { openModel } from "./open.js";

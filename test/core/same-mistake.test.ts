@@ -28,7 +28,7 @@ import * as engine from "../../src/reservoir/engines.js";
 import { quantumReservoir } from "../../src/reservoir/index.js";
 import * as sampling from "../../src/sampling/index.js";
 import * as series from "../../src/series/index.js";
-import { serveModel } from "../../src/serve/index.js";
+import { handler, serveModel } from "../../src/serve/index.js";
 import * as spikesOnDevice from "../../src/spikes/gpu/index.js";
 import * as spikes from "../../src/spikes/index.js";
 import * as tasks from "../../src/tasks/index.js";
@@ -111,6 +111,8 @@ const withOptions: readonly Place[] = [
   ["runEnsemble", (wrong) => spillway.runEnsemble([{ size: 5 }], rows(3), wrong)],
   ["Forecaster.create", (wrong) => Forecaster.create({ ...small, ...(wrong as object) })],
   ["Forecaster.fit, the reservoir", (wrong) => Forecaster.fit(rows(200), { ...reference, reservoir: { size: 6, ...(wrong as object) } })],
+  ["AnomalyDetector.create", (wrong) => spillway.AnomalyDetector.create(wrong)],
+  ["AnomalyDetector.fromBytes", (wrong) => spillway.AnomalyDetector.fromBytes(new Uint8Array(0), wrong)],
   ["Forecaster.create, the readout", (wrong) => Forecaster.create({ ...small, readout: wrong })],
   ["Forecaster.forecast", (wrong) => forecaster.forecast(3, wrong)],
   ["fit of a forecaster", (wrong) => forecaster.fit(rows(40), wrong)],
@@ -170,6 +172,10 @@ const withOptions: readonly Place[] = [
   ...spillway.tasks.all().map((task): Place => [task.name, (wrong) => task.generate(20, wrong)]),
   ["toForecasting", (wrong) => spillway.toForecasting(rows(9), wrong)],
   ["nrmse", (wrong) => spillway.nrmse(rows(3), rows(3), wrong)],
+  ["mase", (wrong) => metrics.mase(rows(3), rows(3), wrong)],
+  ["rmsse", (wrong) => metrics.rmsse(rows(3), rows(3), wrong)],
+  ["msis", (wrong) => metrics.msis(rows(3), { lower: rows(3), upper: rows(3) } as never, 0.9, wrong)],
+  ["handler", (wrong) => handler(forecaster, wrong)],
   ["r2", (wrong) => spillway.r2(rows(3), rows(3), wrong)],
   ["conformalOffsets", (wrong) => series.conformalOffsets(rows(9), 1, wrong)],
   ["AdaptiveConformal", (wrong) => new series.AdaptiveConformal(rows(9), 1, wrong)],
@@ -487,6 +493,12 @@ describe("the same mistake is the same class and code", () => {
     ["neurons of a liquid's pattern", () => spikes.patternInputs(computer, pattern, { stepMs: 1 })],
     ["confusionMatrix", () => spillway.confusionMatrix(["a"], ["a", "b"])],
     ["classificationReport", () => metrics.classificationReport(["a"], ["a", "b"])],
+    ["smape", () => metrics.smape(rows(3), rows(4))],
+    ["pinball", () => metrics.pinball(rows(3), { level: 0.5, values: numerics.Matrix.zeros(4, 1) })],
+    ["crps", () => metrics.crps(rows(3), [{ level: 0.5, values: numerics.Matrix.zeros(4, 1) }])],
+    ["wql", () => metrics.wql(rows(3), [{ level: 0.5, values: numerics.Matrix.zeros(4, 1) }])],
+    ["sharpness", () => metrics.sharpness(rows(3), { lower: numerics.Matrix.zeros(4, 1), upper: numerics.Matrix.zeros(4, 1) })],
+    ["owa", () => metrics.owa([{ smape: 1, mase: 1 }], [])],
     ["reliability", () => metrics.reliability(["a"], [[0.5, 0.5]], ["a"])],
     ["column names of formatCsv", () => io.formatCsv(rows(2, 2), { columns: ["a"] })],
     ["confusion counts", () => plot.plotConfusion(rows(2, 2), ["a", "b", "c"])],

@@ -116,7 +116,7 @@ describe("data from files", () => {
     [
       "a series for classify",
       "{ file: series.csv, text: [day] }",
-      'task.type is "classify"; it takes "predict" or "forecast" for a series',
+      'task.type is "classify"; it takes "predict", "forecast" or "anomalies" for a series',
     ],
   ])("refuses %s", async (_, data, sentence) => {
     await expect(load(data, "task: classify")).rejects.toThrow(sentence);

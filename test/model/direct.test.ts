@@ -4,8 +4,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import { Matrix, ReservoirComputer } from "../../src/index.js";
 import { DirectMember, DirectTraining, directReservoir, directShape } from "../../src/model/forecaster/direct.js";
 import { registerEngine } from "../../src/reservoir/index.js";
-import { openTestDevice } from "../gpu/device/device.js";
 import { device } from "../engine/device/engines.js";
+import { openTestDevice } from "../gpu/device/device.js";
 
 const context = openTestDevice();
 afterAll(() => context.dispose());

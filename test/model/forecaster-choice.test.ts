@@ -4,11 +4,11 @@
 import { describe, expect, it } from "vitest";
 import { Forecaster, Matrix, mackeyGlass, NonFiniteStateError, nrmse } from "../../src/index.js";
 import { isNoWorse, losses } from "../../src/model/forecaster/loss.js";
+import type { ForecasterMember } from "../../src/model/forecaster/member.js";
 import { forecastAll } from "../../src/model/forecaster/validation.js";
 import { type GramAccumulator, IllConditionedError, ridge, type TrainedReadout } from "../../src/readout/index.js";
 import { ridgePath } from "../../src/readout/ridge-path.js";
 import { describedBy } from "../../src/reservoir/kinds.js";
-import type { ForecasterMember } from "../../src/model/forecaster/member.js";
 
 const series = mackeyGlass(700);
 const reservoir = { size: 40, seed: 1 };

@@ -117,7 +117,7 @@ export interface Simulation {
 }
 
 const capabilityNames = capabilities.map(({ major, minor }) => `${major}.${minor}`);
-const memory = whole({ atLeast: 4096, unit: "bytes" });
+const memory = whole({ atLeast: 4096, atMost: Number.MAX_SAFE_INTEGER, takes: "a whole number of bytes of at least 4096" });
 
 /** The options of a simulated device. What depends on another option has no default here. */
 export const simulationTable = {

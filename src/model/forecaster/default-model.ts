@@ -9,8 +9,8 @@ import type { ModelFile } from "../model-file.js";
 import { CombinedForecastModel } from "./combined.js";
 import { decodeCombined, isCombined, openMember } from "./combined-file.js";
 import { decodeForecaster } from "./file.js";
-import type { ForecasterKind, Opened } from "./kind.js";
 import { hybridAgain, hybridUse } from "./hybrid.js";
+import type { ForecasterKind, Opened } from "./kind.js";
 import { ForecasterMember } from "./member.js";
 import {
   areNames,
