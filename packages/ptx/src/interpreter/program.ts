@@ -88,15 +88,20 @@ export interface MachineLaunchOptions {
 
 /** What a program needs of the machine that it is loaded on. */
 export interface ProgramMachine {
+  /** @internal */
   readonly memory: DeviceMemory;
+  /** @internal */
   readonly access: Access;
+  /** @internal */
   readonly support: Support;
+  /** @internal */
   readonly spares: Spares;
   readonly checks: Checks;
   readonly limits: Limits;
   readonly sharedBytesPerBlock: number;
   readonly residentBlocks: number;
   nanoseconds: number;
+  /** @internal */
   nextGridId(): number;
 }
 
