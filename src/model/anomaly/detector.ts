@@ -139,7 +139,7 @@ export class AnomalyDetector {
 
   /**
    * Takes a series of T rows, as one `update` a row does, and gathers the incidents.
-   * @param times of the rows, as `update` takes them, or as `readTimes` gives them
+   * `times` are those of the rows, as `update` takes them, or as `readTimes` gives them.
    * @throws ArgumentError if all rows so far are no more than `warmUp`; as for `update`
    */
   detect(
@@ -210,6 +210,7 @@ export class AnomalyDetector {
     return this.#state.slice();
   }
 
+  /** @internal */
   set state(state: Float64Array) {
     this.#state.set(state);
   }
