@@ -111,7 +111,10 @@ function cycle(paths: readonly string[]): readonly string[] | undefined {
   return undefined;
 }
 
-/** Files by the sets in which each imports every other, through others too; types count (Tarjan 1972). */
+/**
+ * Files by the sets in which each imports every other, through others too; types count (Tarjan
+ * 1972).
+ */
 function connectedSets(paths: readonly string[]): readonly (readonly string[])[] {
   const order = new Map<string, { low: number; readonly index: number; open: boolean }>();
   const stack: string[] = [];

@@ -1,5 +1,6 @@
 // Detectors of anomalies: NAB's development half, rates on clean streams, changes, injected
-// anomalies, the constants moved by 20 %, and the cost. Prints Markdown, each figure beside its bar.
+// anomalies, the constants moved by 20 %, and the cost. Prints Markdown, each figure beside its
+// bar.
 // npm run bench:anomalies [-- FOLDER OF NAB]
 import { cpus } from "node:os";
 import { AnomalyDetector, type AnomalyOptions, type AnomalyRow } from "../../src/index.js";

@@ -1,5 +1,5 @@
-// Scores of the Numenta Anomaly Benchmark (numenta/NAB: nab/sweeper.py, nab/runner.py), for alarms as
-// they are and for thresholds of scores.
+// Scores of the Numenta Anomaly Benchmark (numenta/NAB: nab/sweeper.py, nab/runner.py), for alarms
+// as they are and for thresholds of scores.
 import { existsSync, readFileSync } from "node:fs";
 import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 
@@ -100,7 +100,10 @@ export function firstRows(scores: ArrayLike<number>, threshold: number, mergeRow
 
 const thresholds = Array.from({ length: 120 }, (_, k) => 0.6 * (2.5 / 0.6) ** (k / 119));
 
-/** Scores with a threshold of the same series, of other folders, and of another random half (200 x 2). */
+/**
+ * Scores with a threshold of the same series, of other folders, and of another random half (200 x
+ * 2).
+ */
 export function chosenScores(series: readonly NabSeries[], scores: readonly ArrayLike<number>[], profile: Profile) {
   const raw = thresholds.map((threshold) => series.map((one, i) => rawScore(one, firstRows(scores[i]!, threshold), profile)));
   const sum = (k: number, which: (i: number) => boolean) => raw[k]!.reduce((total, one, i) => total + (which(i) ? one : 0), 0);

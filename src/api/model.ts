@@ -1,5 +1,6 @@
 /**
- * Forecasters, classifiers, detectors of anomalies and pipelines over reservoirs; readouts; model files and exports.
+ * Forecasters, classifiers, detectors of anomalies and pipelines over reservoirs; readouts; model
+ * files and exports.
  * @module spillway/model
  */
 export {

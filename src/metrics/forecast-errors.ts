@@ -1,6 +1,6 @@
 // Errors of a forecast in relation to its series: symmetric, scaled, and against Naive2, as the M4
-// competition measures them (Makridakis, Spiliotis and Assimakopoulos 2020, International Journal of
-// Forecasting 36). Each is the mean over columns of a column's own score.
+// competition measures them (Makridakis, Spiliotis and Assimakopoulos 2020, International Journal
+// of Forecasting 36). Each is the mean over columns of a column's own score.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { anything, given, type InputOf, type Kind, option, resolve, whole } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
@@ -17,8 +17,8 @@ export const scaleTable = {
 export interface ScaleOptions extends InputOf<typeof scaleTable> {}
 
 /**
- * Symmetric mean absolute percentage error, 0 to 200: the mean of 200 |y - p| / (|y| + |p|), 0 if both
- * are 0.
+ * Symmetric mean absolute percentage error, 0 to 200: the mean of 200 |y - p| / (|y| + |p|), 0 if
+ * both are 0.
  * @param target y, T x D; NaN was not measured and does not count.
  * @param prediction p, T x D.
  * @throws ArgumentError on different shapes, no values, or a prediction that is not finite
@@ -73,8 +73,8 @@ export interface SeriesErrors {
 }
 
 /**
- * Overall weighted average (M4): half of sMAPE / sMAPE of Naive2 + MASE / MASE of Naive2, where each is
- * the mean over series first. Below 1 is better than Naive2.
+ * Overall weighted average (M4): half of sMAPE / sMAPE of Naive2 + MASE / MASE of Naive2, where
+ * each is the mean over series first. Below 1 is better than Naive2.
  * @param errors of each series. @param naive2 those of Naive2 on the same series
  * @throws ArgumentError for none, or another number of series
  */
@@ -89,8 +89,8 @@ export function owa(errors: readonly SeriesErrors[], naive2: readonly SeriesErro
 }
 
 /**
- * The mean size of the steps over a season of each column of the training rows; NaN if it is 0 or no
- * step was measured. @throws ArgumentError for training rows of other columns
+ * The mean size of the steps over a season of each column of the training rows; NaN if it is 0 or
+ * no step was measured. @throws ArgumentError for training rows of other columns
  */
 export function trainingScales(metric: string, target: MatrixLike, options: ScaleOptions, size: (step: number) => number): Float64Array {
   const { training, season } = resolve(scaleTable, options, metric);

@@ -2,7 +2,7 @@
 // quantile-errors.ts, those of each forecast and the mean over them.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { number, option } from "@spillway/core/options.js";
-import { Matrix } from "@spillway/numerics";
+import { type Matrix, stackRows } from "@spillway/numerics";
 import { mean } from "./check.js";
 import { mase, owa, rmsse, type ScaleOptions, type SeriesErrors, smape } from "./forecast-errors.js";
 import type { MetricContext, ScoredForecast, SeriesMetric } from "./metric-kinds.js";
@@ -17,7 +17,7 @@ interface ForecastPart {
 
 type Options = { readonly level?: number };
 
-/** The forecasts of which a value was measured. @throws ArgumentError for rows of no forecasts */
+/** The forecasts with a measured value. @throws ArgumentError for rows of no forecasts */
 function partsOf(target: Matrix, prediction: Matrix, { forecasts }: MetricContext): ForecastPart[] {
   if (!forecasts) throw ArgumentError.because("this metric scores forecasts, and these rows are of none");
   let from = 0;
@@ -29,7 +29,7 @@ function partsOf(target: Matrix, prediction: Matrix, { forecasts }: MetricContex
   });
 }
 
-/** The mean over forecasts, without those that have no such score: of a constant training part, say. */
+/** The mean over forecasts that have such a score; one after a constant training part has none. */
 function meanOfKnown(scores: readonly number[]): number {
   return mean(scores.filter((score) => !Number.isNaN(score)));
 }
@@ -58,21 +58,10 @@ function ofQuantiles(score: (target: Matrix, quantiles: readonly ForecastQuantil
     if (parts.some(({ forecast }) => !forecast.quantile)) return Number.NaN;
     const quantiles = (level === undefined ? deciles : [level]).map((q) => ({
       level: q,
-      values: stacked(parts.map(({ forecast }) => forecast.quantile!(q))),
+      values: stackRows(parts.map(({ forecast }) => forecast.quantile!(q))),
     }));
-    return score(stacked(parts.map((part) => part.target)), quantiles);
+    return score(stackRows(parts.map((part) => part.target)), quantiles);
   };
-}
-
-function stacked(matrices: readonly Matrix[]): Matrix {
-  const rows = matrices.reduce((sum, matrix) => sum + matrix.rows, 0);
-  const out = Matrix.zeros(rows, matrices[0]!.cols);
-  let at = 0;
-  for (const { data } of matrices) {
-    out.data.set(data, at);
-    at += data.length;
-  }
-  return out;
 }
 
 function scaleOf({ training, season }: ScoredForecast): ScaleOptions {

@@ -22,8 +22,8 @@ export interface BandEnds {
 }
 
 /**
- * The pinball loss of a quantile f: the mean of 2 max(q (y - f), (q - 1)(y - f)), in the units of the
- * data. Of the median it is the mean absolute error.
+ * The pinball loss of a quantile f: the mean of 2 max(q (y - f), (q - 1)(y - f)), in the units of
+ * the data. Of the median it is the mean absolute error.
  * @param target y, T x D. @throws ArgumentError on different shapes, no values, or a level that is
  * not between 0 and 1
  */
@@ -42,8 +42,8 @@ export function crps(target: MatrixLike, quantiles: readonly ForecastQuantile[])
 }
 
 /**
- * Weighted quantile loss: the sum of pinball losses, averaged over quantiles, over the sum of |y|. Of
- * several series, give their rows one after the other.
+ * Weighted quantile loss: the sum of pinball losses, averaged over quantiles, over the sum of |y|.
+ * Of several series, give their rows one after the other.
  * @throws ArgumentError as `crps`
  */
 export function wql(target: MatrixLike, quantiles: readonly ForecastQuantile[]): number {

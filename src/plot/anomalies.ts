@@ -1,5 +1,5 @@
-// Anomalies of a series: its columns with bands and incidents, the score with its limit, the p-value
-// on a log axis.
+// Anomalies of a series: its columns with bands and incidents, the score with its limit, the
+// p-value on a log axis.
 import { Matrix } from "@spillway/numerics";
 import { bandTrace } from "./band.js";
 import type { Figure } from "./figure.js";

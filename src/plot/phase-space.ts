@@ -1,7 +1,7 @@
 // States against each other: a few neurons, or the directions in which all of them move most.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, checkedLater, type InputOf, option, optional, type Resolved, resolve, text } from "@spillway/core/options.js";
-import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
+import { asMatrix, type Matrix, type MatrixLike, stackRows } from "@spillway/numerics";
 import { encodeArray, type Figure } from "./figure.js";
 import { afterWashout, listKind, most, titleOption, type WashoutOptions, washoutTable } from "./options.js";
 import { baselineColour, predictionColour, sequentialScale, seriesColour } from "./palette.js";
@@ -112,7 +112,7 @@ function viewOf(matrix: Matrix, beside: Matrix | undefined, asked: Resolved<type
     return { first: chosen(matrix, columns), second: beside && chosen(beside, columns), names };
   }
   // One view for both: the directions are those of all rows together.
-  const together = beside ? stacked(matrix, beside) : matrix;
+  const together = beside ? stackRows([matrix, beside]) : matrix;
   const { coordinates, explained } = principalComponents(together, dimensions);
   const names = asked.names ?? Array.from(explained, (share, k) => `component ${k + 1} (${(100 * share).toFixed(0)} %)`);
   return {
@@ -124,10 +124,6 @@ function viewOf(matrix: Matrix, beside: Matrix | undefined, asked: Resolved<type
 
 function chosen(matrix: Matrix, columns: readonly number[]): Matrix {
   return asMatrix(Array.from({ length: matrix.rows }, (_, t) => columns.map((c) => matrix.at(t, c))));
-}
-
-function stacked(a: Matrix, b: Matrix): Matrix {
-  return asMatrix([...a.toArrays(), ...b.toArrays()]);
 }
 
 function strided(matrix: Matrix, maximal: number): Matrix {

@@ -1,5 +1,5 @@
-// Classical forecasts of one series from itself: naive methods, Theta and exponential smoothing. Values
-// that were not measured are NaN.
+// Classical forecasts of one series from itself: naive methods, Theta and exponential smoothing.
+// Values that were not measured are NaN.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type FittedSmoothing, fitLine, fitSmoothing, rotated, type Smoothing, type SmoothingForm } from "./exponential-smoothing.js";
 import { foundIndices, isPositive, measuredCount, type SeasonalIndices, withoutSeason } from "./seasonal-indices.js";

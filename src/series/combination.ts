@@ -13,8 +13,8 @@ const mostOrigins = 8;
 const fewestRows = 6;
 
 /**
- * At most 8 origins, evenly over the last quarter of the rows, so that one horizon is left behind the
- * last one; of short series those that leave enough rows to know, from 2 rows on.
+ * At most 8 origins, evenly over the last quarter of the rows, so that one horizon is left behind
+ * the last one; of short series those that leave enough rows to know, from 2 rows on.
  * @param season rows in a season, 1 without
  */
 export function earlierOrigins(rows: number, horizon: number, season: number): EarlierOrigins {
@@ -53,16 +53,6 @@ export function memberWeights(errors: readonly number[], horizons: number): Floa
   const raw = Float64Array.from(sizes, (size) => portablePow(size / least, -power));
   const sum = raw.reduce((all, weight) => all + weight, 0);
   return raw.map((weight) => weight / sum);
-}
-
-/** The weighted sum of forecasts, and 0 times a forecast that is not finite is 0. */
-export function weightedSum(forecasts: readonly Float64Array[], weights: ArrayLike<number>): Float64Array {
-  const out = new Float64Array(forecasts[0]!.length);
-  for (const [i, forecast] of forecasts.entries()) {
-    if (weights[i] === 0) continue;
-    for (let k = 0; k < out.length; k++) out[k] = out[k]! + weights[i]! * forecast[k]!;
-  }
-  return out;
 }
 
 /**

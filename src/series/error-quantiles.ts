@@ -17,8 +17,8 @@ export interface OriginErrors {
 const enoughHorizons = 3;
 
 /**
- * How far from the forecast of steps 1 to `steps` its quantile `level` is, 0 < level < 1. Errors are
- * brought to step 1 by u = error / k^c, c = 0.3 with a season or K >= 3, otherwise 0.5.
+ * How far from the forecast of steps 1 to `steps` its quantile `level` is, 0 < level < 1. Errors
+ * are brought to step 1 by u = error / k^c, c = 0.3 with a season or K >= 3, otherwise 0.5.
  *
  * - K >= 3: the quantile of all u and -u together (linear interpolation), times k^c;
  * - otherwise Student's t, with min(30, max(2, 0.4 (validated - 12))) degrees of freedom, times the

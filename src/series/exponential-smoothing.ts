@@ -1,5 +1,5 @@
-// Exponential smoothing of one series with additive errors: its recursion, which Theta and the naive
-// methods are cases of too, and its fit by least squares. Choosing a form is classical.ts.
+// Exponential smoothing of one series with additive errors: its recursion, which Theta and the
+// naive methods are cases of too, and its fit by least squares. Choosing a form is classical.ts.
 import { portableExp, portableLog } from "@spillway/numerics";
 import { minimise } from "./minimise.js";
 import { meanOf, measuredCount, type SeasonalIndices, seasonalIndices, withoutSeason } from "./seasonal-indices.js";

@@ -15,7 +15,7 @@ export {
 } from "./baselines.js";
 export type { CalendarCycle, CalendarFeature } from "./calendar.js";
 export { type ClassicalMethod, classicalMethods, fitClassical } from "./classical.js";
-export { type EarlierOrigins, earlierOrigins, leastWithNeighbours, meanSize, memberWeights, weightedSum } from "./combination.js";
+export { type EarlierOrigins, earlierOrigins, leastWithNeighbours, meanSize, memberWeights } from "./combination.js";
 export {
   AdaptiveConformal,
   type AdaptiveOptions,
@@ -30,7 +30,7 @@ export {
 export { errorQuantile, type OriginErrors } from "./error-quantiles.js";
 export { continueSmoothing, followSmoothing, type Smoothing } from "./exponential-smoothing.js";
 export { closeGaps, type GapPolicy, type TimedSeries } from "./gaps.js";
-export { foundIndices, type SeasonalIndices, withoutSeason, withSeason } from "./seasonal-indices.js";
+export { foundIndices, type SeasonalIndices, withoutSeason } from "./seasonal-indices.js";
 export { calendarSeasons, findSeason, seasonsOf } from "./seasons.js";
 export type { TimeForm, TimeUnit } from "./time-form.js";
 export {

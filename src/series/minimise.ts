@@ -1,5 +1,5 @@
-// Minimisation without derivatives: Nelder and Mead's simplex with fixed constants. No random numbers, so
-// the same function gives the same bits.
+// Minimisation without derivatives: Nelder and Mead's simplex with fixed constants. No random
+// numbers, so the same function gives the same bits.
 
 interface Vertex {
   readonly point: readonly number[];
@@ -10,7 +10,8 @@ interface Vertex {
  * The least value that Nelder and Mead's method finds (1965, Computer Journal 7: reflection 1,
  * expansion 2, contraction 1/2, shrinkage 1/2). It ends after `rounds`, or if worst - best <= 1e-10
  * |best|.
- * @param cost is never NaN. @param start the first vertex; each other one is `steps[i]` further in i
+ * @param cost is never NaN. @param start the first vertex; each other one is `steps[i]` further in
+ * i
  */
 export function minimise(
   cost: (point: readonly number[]) => number,

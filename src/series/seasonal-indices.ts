@@ -10,7 +10,8 @@ export interface SeasonalIndices {
 const within90 = 1.645;
 
 /**
- * Whether the autocorrelation at the season stands out (the test of the M4 competition): n >= 3m and
+ * Whether the autocorrelation at the season stands out (the test of the M4 competition): n >= 3m
+ * and
  * |r_m| > 1.645 sqrt((1 + 2 sum_{k < m} r_k^2) / n). NaN is a value that was not measured; n counts
  * the others.
  */
@@ -34,11 +35,12 @@ export function isSeasonal(values: Float64Array, season: number): boolean {
 
 /**
  * Indices by classical decomposition: the mean of x / average (x - average) of the rows of the same
- * season, divided by (less) the mean of all; the average is centred, of m rows, and of 2 x m if m is
- * even. A value that was not measured counts in the averages as that of a season before, and in no
- * index.
+ * season, divided by (less) the mean of all; the average is centred, of m rows, and of 2 x m if m
+ * is even. A value that was not measured counts in the averages as that of a season before, and in
+ * no index.
  * @param kind multiplicative if left out and all values are above 0
- * @returns undefined if a season has no row with an average, or a multiplicative index is not above 0
+ * @returns undefined if a season has no row with an average, or a multiplicative index is not above
+ * 0
  */
 export function seasonalIndices(
   values: Float64Array,
@@ -75,12 +77,6 @@ export function withoutSeason(values: Float64Array, { kind, indices }: SeasonalI
     const index = indices[t % indices.length]!;
     return kind === "multiplicative" ? value / index : value - index;
   });
-}
-
-/** A value of row t, 0 the first of the series, with its season. */
-export function withSeason(value: number, t: number, { kind, indices }: SeasonalIndices): number {
-  const index = indices[t % indices.length]!;
-  return kind === "multiplicative" ? value * index : value + index;
 }
 
 /** The season of values that pass the test of `isSeasonal` and have indices; undefined if none. */

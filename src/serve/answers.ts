@@ -230,8 +230,8 @@ export async function within(milliseconds: number, begin: (done: () => void) => 
 }
 
 /**
- * A stream whose reader makes it go on; `over` is called when it is read, given up, or was not read in
- * some time.
+ * A stream whose reader makes it go on; `over` is called when it is read, given up, or was not read
+ * in some time.
  */
 function readOnce(stream: ReadableStream<Uint8Array>, signal: AbortSignal, over: () => void, milliseconds?: number) {
   const reader = stream.getReader();

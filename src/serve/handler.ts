@@ -19,9 +19,10 @@ export interface ModelHandler extends AsyncDisposable {
 }
 
 /**
- * A function from a `Request` to its `Response` for a trained model: for Hono, Next.js, Deno, Bun, a
- * service worker, and every other server that has these two classes. Requests, limits and refusals
- * are those of `serveModel`, except that names, origins and connections are up to that server.
+ * A function from a `Request` to its `Response` for a trained model: for Hono, Next.js, Deno, Bun,
+ * a service worker, and every other server that has these two classes. Requests, limits and
+ * refusals are those of `serveModel`, except that names, origins and connections are up to that
+ * server.
  * @throws ArgumentError for an option
  *
  * @example

@@ -128,7 +128,8 @@ export function listen(server: Server, port: number, host = "127.0.0.1"): Promis
               : `port ${port} on ${describe(host)} cannot be listened on: ${message}`;
       reject(new SpillwayError("unavailable", sentence));
     });
-    // A backlog for a thousand clients that come at once; of those beyond it the kernel tells nobody.
+    // A backlog for a thousand clients that come at once; of those beyond it the kernel tells
+    // nobody.
     server.listen(port, host, 4096, () => {
       const address = server.address();
       resolve(typeof address === "object" && address ? address.port : port);

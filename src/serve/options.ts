@@ -3,7 +3,7 @@ import { checked, type InputOf, list, number, option, text, whole } from "@spill
 import { engineTable, threadsTable } from "../reservoir/options.js";
 
 export const handlerTable = {
-  /** The path before those of the routes, such as "/models/flow", if nobody cuts it off; default none. */
+  /** The path before the routes, such as "/models/flow", if no server removes it; default none. */
   base: option(
     checked<string>("a path that begins with / and does not end with it", (value) => /^(\/[^/?#\s]+)*$/.test(String(value)), {
       type: "string",

@@ -13,7 +13,7 @@ import { stepByStepRoutes } from "./step-by-step.js";
 import { forecasterSteps, reservoirSteps, type StepByStep } from "./steps.js";
 import { Work } from "./work.js";
 
-/** What can be served: a trained model, a detector of anomalies, or a reservoir with its readout, if it has one. */
+/** What can be served: a trained model, a detector, or a reservoir with or without a readout. */
 // biome-ignore lint/suspicious/noExplicitAny: forecasters of any model.
 export type ServableModel = Forecaster<any> | Classifier | Pipeline | AnomalyDetector | LoadedReservoir;
 
@@ -41,7 +41,7 @@ export interface ServingOptions {
   readonly idle: number;
 }
 
-/** The routes of a model, and what it says of itself. @throws ArgumentError for no model, NotFittedError */
+/** The routes of a model and its description. @throws ArgumentError, NotFittedError */
 export function servedModel(model: ServableModel, { timeout, maxSessions, idle }: ServingOptions): ServedModel {
   const work = new Work(timeout);
   const named = (kind: ModelKind, model: Classifier | Pipeline, computers: readonly AnyReservoirComputer[]): ServedModel => {
@@ -111,7 +111,7 @@ function modelRoute(facts: Readonly<Record<string, unknown>>): Route {
   return route({
     method: "GET",
     path: "/model",
-    summary: "What the model is, and what it takes.",
+    summary: "What the model is, and its inputs.",
     answer: { status: 200, description: "Kind, columns of inputs and outputs, classes.", schema },
     run: () => facts,
   });

@@ -1,4 +1,4 @@
-// The server of a model in Node: its connections, and what the handler is told of a request.
+// The server of a model in Node: its connections, and what the handler gets of a request.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type Resolved, resolve } from "@spillway/core/options.js";

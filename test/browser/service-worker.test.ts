@@ -1,4 +1,5 @@
-// The handler of a model in a service worker: the page's own requests are answered without a server.
+// The handler of a model in a service worker: the page's own requests are answered without a
+// server.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -9,7 +9,10 @@ import { Classifier, Forecaster, mackeyGlass, NvarForecaster, ReservoirComputer 
 import { kFold } from "../../src/pipeline/index.js";
 import { binSpikes, encode, intrinsicPlasticity, SpikePattern } from "../../src/spikes/index.js";
 
-/** Whole numbers of any sign (rows from the end of a series, ends of a range), and a device's limits. */
+/**
+ * Whole numbers of any sign (rows from the end of a series, ends of a range), and a device's
+ * limits.
+ */
 const others = ["starts", "int", "limits"];
 
 /** The schemas within a schema that take whole numbers without an upper bound. */

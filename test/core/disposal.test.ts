@@ -80,4 +80,32 @@ describe("sessions of an engine whose disposal fails", () => {
     expect(counts.disposed - before).toBeGreaterThan(1);
     expect(counts.disposed).toBe(counts.opened);
   });
+
+  it("are all given back if a combination of members is stopped at any of its parts", async () => {
+    const rows = Array.from({ length: 160 }, (_, t) => [10 + Math.sin(t / 3) + Math.sin(1.7 * t * t)]);
+    const attempt = async (stopAt: number) => {
+      const controller = new AbortController();
+      let calls = 0;
+      const onProgress = () => {
+        if (++calls === stopAt) controller.abort();
+      };
+      const members = ["loop", "direct", "theta"] as const;
+      const options = { reservoir, engine, horizon: 2, members, signal: controller.signal, onProgress };
+      const forecaster = await Forecaster.fit(rows, options).catch((error: Error) => error);
+      return { calls, forecaster };
+    };
+    const { calls, forecaster } = await attempt(Number.POSITIVE_INFINITY);
+    await (forecaster as Forecaster).dispose().catch(() => undefined);
+    expect(counts.disposed).toBe(counts.opened);
+    let stopped = 0;
+    for (let stopAt = 1; stopAt < calls; stopAt += Math.ceil(calls / 12)) {
+      counts.opened = 0;
+      counts.disposed = 0;
+      const { forecaster: made } = await attempt(stopAt);
+      if (made instanceof Error) stopped++;
+      else await made.dispose().catch(() => undefined);
+      expect([stopAt, counts.disposed]).toEqual([stopAt, counts.opened]);
+    }
+    expect(stopped).toBeGreaterThan(3);
+  });
 });

@@ -549,6 +549,15 @@ describe("model files", () => {
       [await changed(() => {}, { anomaly: '{"alarmRate":2}' }), /its anomaly cannot be used: AnomalyDetector: alarmRate is 2/],
     ] as const)
       await expect(open(data)).rejects.toThrow(reason);
+    // Numbers by which the program finds things, each as it is not.
+    const { whole } = layoutOf(detector.settings);
+    expect(whole.length).toBe(37);
+    for (const [at, most] of whole)
+      for (const value of [-1, 0.5, most + 1, 1e300])
+        if (value !== most + 1 || Number.isSafeInteger(value))
+          await expect(open(await changed((state) => state.fill(value, at, at + 1)))).rejects.toThrow(
+            `number ${at} of its state is ${value}`,
+          );
     await expect(Forecaster.fromBytes(bytes)).rejects.toThrow(/it holds a detector, and a forecaster was asked for/);
     await expect(open(bytes.slice(0, 100))).rejects.toThrow();
     await expect(open(await encodeModelFile("classifier", { tensors: {}, metadata: {} }))).rejects.toThrow(ModelFileError);

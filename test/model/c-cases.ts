@@ -580,7 +580,9 @@ const small = { size: 30, seed: 5 } as const;
 const integers = { size: 20, seed: 5, arithmetic: "integer" } as const;
 
 /** Every shape. */
-/** A detector continues from where it was: rows with missing values, a gap, a spike, feedback on it. */
+/**
+ * A detector continues from where it was: rows with missing values, a gap, a spike, feedback on it.
+ */
 function ofAnomalies(name: string, columns: number, options: AnomalyOptions): CCase {
   return {
     name,

@@ -11,7 +11,6 @@ import {
   fitClassical,
   followSmoothing,
   withoutSeason,
-  withSeason,
 } from "../../src/series/index.js";
 import { minimise } from "../../src/series/minimise.js";
 import { isSeasonal, seasonalIndices } from "../../src/series/seasonal-indices.js";
@@ -93,12 +92,13 @@ describe("against statsmodels 0.13.5", () => {
     indices: Float64Array.from(indices),
     least: Number.NEGATIVE_INFINITY,
   });
-  // "additive": ETSModel(made, "add", "add", damped_trend=True, seasonal="add", seasonal_periods=4).smooth([
-  // .4, .1, .3, .9, 101, 2, -6, 4, -3, 5]).forecast(6). The others:
-  // ExponentialSmoothing(made, trend="add", damped_trend=True, seasonal=..., initialization_method="known",
-  // initial_level=101, initial_trend=2, initial_seasonal=...).fit(smoothing_level=.4,
-  // smoothing_trend=.25, smoothing_seasonal=.3, damping_trend=.9, optimized=False).forecast(6), which takes the index of the last row
-  // as it was before that row (NaN: step 4).
+  // "additive": ETSModel(made, "add", "add", damped_trend=True, seasonal="add",
+  // seasonal_periods=4).smooth([ .4, .1, .3, .9, 101, 2, -6, 4, -3, 5]).forecast(6). The others:
+  // ExponentialSmoothing(made, trend="add", damped_trend=True, seasonal=...,
+  // initialization_method="known", initial_level=101, initial_trend=2,
+  // initial_seasonal=...).fit(smoothing_level=.4, smoothing_trend=.25, smoothing_seasonal=.3,
+  // damping_trend=.9, optimized=False).forecast(6), which takes the index of the last row as it was
+  // before that row (NaN: step 4).
   it.each([
     ["none", [], [179.02161137, 179.97275266, 180.82877981, 181.59920425, 182.29258625, 182.91663004]],
     ["additive", [5, -3, 4, -6], [186.83131643, 180.13500215, 187.42229869, 179.09788869, 191.28400381, 184.14242079]],
@@ -117,8 +117,8 @@ describe("against statsmodels 0.13.5", () => {
   });
 
   it("Theta by its parts", () => {
-    // SimpleExpSmoothing of 2 d - L for every alpha (.65 has the least squares, 1293.44), numpy's polyfit,
-    // and the indices above.
+    // SimpleExpSmoothing of 2 d - L for every alpha (.65 has the least squares, 1293.44), numpy's
+    // polyfit, and the indices above.
     const expected = [189.01564988, 179.20654707, 189.88202134, 176.91007548];
     expect(toDigits(forecast("theta", made, 4, 4), 11)).toEqual(expected);
     expect(fitClassical("theta", made, 4).alpha).toBe(0.65);
@@ -127,7 +127,8 @@ describe("against statsmodels 0.13.5", () => {
   it("the test of a season", () => {
     // acf(made, nlags=4): .8609, .8493, .7215, .6972; the band is .5796.
     expect(isSeasonal(made, 4)).toBe(true);
-    // The same series with less of a season: acf .9165, .8399, .7558, .6749 and a band of .6093 at lag 4.
+    // The same series with less of a season: acf .9165, .8399, .7558, .6749 and a band of .6093 at
+    // lag 4.
     expect(isSeasonal(made.subarray(0, 11), 4)).toBe(false);
   });
 });
@@ -137,8 +138,9 @@ it("a value that was not measured has no error: level and trend go on", () => {
     ...{ season: "none", level: 10, trend: 2, damping: 0.5, alpha: 0.5, beta: 0.25, gamma: 0, least: Number.NEGATIVE_INFINITY },
     indices: new Float64Array(0),
   };
-  // Row 1: 10 + 1 = 11, error 2: level 12, trend 1 + 0.5 = 1.5. Row 2: level 12.75, trend 0.75. Row 3:
-  // 13.125, error 4: level 15.125, trend 0.375 + 1 = 1.375. Then 15.125 + 0.6875, and 0.34375 more.
+  // Row 1: 10 + 1 = 11, error 2: level 12, trend 1 + 0.5 = 1.5. Row 2: level 12.75, trend 0.75. Row
+  // 3: 13.125, error 4: level 15.125, trend 0.375 + 1 = 1.375. Then 15.125 + 0.6875, and 0.34375
+  // more.
   const after = followSmoothing(smoothing, Float64Array.of(13, Number.NaN, 17.125));
   expect([...continueSmoothing(after, 2)]).toEqual([15.8125, 16.15625]);
 });
@@ -195,7 +197,8 @@ describe("fits", () => {
   });
 
   it("of ETS have the AICc of the note's formula", () => {
-    // A level alone of ten rows; q = 2 parameters and the variance: n ln(SSE / n) + 2q + 2q(q + 1) / (n - q - 1).
+    // A level alone of ten rows; q = 2 parameters and the variance: n ln(SSE / n) + 2q + 2q(q + 1)
+    // / (n - q - 1).
     const values = Float64Array.from([3, 5, 4, 6, 5, 7, 6, 5, 4, 6]);
     const { smoothing, aicc } = fitSmoothing(values, 1, { trend: false, season: "none" })!;
     expect(smoothing).toMatchObject({ trend: 0, damping: 0, beta: 0, gamma: 0 });
@@ -272,7 +275,10 @@ describe("any series", () => {
         const series = Float64Array.from(values);
         const season = seasonalIndices(series, 4)!;
         const rest = withoutSeason(series, season);
-        for (const [t, value] of rest.entries()) expect(withSeason(value, t, season)).toBeCloseTo(values[t]!, 9);
+        for (const [t, value] of rest.entries()) {
+          const index = season.indices[t % 4]!;
+          expect(season.kind === "multiplicative" ? value * index : value + index).toBeCloseTo(values[t]!, 9);
+        }
       }),
     );
   });

@@ -2,7 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { studentQuantile } from "../../packages/numerics/src/index.js";
-import { earlierOrigins, errorQuantile, leastWithNeighbours, meanSize, memberWeights, weightedSum } from "../../src/series/index.js";
+import { Matrix } from "../../src/index.js";
+import { weighted } from "../../src/model/forecaster/ensemble.js";
+import { earlierOrigins, errorQuantile, leastWithNeighbours, meanSize, memberWeights } from "../../src/series/index.js";
 
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, k) => first + k);
 
@@ -57,8 +59,13 @@ describe("weights", () => {
   });
 
   it("make a weighted sum, without what has no weight", () => {
-    const sum = weightedSum([Float64Array.of(1, 2), Float64Array.of(5, 10), Float64Array.of(Number.NaN, 0)], [0.75, 0.25, 0]);
-    expect([...sum]).toEqual([2, 4]);
+    const forecasts = [
+      [1, 2],
+      [5, 10],
+      [Number.NaN, 0],
+    ].map((values) => new Matrix(2, 1, Float64Array.from(values)));
+    const members = [0.75, 0.25, 0].map((weight) => ({ weights: [weight] }));
+    expect([...weighted(members, forecasts).data]).toEqual([2, 4]);
   });
 
   it("count errors that were measured alone", () => {
@@ -69,7 +76,8 @@ describe("weights", () => {
 
 describe("the penalty with the least smoothed error", () => {
   it("is not a lucky one beside bad ones", () => {
-    // Geometric means: (.78 * 3.7)^(1/2) = 1.699, (.78 * 3.7 * 3.9)^(1/3) = 2.241, ..., (1 * 1.1)^(1/2) = 1.049.
+    // Geometric means: (.78 * 3.7)^(1/2) = 1.699, (.78 * 3.7 * 3.9)^(1/3) = 2.241, ..., (1 *
+    // 1.1)^(1/2) = 1.049.
     const { index, error } = leastWithNeighbours([0.78, 3.7, 3.9, 2, 1.1, 1]);
     expect(index).toBe(5);
     expect(error).toBeCloseTo(Math.sqrt(1.1), 12);
@@ -86,8 +94,8 @@ describe("the penalty with the least smoothed error", () => {
 
 describe("quantiles of errors", () => {
   it("of many horizons are those of the errors and their mirror images, by step", () => {
-    // u = error / k^.3: 1, -2 of step 1, 3 and 4 of step 2; with mirror images -4 -3 -2 -1 1 2 3 4. Quantile .9
-    // at 6.3 between 3 and 4.
+    // u = error / k^.3: 1, -2 of step 1, 3 and 4 of step 2; with mirror images -4 -3 -2 -1 1 2 3 4.
+    // Quantile .9 at 6.3 between 3 and 4.
     const errors = [Float64Array.of(1, 3 * 2 ** 0.3), Float64Array.of(-2, 4 * 2 ** 0.3)];
     const at = (level: number) => [...errorQuantile({ errors, horizons: 3, validated: 6, season: 1 }, level, 3)];
     expect(at(0.9)).toEqual([3.3, 3.3 * 2 ** 0.3, 3.3 * 3 ** 0.3].map((v) => expect.closeTo(v, 12)));
@@ -96,7 +104,8 @@ describe("quantiles of errors", () => {
   });
 
   it("of few horizons are Student's t times the root mean square", () => {
-    // u = 3, 4 / 2^.5 ... root mean square of (3, 4) is 12.5^.5; 0.4 (30 - 12) = 7.2 degrees: t(.1) = -1.41086.
+    // u = 3, 4 / 2^.5 ... root mean square of (3, 4) is 12.5^.5; 0.4 (30 - 12) = 7.2 degrees: t(.1)
+    // = -1.41086.
     const errors = [Float64Array.of(3, 4 * 2 ** 0.5, Number.NaN)];
     const [first, , third] = errorQuantile({ errors, horizons: 2, validated: 30, season: 1 }, 0.1, 3);
     expect(first).toBeCloseTo(-1.4108620924257005 * 12.5 ** 0.5, 10);
@@ -131,8 +140,8 @@ describe("quantiles of errors", () => {
   });
 });
 
-// sqrt(v (1 - x) / x), x = scipy.special.betaincinv(v / 2, 1 / 2, 2 min(p, 1 - p)), SciPy 1.10. (t.ppf has nine
-// digits.)
+// sqrt(v (1 - x) / x), x = scipy.special.betaincinv(v / 2, 1 / 2, 2 min(p, 1 - p)), SciPy 1.10.
+// (t.ppf has nine digits.)
 it.each([
   [0.05, 2, -2.919985580353726],
   [0.1, 7.2, -1.4108620924257005],

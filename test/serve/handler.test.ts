@@ -1,5 +1,5 @@
-// The handler of a model gives what its server gives, wherever a Request comes from: called by itself,
-// in Hono, and behind Node's http.
+// The handler of a model gives what its server gives, wherever a Request comes from: called by
+// itself, in Hono, and behind Node's http.
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

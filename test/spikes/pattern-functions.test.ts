@@ -273,7 +273,8 @@ describe("editPattern", () => {
 
   it("puts a pattern into a longer one, as often as its schedule says", () => {
     const edited = editPattern(pattern, { schedule: { startMs: 30, times: 2, gapMs: 5, durationMs: 300 } }, "0");
-    // 30 ms of silence, 100 ms of pattern, 5 ms of silence, 100 ms of pattern, and silence up to 300 ms.
+    // 30 ms of silence, 100 ms of pattern, 5 ms of silence, 100 ms of pattern, and silence up to
+    // 300 ms.
     const expected = [30, 135].flatMap((start) => [
       [start, 0],
       [start + 10, 2],

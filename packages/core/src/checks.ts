@@ -5,8 +5,8 @@ import { ArgumentError } from "./errors.js";
 export const mostOfAny = 100_000_000;
 
 /**
- * @throws ArgumentError unless `value` is a whole number from `least` to `most`, which is 100 million
- * if it is left out
+ * @throws ArgumentError unless `value` is a whole number from `least` to `most`, which is 100
+ * million if it is left out
  */
 export function checkWhole(name: string, value: number, least: number, most?: number): number {
   if (!Number.isSafeInteger(value) || value < least || value > (most ?? Number.MAX_SAFE_INTEGER)) {

@@ -312,6 +312,19 @@ export function firstNonFinite(data: ArrayLike<number>): number {
   return -1;
 }
 
+/** Matrices of as many columns on top of each other, in binary64. */
+export function stackRows(matrices: readonly Matrix[]): Matrix<Float64Array> {
+  const cols = matrices[0]!.cols;
+  const rows = matrices.reduce((sum, matrix) => sum + matrix.rows, 0);
+  const out = Matrix.zeros(rows, cols);
+  let at = 0;
+  for (const matrix of matrices) {
+    out.data.set(matrix.data, at);
+    at += matrix.data.length;
+  }
+  return out;
+}
+
 /**
  * Over a run of numbers the sum of x - x is 0 or NaN, which is several times faster than asking
  * each. Four at once, since a sum waits for the one before it, and a loop for each type of array:

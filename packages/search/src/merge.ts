@@ -29,10 +29,10 @@ export interface DifferentTrial {
 const piece = 500;
 
 /**
- * Appends the complete and pruned trials of the sources to the target, in the order of their numbers
- * in the whole search. A trial that runs or waits there with the same number and parameters gets the
- * result. One that is over there is not appended again; if its result differs in a bit, it is
- * reported. The target is made if it is empty.
+ * Appends the complete and pruned trials of the sources to the target, in the order of their
+ * numbers in the whole search. A trial that runs or waits there with the same number and parameters
+ * gets the result. One that is over there is not appended again; if its result differs in a bit, it
+ * is reported. The target is made if it is empty.
  * @param study its name; may be left out if each storage has one alone
  * @throws ArgumentError for a study that is not there, or one of another space, direction or
  * experiment; then nothing was written

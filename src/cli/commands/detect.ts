@@ -1,4 +1,5 @@
-// `spillway detect`: anomalies in a table, or in rows that come on standard input, at an asked rate.
+// `spillway detect`: anomalies in a table, or in rows that come on standard input, at an asked
+// rate.
 import "../../index.js";
 import { createInterface } from "node:readline";
 import { ArgumentError } from "@spillway/core/errors.js";
@@ -6,7 +7,7 @@ import { describe, visibleLines } from "@spillway/core/text.js";
 import { readCsv, writeFileAtomic } from "@spillway/io";
 import { AtomicFile } from "@spillway/io/atomic.js";
 import { missingMarkers } from "@spillway/io/csv-options.js";
-import { cellNumber } from "@spillway/io/csv-records.js";
+import { cellNumber, delimiterOf, eachRecord } from "@spillway/io/csv-records.js";
 import { csvCell } from "@spillway/io/csv-writer.js";
 import { Incidents } from "../../model/anomaly/incidents.js";
 import { AnomalyDetector, type AnomalyOptions, type AnomalyRow, type Incident } from "../../model/index.js";
@@ -42,8 +43,8 @@ interface Source {
 }
 
 /**
- * Says of each row how odd it is; gives what is printed in the end, which for standard input goes to
- * standard error. If it is stopped, or a row cannot be read, files hold what came before.
+ * Says of each row how odd it is; gives what is printed in the end, which for standard input goes
+ * to standard error. If it is stopped, or a row cannot be read, files hold what came before.
  */
 export async function detect(path: string, flags: DetectFlags, signal: AbortSignal): Promise<string> {
   const { model, save, out, plot, time, delimiter, decimal, json = false, unit, format, zone, ...options } = flags;
@@ -57,7 +58,7 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
     ? await linesOf(process.stdin, { columns: asked, time, delimiter, decimal, times }, signal)
     : await tableOf(path, { columns: asked, time, delimiter, decimal, times });
   const detector = opened ?? (await AnomalyDetector.create({ ...options, columns: source.columns }));
-  const { columns, alarmRate } = detector.settings;
+  const { columns, alarmRate, rate } = detector.settings;
   const writer = new Writer(columns, time, json && isStream);
   const file = out === undefined ? undefined : await AtomicFile.create(out);
   const put = async (text: string) => {
@@ -95,7 +96,7 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
   if (failure !== undefined) throw failure;
   const rows = detector.rows - first;
   const found = {
-    ...{ file: path, rows, incidents: incidents.list, asked: alarmRate, obtained: incidents.list.length / Math.max(1, rows) },
+    ...{ file: path, rows, incidents: incidents.list, asked: alarmRate, rate, obtained: incidents.list.length / Math.max(1, rows) },
     ...{ rowsPerSecond: Math.round((1000 * rows) / (performance.now() - begun)), refused: detector.refused, unordered: detector.unordered },
   };
   if (json) return JSON.stringify(found, undefined, isStream ? undefined : 2);
@@ -108,6 +109,7 @@ interface Found {
   readonly rows: number;
   readonly incidents: readonly Incident[];
   readonly asked: number;
+  readonly rate: "atMost" | "exact";
   readonly rowsPerSecond: number;
   readonly refused: number;
   readonly unordered: number;
@@ -116,7 +118,7 @@ interface Found {
 /** Incidents that are printed if a file has all of them. */
 const printed = 100;
 
-function summaryOf({ file, rows, incidents, asked, rowsPerSecond, refused, unordered }: Found): string[] {
+function summaryOf({ file, rows, incidents, asked, rate, rowsPerSecond, refused, unordered }: Found): string[] {
   const one = (share: number) => (share === 0 ? "none" : `1 in ${Math.round(1 / share)} rows`);
   const lines = incidents
     .slice(-printed)
@@ -125,7 +127,7 @@ function summaryOf({ file, rows, incidents, asked, rowsPerSecond, refused, unord
       ...[score.toFixed(2), Number.isNaN(pValue) ? "" : pValue.toExponential(1)],
     ]);
   return [
-    `${file === "-" ? "standard input" : file}: ${rows} rows, ${incidents.length} incidents; alarms asked at most ${one(asked)}, obtained ${one(incidents.length / Math.max(1, rows))}; ${rowsPerSecond} rows a second`,
+    `${file === "-" ? "standard input" : file}: ${rows} rows, ${incidents.length} incidents; alarms asked${rate === "exact" ? "" : " at most"} ${one(asked)}, obtained ${one(incidents.length / Math.max(1, rows))}; ${rowsPerSecond} rows a second`,
     ...(refused > 0 ? [`${refused} values were infinite, and count as missing`] : []),
     ...(unordered > 0 ? [`${unordered} time stamps were not later than the one before; such rows count as the next ones`] : []),
     ...(incidents.length > 0 ? ["", formatTable(["start", "end", "by", "columns", "score", "p-value"], lines, [4, 5])] : []),
@@ -203,7 +205,8 @@ async function linesOf(
   let number = 0;
   let header: readonly string[] | undefined;
   const wrong = (sentence: string, value?: unknown) => ArgumentError.because(`line ${number}: ${sentence}`, { field: "rows", value });
-  const cells = (line: string): Readonly<Record<string, unknown>> | undefined => {
+  let mark = delimiter;
+  const cells = async (line: string): Promise<Readonly<Record<string, unknown>> | undefined> => {
     if (/^[[{]/.test(line)) {
       try {
         const parsed = JSON.parse(line) as Readonly<Record<string, unknown>> | readonly unknown[];
@@ -214,8 +217,11 @@ async function linesOf(
         throw wrong(`${describe(line)} is no JSON`, line);
       }
     }
-    const mark = delimiter ?? /[;\t]/.exec(line)?.[0] ?? ",";
-    const texts = line.split(mark).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1"));
+    mark ??= delimiterOf(line, { decimal });
+    let texts: readonly string[] = [];
+    await eachRecord(line, `standard input, line ${number}`, { delimiter: mark, decimal }, (record) => {
+      texts = record;
+    });
     const isHead = header === undefined && texts.every((cell) => cellNumber(cell, { decimal }) === undefined);
     header ??= isHead ? texts : texts.map((_, k) => columns?.[k] ?? String(k));
     if (isHead) return undefined;
@@ -224,8 +230,8 @@ async function linesOf(
   };
   let names = columns;
   let before: string | undefined;
-  const rowOf = (line: string): Row | undefined => {
-    const found = cells(line);
+  const rowOf = async (line: string): Promise<Row | undefined> => {
+    const found = await cells(line);
     if (found === undefined) return undefined;
     names ??= Object.keys(found).filter((name) => name !== time && (typeof found[name] === "number" || found[name] === null));
     if (names.length === 0) throw wrong("it has no column of numbers");
@@ -248,7 +254,7 @@ async function linesOf(
       const { value, done } = await iterator.next();
       if (done) return undefined;
       number++;
-      const row = (value as string).trim() === "" ? undefined : rowOf((value as string).trim());
+      const row = (value as string).trim() === "" ? undefined : await rowOf((value as string).trim());
       if (row) return row;
     }
   };

@@ -15,8 +15,8 @@ export interface EncodedPart {
 }
 
 /**
- * Both parts, to be encoded where the reservoir is; as they are if the experiment encodes nothing. A
- * seeded encoder draws anew for each case. @throws ExperimentError
+ * Both parts, to be encoded where the reservoir is; as they are if the experiment encodes nothing.
+ * A seeded encoder draws anew for each case. @throws ExperimentError
  */
 export function encoded(
   experiment: OpenExperiment,

@@ -1,13 +1,12 @@
 // All rows that an experiment drives its reservoir with, to run them without training.
 import { ArgumentError } from "@spillway/core/errors.js";
-import type { Matrix } from "@spillway/numerics";
+import { type Matrix, stackRows } from "@spillway/numerics";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
 import type { OpenExperiment } from "../description/description.js";
 import { modelTypeOf } from "../description/model-options.js";
 import { encoded } from "./encode.js";
 import type { ExperimentData } from "./experiment-data.js";
 import { prepareSeries, standardises } from "./prepare.js";
-import { stackRows } from "./rows.js";
 
 /** What the experiment would drive its reservoir with, test part included. */
 export function inputsOf(experiment: OpenExperiment, data: ExperimentData): Matrix {

@@ -1,19 +1,6 @@
 // Rows of matrices put together and taken apart.
 import { Matrix } from "@spillway/numerics";
 
-/** Matrices of as many columns on top of each other, in binary64. */
-export function stackRows(matrices: readonly Matrix[]): Matrix<Float64Array> {
-  const cols = matrices[0]!.cols;
-  const rows = matrices.reduce((sum, matrix) => sum + matrix.rows, 0);
-  const out = Matrix.zeros(rows, cols);
-  let at = 0;
-  for (const matrix of matrices) {
-    out.data.set(matrix.data, at);
-    at += matrix.data.length;
-  }
-  return out;
-}
-
 /** The mean of each column. */
 export function columnMeans({ rows, cols, data }: Matrix): Float64Array {
   const means = new Float64Array(cols);

@@ -140,7 +140,7 @@ export class DeviceTrials implements TrialRunner {
   /** Ends nothing: a device stays open for the process. */
   async dispose(): Promise<void> {}
 
-  /** The scores of jobs by each of their trainers; without those that the engine does not evaluate. */
+  /** The scores of jobs by each of their trainers, of those that the engine evaluates. */
   async #scores(jobs: readonly SeedJob[]): Promise<Map<SeedJob, readonly number[]>> {
     const scores = new Map<SeedJob, number[]>();
     for (const group of this.#groups(jobs)) {

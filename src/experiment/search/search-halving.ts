@@ -65,7 +65,7 @@ export class HalvingStages {
       const intermediate = halving ? { ...before, [this.#steps[stage]!]: each.value } : before;
       const canGoOn = !isLast && best[stage]!.has(indices[i]!) && !Number.isNaN(each.value);
       if (canGoOn) goingOn.push({ trial, stage: stage + 1, intermediate });
-      // A stage that was stopped on its way says nothing of who goes on.
+      // A stage that was stopped on its way does not count.
       else if (isStopped && !isLast) over.push({ trial, outcome: undefined });
       else over.push({ trial, outcome: { value: each.value, pruned: !isLast, intermediate, attributes: attributesOf(each) } });
     }

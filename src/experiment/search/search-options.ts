@@ -36,7 +36,7 @@ const mostTrials = 10_000_000;
 const rows = count(1);
 const batch = optional(
   whole({ atLeast: 1, atMost: 100_000 }),
-  "Trials that are asked for and told at once; left out, one is asked for as soon as one is told; with halving 27.",
+  "Trials that run and report together; left out, one starts as soon as one has reported; with halving 27.",
 );
 const duration = checked<string | number>(
   'seconds, or a text such as "90s", "10m" or "2h"',
@@ -94,7 +94,7 @@ export const searchTable = {
     object({
       rows: optional(stageList("training rows"), "Training rows of each stage."),
       seeds: optional(stageList("seeds"), "Seeds of each stage."),
-      keep: option(share, 1 / 3, "The share of a batch that goes on at each stage."),
+      keep: option(share, 1 / 3, "The share of a batch that continues at each stage."),
     }),
     "Successive halving: bad trials stop early.",
   ),

@@ -1,6 +1,6 @@
-// How a search gets from one trial to the next: so many at once, halved stage by stage; or one trial as
-// soon as the oldest in work is told. Either way what is told when depends on nothing that takes
-// time, so that a search over threads gives the same trials each time.
+// How a search gets from one trial to the next: so many at once, halved stage by stage; or one
+// trial as soon as the oldest in work is told. Either way what is told when depends on nothing that
+// takes time, so that a search over threads gives the same trials each time.
 import type { AskedTrial, Study } from "@spillway/search";
 import { HalvingStages, type Outcome, outcomeOf, type StagedTrial } from "./search-halving.js";
 import type { ResultKeeper } from "./search-keeper.js";
@@ -19,9 +19,9 @@ export interface Demand {
 }
 
 /**
- * `width` trials at once, all told at once. At a stage a trial goes on if it is among the best share
- * of all that have reached it so far, by asynchronous halving that stops the others (Li et al.
- * 2018, arXiv 1810.05934); a new trial takes the place of each that stops.
+ * `width` trials at once, which report together. At a stage a trial continues if it is among the best
+ * share of all that have reached it so far, by asynchronous halving that stops the others (Li et
+ * al. 2018, arXiv 1810.05934); a new trial takes the place of each that stops.
  */
 export async function runBatches(plan: SearchPlan, study: Study, runner: TrialRunner, width: number, demand: Demand): Promise<void> {
   const stages = new HalvingStages(plan, study.trials);

@@ -53,7 +53,7 @@ export interface TrialRunner {
   dispose(): Promise<void>;
 }
 
-/** The jobs of a trial, with all combinations of its swept values, and what their scores come to. */
+/** The jobs of a trial, with all combinations of its swept values, and the score of all. */
 export interface TrialWork {
   readonly jobs: readonly SeedJob[];
   combine(scores: readonly (readonly number[])[]): TrialScores;

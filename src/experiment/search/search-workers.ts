@@ -22,10 +22,10 @@ interface Thread {
 }
 
 /**
- * So many trials beside each other, and as many threads, but no more than there are cores: each thread
- * loads and compiles the package anew. They start with the first trial. A thread that ends while it
- * evaluates, such as by running out of memory, fails that trial and is replaced. At the signal all
- * end at once, and what they had in work is undefined.
+ * So many trials beside each other, and as many threads, but no more than there are cores: each
+ * thread loads and compiles the package anew. They start with the first trial. A thread that ends
+ * while it evaluates, such as by running out of memory, fails that trial and is replaced. At the
+ * signal all end at once, and what they had in work is undefined.
  */
 export class TrialWorkers implements TrialRunner {
   readonly count: number;

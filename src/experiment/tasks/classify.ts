@@ -1,7 +1,7 @@
 // Task "classify": one seed trained on labelled sequences, then asked for the class of others.
 import { join } from "node:path";
 import { NpyWriter, writeNpy } from "@spillway/io";
-import { type Matrix, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
+import { type Matrix, RandomStream, type Seed, seedKeys, stackRows } from "@spillway/numerics";
 import { type ConfusionMatrix, confusionMatrix, type Reliability, reliability } from "../../metrics/index.js";
 import { largest } from "../../model/classifier/class-readout.js";
 import { Classifier } from "../../model/index.js";
@@ -13,7 +13,7 @@ import type { EncodedCases } from "../../spikes/encoded-cases.js";
 import { type EncodedPart, encoded } from "../data/encode.js";
 import type { CaseData, Cases } from "../data/experiment-data.js";
 import { standardises } from "../data/prepare.js";
-import { everyRow, stackRows } from "../data/rows.js";
+import { everyRow } from "../data/rows.js";
 import { splitRows } from "../data/split.js";
 import type { ClassifyTask, Experiment } from "../description/description.js";
 import type { RunFile } from "../runs/output-folder.js";

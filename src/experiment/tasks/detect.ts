@@ -1,7 +1,7 @@
 // Task "detect": one seed whose templates are the mean states of labelled sequences, and what other
 // sequences are most like. Nothing is trained but the means.
 import { dirname, join } from "node:path";
-import { Matrix } from "@spillway/numerics";
+import { Matrix, stackRows } from "@spillway/numerics";
 import { confusionMatrix } from "../../metrics/index.js";
 import { noLabel } from "../../metrics/metric.js";
 import { saveReservoir } from "../../model/index.js";
@@ -12,7 +12,7 @@ import type { EncodedCases } from "../../spikes/encoded-cases.js";
 import { PatternTemplates } from "../../spikes/index.js";
 import { type EncodedPart, encoded } from "../data/encode.js";
 import type { CaseData } from "../data/experiment-data.js";
-import { columnMeans, stackRows } from "../data/rows.js";
+import { columnMeans } from "../data/rows.js";
 import type { DetectTask, Experiment } from "../description/description.js";
 import { describeTypes, typesIn } from "../description/pattern-types.js";
 import { firstCases, saveCaseStates, scoreBaselines, stratifiedSplit } from "./classify.js";

@@ -28,7 +28,7 @@ export interface TrainingParts {
   /** All rows of the training part, in the units of the data and transformed. */
   readonly original: readonly Matrix<Float64Array>[];
   readonly series: readonly Matrix<Float64Array>[];
-  /** All rows of the longest training part, in the units of the data; NaN was filled and not measured. */
+  /** All rows of the longest training part, in the units of the data; NaN was filled. */
   readonly measured: Matrix<Float64Array>;
   /** What is known of the rows of each part. */
   readonly facts: readonly RowFacts[];

@@ -1,10 +1,9 @@
 // Where the forecasts of a task start, and the rows that train before them.
 
-import { Matrix } from "@spillway/numerics";
+import { Matrix, stackRows } from "@spillway/numerics";
 import { transformSeries } from "../../series/index.js";
 import { generateIndependent } from "../data/data.js";
 import { forecastStarts, measuredRows, mostStarts, type PreparedSeries } from "../data/prepare.js";
-import { stackRows } from "../data/rows.js";
 import type { Experiment, ForecastTask, GeneratedData } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import type { StartPoint, TrainingParts } from "./forecast-baselines.js";

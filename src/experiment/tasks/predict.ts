@@ -1,8 +1,10 @@
 // Task "predict": one seed trained on the first rows, then asked for one output a row: the next
 // value of a series, or the target of an input.
+
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import type { Matrix } from "@spillway/numerics";
+import { stackRows } from "@spillway/numerics";
 import { noInputs } from "../../model/forecaster/data.js";
 import { oneReadout } from "../../model/forecaster/model.js";
 import { Forecaster } from "../../model/index.js";
@@ -10,7 +12,6 @@ import { plotError, plotForecast } from "../../plot/index.js";
 import { baselineName, predictBaseline, rowsLost } from "../../series/index.js";
 import type { DrivenData, SeriesData } from "../data/experiment-data.js";
 import { asKnown, measuredRows, ownTransforms, prepareDriven, prepareSeries, rowsAhead, rowText, splitSeries } from "../data/prepare.js";
-import { stackRows } from "../data/rows.js";
 import type { Experiment, PredictTask } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { learns } from "../description/parse.js";

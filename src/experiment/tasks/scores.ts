@@ -2,11 +2,10 @@
 // meet starts, divergence and baselines.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import { firstNonFinite, Matrix } from "@spillway/numerics";
+import { firstNonFinite, Matrix, stackRows } from "@spillway/numerics";
 import { noteFinite } from "@spillway/numerics/known-finite.js";
 import { type Metric, type MetricContext, metrics, type ScoredForecast } from "../../metrics/index.js";
 import { hasNaN, measuredAlone } from "../../metrics/measured.js";
-import { stackRows } from "../data/rows.js";
 import type { ScoringDescription, TaskDescription } from "../description/description.js";
 
 /**

@@ -87,7 +87,7 @@ export class AnomalyDetector {
     this.#out = new Float64Array(memory.buffer, out, ofRow + ofColumn * columns);
   }
 
-  /** @throws ArgumentError naming the option, the value and what it takes */
+  /** @throws ArgumentError naming the option, the value and what is accepted */
   static async create(options: AnomalyOptions = {}): Promise<AnomalyDetector> {
     const settings = anomalySettings(options);
     return AnomalyDetector.#opened(settings, firstState(settings));
@@ -175,8 +175,8 @@ export class AnomalyDetector {
 
   /**
    * What a person says of an incident. "normal": its states stay known, and the limit of alarms
-   * rises once more. "anomaly": the states of the incident are forgotten, so that it raises an alarm
-   * again.
+   * rises once more. "anomaly": the states of the incident are forgotten, so that it raises an
+   * alarm again.
    * @param at a row of the incident by its number, or its time as a date or text
    * @throws ArgumentError if there is no such incident among the last 32 alarms
    */
@@ -228,14 +228,17 @@ export class AnomalyDetector {
     const layout = layoutOf(settings);
     const state = reader.vector("state", layout.kept, "float64") as Float64Array;
     reader.finish();
-    const wrong = layout.banks.find((at) => !(Number.isInteger(state[at]) && state[at]! >= 0 && state[at]! <= settings.patterns));
-    if (wrong !== undefined) throw reader.error(`its state has a bank of ${state[wrong]} patterns; it takes up to ${settings.patterns}`);
+    const isWithin = (at: number, most: number) => Number.isInteger(state[at]) && state[at]! >= 0 && state[at]! <= most;
+    const bank = layout.banks.find((at) => !isWithin(at, settings.patterns));
+    if (bank !== undefined) throw reader.error(`its state has a bank of ${state[bank]} patterns; it takes up to ${settings.patterns}`);
+    const wrong = layout.whole.find(([at, most]) => !isWithin(at, most));
+    if (wrong) throw reader.error(`number ${wrong[0]} of its state is ${state[wrong[0]]}; it is a whole number from 0 to ${wrong[1]}`);
     return AnomalyDetector.#opened(settings, state);
   }
 
   /**
-   * Opens a file that `save` wrote (Node), to continue with the next row. @throws FileError with the
-   * reason if it cannot be used
+   * Opens a file that `save` wrote (Node), to continue with the next row. @throws FileError with
+   * the reason if it cannot be used
    */
   static async load(path: string): Promise<AnomalyDetector> {
     return AnomalyDetector.fromBytes(await readBytes(path), { source: path });

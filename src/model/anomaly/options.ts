@@ -34,14 +34,15 @@ export const anomalyTable = {
   /** The share of rows that may raise an alarm; default 0.001. */
   alarmRate: option(number({ above: 0, atMost: 0.1 }), 0.001, "The share of rows that may raise an alarm."),
   /**
-   * "atMost": no more alarms by novelty than that, and fewer of a stream without surprises. "exact":
-   * as many as that. Default "atMost".
+   * "atMost": no more alarms by novelty than that, and fewer of a stream without surprises.
+   * "exact": as many as that. Default "atMost".
    */
   rate: option(choice("atMost", "exact"), "atMost", "atMost: no more alarms than that; exact: as many as that."),
   /**
    * What raises an alarm: "novelty", a state that the stream was not in before; "surprise", a
-   * single value far from its forecast; "both", surprises with half of the alarm rate and novelty with
-   * the other half, or with all of it if `rate` is "atMost", as it then uses a part. Default "novelty".
+   * single value far from its forecast; "both", surprises with half of the alarm rate and novelty
+   * with the other half, or with all of it if `rate` is "atMost", as it then uses a part. Default
+   * "novelty".
    */
   detect: option(
     choice("novelty", "surprise", "both"),
@@ -67,9 +68,9 @@ export const anomalyTable = {
   /** Determines the reservoir; default "spillway". Alarms by novelty do not depend on it. */
   seed: option<string | number, string | number>(seed, "spillway", "Determines the reservoir; alarms by novelty do not depend on it."),
   /**
-   * Missing values, and stamps that go back or repeat. "hold": the forecast stands in for a value, and
-   * such a row counts as the next one. "error": both are refused. "alarm": as "hold", and a column
-   * that is missing for more than `mergeRows` rows raises an alarm. Default "hold".
+   * Missing values, and stamps that go back or repeat. "hold": the forecast replaces a value,
+   * and such a row counts as the next one. "error": both are refused. "alarm": as "hold", and a
+   * column that is missing for more than `mergeRows` rows raises an alarm. Default "hold".
    */
   missing: option(
     choice("hold", "error", "alarm"),
@@ -84,7 +85,7 @@ export interface AnomalyOptions extends InputOf<typeof anomalyTable> {}
 /** The same with every default filled in. */
 export type AnomalySettings = Resolved<typeof anomalyTable>;
 
-/** @throws ArgumentError naming the option, the value and what it takes */
+/** @throws ArgumentError naming the option, the value and what is accepted */
 export function anomalySettings(options: object): AnomalySettings {
   const settings = resolve(anomalyTable, options, "AnomalyDetector");
   if (!settings.forecast && settings.detect !== "novelty")
@@ -109,8 +110,8 @@ export interface AnomalyRow {
   /** Novelty: from 1 on the state is odd. The largest of all columns; 0 for a missing row. */
   readonly score: number;
   /**
-   * Share of earlier rows with a forecast error at least as large, of all columns the smallest, times
-   * their number; 1 at first. NaN for a missing row, and without a forecast.
+   * Share of earlier rows with a forecast error at least as large, of all columns the smallest,
+   * times their number; 1 at first. NaN for a missing row, and without a forecast.
    */
   readonly pValue: number;
   /** In the first row of an incident. */
@@ -121,7 +122,7 @@ export interface AnomalyRow {
   readonly ready: boolean;
   /** By column, the forecast that was made before the row; undefined if there is none. */
   readonly expected: readonly (number | undefined)[];
-  /** By column, the ends of the band outside which p is below the alarm rate; undefined at first. */
+  /** By column, the band outside which p is below the alarm rate; undefined at first. */
   readonly lower: readonly (number | undefined)[];
   readonly upper: readonly (number | undefined)[];
   /**

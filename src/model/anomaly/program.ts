@@ -7,9 +7,26 @@ import { calendarRows } from "../c/calendar.js";
 import { Constants, type Field, nowhere, type Program } from "../c/constants.js";
 import type { AnomalySettings } from "./options.js";
 
+/** Time stamps and alarms that a state keeps: PAST_STEPS and PAST_ALARMS in detector-types.c. */
+const pastSteps = 15;
+const pastAlarms = 32;
+
 /** Fields of `shared` in detector-types.c that are read here, by their position. */
-export const shared = { row: 0, alarmAt: 5, timed: 8, instant: 9, unordered: 11, refused: 12, length: 15 + 15 + 1 + 5 * 32 } as const;
-const column = { count: 2, limit: 6, novelAt: 7, alarmAt: 8, band: 5, step: 15, length: 22 + 8 + 640 } as const;
+export const shared = {
+  row: 0,
+  alarmAt: 5,
+  alarmColumn: 6,
+  timed: 8,
+  instant: 9,
+  unordered: 11,
+  refused: 12,
+  steps: 13,
+  nextStep: 14,
+  nextAlarm: 30,
+  alarmColumns: 127,
+  length: 15 + 15 + 1 + 5 * 32,
+} as const;
+const column = { count: 2, limit: 6, novelAt: 7, alarmAt: 8, band: 5, step: 15, taken: 21, length: 22 + 8 + 640 } as const;
 
 /** Where things are in a state. */
 export interface StateLayout {
@@ -18,6 +35,8 @@ export interface StateLayout {
   readonly limits: readonly number[];
   /** Where the counts of patterns are. */
   readonly banks: readonly number[];
+  /** Where other whole numbers are by which the program finds something, and their largest. */
+  readonly whole: readonly (readonly [at: number, most: number])[];
   /** Numbers that are kept, and all with those that a row works in. */
   readonly kept: number;
   readonly length: number;
@@ -30,11 +49,18 @@ export function layoutOf({ columns, patterns, size, forecast }: AnomalySettings)
   const starts = columns.map((_, c) => shared.length + c * width);
   const features = forecast ? 1 + 4 * columns.length + 6 + size : 0;
   const sums = (features * (features + 1)) / 2;
+  const last = columns.length - 1;
+  const alarms = Array.from({ length: pastAlarms }, (_, k) => [shared.alarmColumns + k, last] as const);
   const kept = shared.length + columns.length * width + sums + (2 * columns.length + 1) * features;
   return {
     counts: starts.map((at) => at + column.count),
     limits: starts.map((at) => at + column.limit),
     banks: starts.flatMap((at) => [0, 1, 2].map((b) => at + column.length + b * bank)),
+    whole: [
+      ...starts.map((at) => [at + column.taken, Number.MAX_SAFE_INTEGER] as const),
+      ...[[shared.steps, pastSteps] as const, [shared.nextStep, pastSteps - 1] as const, [shared.nextAlarm, pastAlarms - 1] as const],
+      ...[[shared.alarmColumn, last] as const, ...alarms],
+    ],
     kept,
     length: kept + sums + features,
     features,
@@ -42,8 +68,8 @@ export function layoutOf({ columns, patterns, size, forecast }: AnomalySettings)
 }
 
 /**
- * Constants of novelty that are no options: how fast the limit R moves, its least value, the ratio of
- * radii of the banks, the scale of asinh, and the ratio of the rows of moving averages. Only the
+ * Constants of novelty that are no options: how fast the limit R moves, its least value, the ratio
+ * of radii of the banks, the scale of asinh, and the ratio of the rows of moving averages. Only the
  * benchmark of their choice changes them.
  */
 export const constants = { gain: 0.1, leastLimit: 0.9, spread: 1.25, squash: 2, ratio: 2 };
@@ -82,7 +108,7 @@ function numbersOf(settings: AnomalySettings): number[] {
   ];
 }
 
-/** The reservoir of the forecast: ten inputs a neuron, slow and fast leaks, the day's cycle at half the input scaling. */
+/** The reservoir of the forecast: ten inputs a neuron; the day's cycle at half the scaling. */
 function reservoirOf({ columns, size, seed }: AnomalySettings) {
   const inputs = columns.length + 2;
   const model = buildModel(

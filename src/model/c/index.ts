@@ -1,6 +1,6 @@
-// Trained forecasters, classifiers and detectors of anomalies as C99, to run where there is no JavaScript: one source and
-// one header, which allocate nothing and take no library. Portable arithmetic, so the bits are
-// Spillway's.
+// Trained forecasters, classifiers and detectors of anomalies as C99, to run where there is no
+// JavaScript: one source and one header, which allocate nothing and take no library. Portable
+// arithmetic, so the bits are Spillway's.
 import { resolve } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { AnomalyDetector } from "../anomaly/detector.js";

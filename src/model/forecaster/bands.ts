@@ -1,6 +1,6 @@
-// The bands around a forecast and its quantiles: split conformal by step, from the errors that chose
-// the model; after a logarithm or a power they are measured on its scale. Those of a combination are
-// of its errors of all steps together, also of short series.
+// The bands around a forecast and its quantiles: split conformal by step, from the errors that
+// chose the model; after a logarithm or a power they are measured on its scale. Those of a
+// combination are of its errors of all steps together, also of short series.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import { type BandOffsets, conformalOffsets, ensembleBand, fewestScores } from "../../series/conformal.js";
@@ -85,7 +85,7 @@ export function bandsOf(
   );
 }
 
-/** The share that the band between a quantile and the one as far above or below the middle holds. */
+/** The share of the band between a quantile and the one as far on the other side. */
 function shareOf(quantile: number): number {
   return Math.abs(2 * quantile - 1);
 }

@@ -23,8 +23,8 @@ export interface ScoredPair {
   readonly lambda: number;
   /**
    * What is compared: its own error, or if that is larger the geometric mean of it and of those of
-   * the next smaller and the next larger lambda (of losses below 0 the arithmetic mean), so that one
-   * lucky lambda does not win. Undefined if it failed; `failure` then says why.
+   * the next smaller and the next larger lambda (of losses below 0 the arithmetic mean), so that
+   * one lucky lambda does not win. Undefined if it failed; `failure` then says why.
    */
   readonly score?: number | undefined;
   /** Its own error, by `loss`; undefined if it failed, and in earlier files. */

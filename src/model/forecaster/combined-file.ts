@@ -10,7 +10,7 @@ import { TensorReader } from "../tensor-reader.js";
 import type { Bound } from "./bounds.js";
 import { ClassicalMember } from "./classical.js";
 import { DirectMember, type DirectParts } from "./direct.js";
-import { type CommonParts, encodeReservoirs, getCommon, getMember, getRows, type MemberFile, memberFile, putMember } from "./file.js";
+import { type CommonParts, getCommon, getMember, getRows, type MemberFile, memberFile, putMember } from "./file.js";
 import { ForecasterMember } from "./member.js";
 import type { Trained } from "./model.js";
 import type { ForecasterSettings } from "./options.js";
@@ -27,19 +27,11 @@ export interface CombinedParts extends CommonParts {
 const prefixOf = (m: number) => `member.${m}.`;
 
 /**
- * Notes `combination`, the kind of each member, and `groups`. A member of the loop is as in the file
- * of a loop alone. A direct member has its reservoir, a readout `column.C.readout` of each column,
- * tensor `recent` and note `direct`; a classical one note `classical`, with its position.
+ * Notes `combination`, the kind of each member, and `groups`. A member of the loop is as in the
+ * file of a loop alone. A direct member has its reservoir, a readout `column.C.readout` of each
+ * column, tensor `recent` and note `direct`; a classical one note `classical`, with its position.
  */
-export function encodeCombined(
-  content: MutableContent,
-  { members, groups, choice }: Trained<CombinedMember>,
-  settings: ForecasterSettings,
-): void {
-  if (!choice?.members) {
-    encodeReservoirs(content, { members: (members as readonly ForecasterMember[]).map(memberFile), groups }, settings);
-    return;
-  }
+export function encodeCombined(content: MutableContent, { members, groups }: Trained<CombinedMember>, settings: ForecasterSettings): void {
   for (const [m, member] of members.entries()) {
     const prefix = prefixOf(m);
     if (member instanceof ForecasterMember) putMember(content, prefix, memberFile(member), settings);

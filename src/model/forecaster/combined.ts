@@ -2,7 +2,7 @@
 // which are weighed by what they forecast from earlier rows of the same series.
 import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { Matrix } from "@spillway/numerics";
+import { Matrix, stackRows } from "@spillway/numerics";
 import { type AnyReservoirOptions, type CreateOptions, ReservoirComputer, type WorkOptions, WorkPacer } from "../../reservoir/index.js";
 import { type EarlierOrigins, earlierOrigins, leastWithNeighbours, meanSize, memberWeights } from "../../series/combination.js";
 import type { MutableContent } from "../mutable-content.js";
@@ -23,7 +23,7 @@ import { checkAllSeries, half, type ReadyCandidates, type ReservoirForecastModel
 import type { RowKind } from "./rows.js";
 import { forecastAll, trainingPart, type ValidationParts } from "./validation.js";
 
-/** The loop takes part from a first origin of so many rows on, and a candidate of it trains on so many. */
+/** The least first origin with which the loop takes part, and the fewest rows that train it. */
 const fewestLoopRows = 32;
 const fewestTrainingRows = 15;
 /** Reservoirs of a candidate that is tried, and of all that are kept. */
@@ -57,6 +57,8 @@ interface Tried extends Pick<WeightedMember, "name" | "scores"> {
   readonly forecasts: Matrix<Float64Array>;
   /** Trains it on all rows. */
   train(work: WorkOptions): Promise<Pick<Trained<CombinedMember>, "members" | "groups">>;
+  /** Gives back what it holds beside what `train` gave. Idempotent. */
+  dispose(): Promise<void>;
 }
 
 /** What the loop chose. */
@@ -87,17 +89,26 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     return this.#loop.rows;
   }
 
-  /** @throws ArgumentError if none of the members that are named takes part in so few rows */
+  /** @throws ArgumentError for several series, or for rows too few for any member */
   async fit(rows: FitRows, previous: readonly CombinedMember[], work: WorkOptions): Promise<Trained<CombinedMember>> {
-    await disposeAllAsync(previous.flatMap(({ computers }) => computers));
-    // Several series have one loop, and no earlier rows in common.
-    if (rows.data.length > 1) return this.#loop.fit(rows, [], work);
+    const names = memberNames.filter((name) => (this.settings.members as readonly MemberName[]).includes(name));
+    if (rows.data.length > 1) throw severalSeries(names, rows.data.length);
     checkAllSeries(rows.data);
+    await disposeAllAsync(previous.flatMap(({ computers }) => computers));
+    const tried: Tried[] = [];
+    try {
+      return await this.#combine(names, rows, tried, work);
+    } catch (error) {
+      await disposeQuietlyAsync(tried);
+      throw error;
+    }
+  }
+
+  /** @param tried receives the members that were tried */
+  async #combine(names: readonly MemberName[], rows: FitRows, tried: Tried[], work: WorkOptions): Promise<Trained<CombinedMember>> {
     const { weights: how = "validation" } = this.settings;
     const validation = this.#validationOf(rows);
-    const names = memberNames.filter((name) => (this.settings.members as readonly MemberName[]).includes(name));
     const { signal } = work;
-    const tried: Tried[] = [];
     let chosen: LoopChoice = { candidates: [], scores: [], kept: [] };
     const pacer = new WorkPacer(half(work, 0), names.length);
     for (const [i, name] of names.entries()) {
@@ -180,8 +191,9 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     const { series } = one;
     const m = [season].flat()[0]!;
     const found = earlierOrigins(series.rows, horizon!, m);
-    // What is known goes on behind the last row, where no forecast is compared.
-    const known = one.known && under(one.known, one.known.subarray(series.rows - 1), horizon!);
+    // Known columns are continued by their last row: no forecast is compared there.
+    const ahead = one.known && Array.from({ length: horizon! }, () => one.known!.subarray(series.rows - 1));
+    const known = ahead && stackRows([one.known!, ...ahead]);
     const whole = { ...one, known };
     const starts = found.origins.map((row) => ({ sequence: 0, row }));
     const filled = masks[0];
@@ -246,7 +258,12 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     const trained = of(Math.min(plannedMembers, Math.floor(mostReservoirs / kept.length)));
     const candidates = ready.candidates.map(({ lags, calendar }) => ({ lags, calendar }));
     return {
-      tried: { name: "loop", forecasts: medianOf(kept.map((each) => each.forecasts)), train: (work) => trained.train(pairs, work) },
+      tried: {
+        name: "loop",
+        forecasts: medianOf(kept.map((each) => each.forecasts)),
+        train: (work) => trained.train(pairs, work),
+        dispose: holdsNothing,
+      },
       choice: { candidates, scores, kept: pairs.toSorted((a, b) => a.score! - b.score!) },
     };
   }
@@ -285,18 +302,14 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
         forecasts: made[index] as Matrix<Float64Array>,
         scores: directShares.flatMap((share, s) => (Number.isFinite(errors[s]!) ? [{ lambda: share, error: errors[s]! }] : [])),
         async train(work) {
-          try {
-            await training.add(rows, work.signal);
-            const [member] = training.members([directShares[index]!], validation);
-            if (!(member instanceof DirectMember)) throw member!;
-            member.start({ series });
-            training.dispose();
-            return { members: [member], groups: [0] };
-          } catch (error) {
-            await close();
-            throw error;
-          }
+          await training.add(rows, work.signal);
+          const [member] = training.members([directShares[index]!], validation);
+          if (!(member instanceof DirectMember)) throw member!;
+          member.start({ series });
+          training.dispose();
+          return { members: [member], groups: [0] };
         },
+        dispose: close,
       };
     } catch (error) {
       await close();
@@ -304,6 +317,8 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     }
   }
 }
+
+const holdsNothing = (): Promise<void> => Promise.resolve();
 
 /** Levels, differences, with a season also lags of it and seasonal differences. */
 function loopCandidates(season: number): CandidateOptions[] {
@@ -319,8 +334,8 @@ function withCalendarIf(isTaken: boolean, columns: number, { data, parts }: Vali
 }
 
 /**
- * Without candidates that are far worse than the best, such as differences of a series without noise:
- * the median of a few would be far worse than the best, too.
+ * Without candidates that are far worse than the best, such as differences of a series without
+ * noise: the median of a few would be far worse than the best, too.
  */
 function nearBest<Each extends { readonly pair: ScoredPair }>(best: readonly Each[]): Each[] {
   const least = Math.min(...best.map(({ pair }) => pair.score!));
@@ -351,6 +366,7 @@ async function tryClassical(name: ClassicalMemberMethod, validation: Validation)
       member.fit(series, filled);
       return { members: [member], groups: [0] };
     },
+    dispose: holdsNothing,
   };
 }
 
@@ -375,12 +391,11 @@ function rootMeanSquare(targets: Matrix<Float64Array>, made: Matrix<Float64Array
   return count > 0 ? Math.sqrt(sum / count) : 0;
 }
 
-/** A matrix with one row under it, so many times. */
-function under(matrix: Matrix, row: Matrix, times: number): Matrix<Float64Array> {
-  const out = Matrix.zeros(matrix.rows + times, matrix.cols);
-  out.data.set(matrix.data);
-  for (let t = matrix.rows; t < out.rows; t++) out.row(t).set(row.row(0));
-  return out;
+function severalSeries(names: readonly MemberName[], count: number): ArgumentError {
+  return ArgumentError.because(
+    `members is ${names.join(", ")} and there are ${count} series: a combination is weighed by one; take members: ["loop"]`,
+    { field: "members" },
+  );
 }
 
 function tooFewRows(names: readonly MemberName[], { data }: Validation): ArgumentError {

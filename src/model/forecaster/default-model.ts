@@ -102,7 +102,7 @@ async function describedModel(options: ForecasterOptions): Promise<DefaultForeca
   return new CombinedForecastModel(loop, reservoir, { engine, context, threads, profile }, { ...settings, members: names, weights });
 }
 
-/** Options of the loop that say how it is chosen and trained, which a combination does by itself. */
+/** Options that choose and train the loop, which a combination does by itself. */
 const loopAlone = ["choose", "readout", "lags", "transforms", "matrices", "model", "hybrid", "standardise", "hold", "washout"] as const;
 
 /**
@@ -114,7 +114,7 @@ function combinedNames(options: ForecasterOptions): readonly MemberName[] | unde
   const names = areNames(members) ? members : undefined;
   if (Array.isArray(members) && !names && members.some((each) => memberNames.includes(each)))
     list(choice(...memberNames), "").read(members, "members");
-  if (names?.length === 1 && names[0] === "loop") return undefined;
+  if (!names || (names.length === 1 && names[0] === "loop")) return undefined;
   const isPlain = reservoir === undefined || !("kind" in reservoir || "layers" in reservoir || "groups" in reservoir);
   const own = isPlain ? (reservoir as { readonly feedback?: unknown; readonly inputSize?: unknown } | undefined) : undefined;
   const given = [
@@ -122,7 +122,6 @@ function combinedNames(options: ForecasterOptions): readonly MemberName[] | unde
     ...(isPlain ? [] : ["reservoir.kind"]),
     ...(["feedback", "inputSize"] as const).filter((field) => (own?.[field] ?? null) !== null).map((field) => `reservoir.${field}`),
   ];
-  if (!names) return undefined;
   const refuse = (reason: string) => ArgumentError.because(`members is ${names.join(", ")} and ${reason}`, { field: "members" });
   if (horizon === undefined) throw refuse("horizon is missing; say how many steps are forecast");
   if (given.length > 0) throw refuse(`${given[0]} was given, which is of a loop alone; leave it out, or take members: ["loop"]`);

@@ -294,7 +294,7 @@ function scaleOf(series: Matrix, c: number, end: number): DirectScale {
   return { least: least > 0 ? least : 0 };
 }
 
-/** A column as windows are cut from it; a value at or below 0 has the logarithm of the least one. */
+/** A column that windows are cut from; a value at or below 0 has the least one's logarithm. */
 function turned(series: Matrix, c: number, { least }: DirectScale): Float64Array {
   return Float64Array.from({ length: series.rows }, (_, t) => {
     const value = series.at(t, c);
@@ -304,7 +304,7 @@ function turned(series: Matrix, c: number, { least }: DirectScale): Float64Array
 
 /**
  * The window before each row: less its mean, over its deviation, or half the mean step if that is
- * larger. Before the first row its value goes on.
+ * larger. Before the first row its value is repeated.
  */
 function windowsOf(values: Float64Array, ends: readonly number[], window: number): Windows {
   const scaled = Matrix.zeros(ends.length, window);

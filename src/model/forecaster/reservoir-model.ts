@@ -77,7 +77,7 @@ export class ReservoirForecastModel implements ForecastModel<ForecasterSettings,
     return planCandidates(settings, reservoir, matrices !== undefined);
   }
 
-  /** Candidates for rows to choose by, those that take the calendar if there is one. @throws ArgumentError */
+  /** Candidates for rows to choose by, with the calendar if there is one. @throws ArgumentError */
   ready(rows: FitRows, planned: readonly PlannedCandidate[]): ReadyCandidates {
     const { settings } = this;
     const { calendarColumns } = rows;

@@ -1,5 +1,5 @@
 // What a search asks of the reservoirs that it proposes, over the same rows.
-import { Matrix } from "@spillway/numerics";
+import { Matrix, stackRows } from "@spillway/numerics";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import type { ReadoutAsk } from "../../reservoir/engine/evaluation.js";
 import type { EvaluatedMember } from "../../reservoir/evaluate/evaluate.js";
@@ -58,10 +58,10 @@ export function predictionsOf({ train, test, washout, standardise, features, con
   const preprocessing = fitPreprocessing([train], { transforms: [], standardise, hold: false }, false);
   const trained = preprocessed(preprocessing, train, { hybrid: undefined, feedback: false });
   const following = standardised(preprocessing.inputScale, test.inputs);
-  const all = stacked(trained.inputs, following);
+  const all = stackRows([trained.inputs, following]);
   const prediction = Matrix.zeros(following.rows, trained.targets.cols);
   // Rows to predict have no targets, and need none.
-  const targets = stacked(trained.targets, Matrix.zeros(following.rows, trained.targets.cols));
+  const targets = stackRows([trained.targets, Matrix.zeros(following.rows, trained.targets.cols)]);
   return ({ inputSize, precision }) => ({
     kind: "predictions",
     ...{ washout, features, constant, targets, trainRows: trained.inputs.rows },
@@ -74,8 +74,8 @@ export function predictionsOf({ train, test, washout, standardise, features, con
 }
 
 /**
- * Asks for what `Forecaster.fit` and `forecast` give for each candidate and penalty, to the bit: all
- * rows NaN of a forecast that leaves the finite numbers. Throws as above.
+ * Asks for what `Forecaster.fit` and `forecast` give for each candidate and penalty, to the bit:
+ * all rows NaN of a forecast that leaves the finite numbers. Throws as above.
  */
 export function forecastsOf(
   { series: measured, transforms, trainRows, starts, warmup, horizon, washout, standardise, features, constant }: CandidateSeries,
@@ -114,11 +114,4 @@ export function forecastsOf(
       take(candidate, penalty, isTrained ? made : undefined);
     },
   });
-}
-
-function stacked(above: Matrix, below: Matrix): Matrix<Float64Array> {
-  const out = Matrix.zeros(above.rows + below.rows, above.cols);
-  out.data.set(above.data);
-  out.data.set(below.data, above.data.length);
-  return out;
 }

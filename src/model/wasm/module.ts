@@ -151,7 +151,7 @@ export function classifierModule(parts: ClassifierParts, note: { readonly versio
   return moduleOf(program, { numbers: classifierNumbers, offsets, bytes: end, locals, calls: { classify: true } }, about);
 }
 
-/** A detector's program, and where its state may lie. @param state what `begin` goes to, if it has one */
+/** A detector's program, and where its state may lie. @param state what `begin` sets, if any */
 export function detectorModule(settings: AnomalySettings, state?: Float64Array): ReturnType<typeof link> {
   const { constants, numbers, pointers } = detectorProgram(settings, state);
   return link({

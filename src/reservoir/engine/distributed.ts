@@ -4,7 +4,7 @@
 // faster.
 import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { SpillwayError } from "@spillway/core/errors.js";
-import { Matrix } from "@spillway/numerics";
+import { Matrix, stackRows } from "@spillway/numerics";
 import type {
   BatchOptions,
   Engine,
@@ -166,7 +166,7 @@ class DistributedSession implements EngineSession {
         devices: shares.length,
       }),
     );
-    return stacked(parts);
+    return stackRows(parts);
   }
 
   generate(options: GenerateOptions): Promise<Matrix> {
@@ -197,20 +197,6 @@ class DistributedSession implements EngineSession {
   get #all(): readonly EngineSession[] {
     return [...new Set([this.#first, ...(this.#sessions ?? [])])];
   }
-}
-
-/** Matrices below one another. */
-function stacked(parts: readonly Matrix<Float64Array>[]): Matrix<Float64Array> {
-  const all = Matrix.zeros(
-    parts.reduce((sum, { rows }) => sum + rows, 0),
-    parts[0]!.cols,
-  );
-  let at = 0;
-  for (const part of parts) {
-    all.data.set(part.data, at);
-    at += part.data.length;
-  }
-  return all;
 }
 
 /** What a member of an ensemble costs in a step: its synapses, and a share of the step itself. */

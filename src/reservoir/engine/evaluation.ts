@@ -79,7 +79,7 @@ export interface PredictionsAsk<Of = number> extends TrainedRows {
   take(member: Of, predictions: Float64Array | undefined): void;
 }
 
-/** A series that goes on by itself from some of its rows. */
+/** A series that is forecast by a closed loop from some of its rows. */
 export interface ForecastSeries {
   /** T x I in the models' precision. */
   readonly rows: Matrix;

@@ -1,5 +1,5 @@
-// What the seeds of an evaluation draw, ahead of the work that takes it, by threads if that is worth
-// their start.
+// What the seeds of an evaluation draw, ahead of the work that takes it, by threads if that is
+// worth their start.
 import { SpillwayError } from "@spillway/core/errors.js";
 import type { ReservoirConfig } from "../config.js";
 import type { Engine, WorkOptions } from "../engine.js";
@@ -74,7 +74,7 @@ const bytesOf = ({ model: { size, config } }: Pick<Base, "model">): number => 40
 /** How bases are drawn. */
 export interface DrawOptions extends WorkOptions {
   readonly kept?: KeptBases | undefined;
-  /** `done` of `total` steps of the evaluation are reported while nothing but drawing goes on. */
+  /** `done` of `total` steps of the evaluation are reported while only drawing is under way. */
   done(): number;
   readonly total: number;
 }

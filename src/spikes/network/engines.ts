@@ -7,9 +7,9 @@ import type { NetworkPlan } from "./plan.js";
 import type { NetworkEngineOptions, NetworkSession } from "./session.js";
 
 /**
- * Opens a network on an open device, or an engine by name. "auto" chooses as for a liquid of these sizes; networks
- * that only the general kernels of a device run stay on the host. @throws EngineUnavailableError,
- * EngineCapacityError
+ * Opens a network on an open device, or an engine by name. "auto" chooses as for a liquid of these
+ * sizes; networks that only the general kernels of a device run stay on the host. @throws
+ * EngineUnavailableError, EngineCapacityError
  */
 export async function openNetwork(
   name: string,

@@ -40,7 +40,8 @@ export class ReadoutTask implements WaveTask {
     this.#answerValues = targets.cols * (kind === "predictions" ? inputs.rows - trainRows : 1);
     const { prefixes } = members;
     this.title = `readouts of ${count} reservoirs, solved and ${kind === "errors" ? "scored" : "predicting"} there,`;
-    // Of several waves two are on the device: the host takes what one answered while the other runs.
+    // Of several waves two are on the device: the host takes what one answered while the other
+    // runs.
     const fitting = members.waveSize({ rows: inputs.rows, budget, further: Math.ceil((8 * this.#answerValues * count) / prefixes.length) });
     const most = kind === "predictions" ? Math.min(fitting, mostTakenAtOnce) : fitting;
     const inOne = most >= prefixes.length;

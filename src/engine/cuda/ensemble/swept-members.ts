@@ -111,8 +111,8 @@ export interface Wave {
   /** Readouts, one for each prefix and penalty. */
   readonly slots: number;
   /**
-   * The lambda path: of penalty r the slots of those prefixes that have more than r penalties, which
-   * are the first `count` of them.
+   * The lambda path: of penalty r the slots of those prefixes that have more than r penalties,
+   * which are the first `count` of them.
    */
   readonly path: readonly SlotRange[];
   /** Of each slot its prefix, by its index in the wave. */
@@ -175,7 +175,8 @@ export class SweptMembers {
     const { model } = work.bases[0]!;
     const { precision } = model;
     this.rowShape = rowShapeOf(model, work.ask);
-    // Those with most penalties first: of each penalty the prefixes that have it are then the first.
+    // Those with most penalties first: of each penalty the prefixes that have it are then the
+    // first.
     this.prefixes = sharedPrefixes(work.members).sort((a, b) => b.members.length - a.members.length);
     this.#run = ensembleKernel(context, kernel, precision);
     this.#scaling = new Scaling(context, precision);
@@ -213,8 +214,8 @@ export class SweptMembers {
   }
 
   /**
-   * Prefixes whose weights and Gram matrices, with a chunk of their states and `further` bytes each,
-   * fit; at most `most`.
+   * Prefixes whose weights and Gram matrices, with a chunk of their states and `further` bytes
+   * each, fit; at most `most`.
    */
   waveSize(given: {
     readonly rows: number;

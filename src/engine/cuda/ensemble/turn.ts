@@ -93,7 +93,7 @@ export async function finiteStates(stream: Stream, failures: DeviceBuffer<"u64">
   return allFinite(await stream.download(failures.as("u32")));
 }
 
-/** Rows from `from` to the last cut, at most `chunk` at a time; every cut ends one of the pieces. */
+/** Rows from `from` to the last cut, at most `chunk` at a time; every cut ends a piece. */
 export function* chunksOf(cuts: readonly number[], chunk: number, from = 0): Generator<{ readonly from: number; readonly to: number }> {
   for (let to: number; from < cuts.at(-1)!; from = to) {
     to = Math.min(cuts.find((row) => row > from)!, from + chunk);
