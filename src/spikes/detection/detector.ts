@@ -123,7 +123,7 @@ export const detectAllTable = {
 };
 
 /** Where patterns are looked at, and what is true of them. */
-export interface PlacedDetection extends InputOf<typeof detectAllTable> {}
+export interface DetectAllOptions extends InputOf<typeof detectAllTable> {}
 
 /**
  * Scores patterns by the measures of the eight types and reports those that reach their thresholds.
@@ -211,9 +211,9 @@ export class PatternDetector {
    * of them together. The results are those of `detect` but for `latencyMs`.
    * @throws ArgumentError, CircuitOpenError, EngineUnavailableError
    */
-  async detectAll(patterns: readonly SpikePattern[], options: PlacedDetection = {}): Promise<DetectionResult[]> {
-    const { truths, ...place } = resolve(detectAllTable, options);
-    const context = await deviceOf(place);
+  async detectAll(patterns: readonly SpikePattern[], options: DetectAllOptions = {}): Promise<DetectionResult[]> {
+    const { truths, ...selection } = resolve(detectAllTable, options);
+    const context = await deviceOf(selection);
     if (!context) return patterns.map((pattern, b) => this.detect(pattern, truths?.[b]));
     const { DeviceDetector } = await import("../gpu/detector.js");
     using finder = new DeviceDetector(context, this);
