@@ -136,10 +136,12 @@ describe("ranks of one process", () => {
 describe("ranks of several processes", () => {
   const gpu = new URL("../../dist/api/gpu.js", import.meta.url).href;
   const rank = (identity: Uint8Array, number: number, size: number, rounds: number): ChildProcess =>
-    spawn(process.execPath, [
-      "--input-type=module",
-      "-e",
-      `import { joinCommunicator, openDevice } from ${JSON.stringify(gpu)};
+    spawn(
+      process.execPath,
+      [
+        "--input-type=module",
+        "-e",
+        `import { joinCommunicator, openDevice } from ${JSON.stringify(gpu)};
        const context = openDevice({ library: ${JSON.stringify(libraries.cuda)} });
        const stream = context.stream();
        const communicator = joinCommunicator(context, { identity: Uint8Array.from(${JSON.stringify([...identity])}), rank: ${number}, size: ${size} });
@@ -156,15 +158,16 @@ describe("ranks of several processes", () => {
        } catch (error) {
          communicator.abort();
          console.log(error.message);
+       } finally {
+         context.dispose();
        }`,
-    ]);
+      ],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
   const heard = (child: ChildProcess): Promise<string> =>
     new Promise((resolve) => {
       let text = "";
       child.stdout!.on("data", (part: Buffer) => {
-        text += part.toString();
-      });
-      child.stderr!.on("data", (part: Buffer) => {
         text += part.toString();
       });
       child.on("close", () => resolve(text));
