@@ -215,7 +215,7 @@ export function parseSettings(value: unknown, largestSize: number): LabSettings 
   if (!isTransform(given.get("transform"))) return wrong("transform", `one of ${Object.keys(transforms).join(", ")}`);
   if (typeof given.get("readInput") !== "boolean") return wrong("readInput", "true or false");
   const names = Object.keys(defaultSettings);
-  return Object.fromEntries(names.map((name) => [name, given.get(name)])) as unknown as LabSettings;
+  return { ...defaultSettings, ...Object.fromEntries(names.map((name) => [name, given.get(name)])) };
 }
 
 /** What differs from the defaults, for the end of a link: "size=500&leakRate=0.1". */
@@ -248,19 +248,19 @@ const against = "against";
  */
 export function settingsFromLink(link: string, known: Offered = whatIsHere()): LabSettings {
   const given = new URLSearchParams(link.replace(/^[#?]/, ""));
-  const out: Record<string, unknown> = { ...defaultSettings };
+  const changes: Record<string, unknown> = {};
   for (const name of Object.keys(ranges)) {
     const text = given.get(name);
-    if (text !== null && text !== "" && Number.isFinite(Number(text))) out[name] = Number(text);
+    if (text !== null && text !== "" && Number.isFinite(Number(text))) changes[name] = Number(text);
   }
   const topology = given.get("topology");
   const signal = given.get("signal");
   const transform = given.get("transform");
-  if (isTransform(transform)) out["transform"] = transform;
-  if (given.get("readInput") === "true") out["readInput"] = true;
-  if (topology !== null && known.topologies.includes(topology)) out["topology"] = topology;
-  if (signal !== null && known.signals.includes(signal)) out["signal"] = signal;
-  return cutToRange(out as unknown as LabSettings);
+  if (isTransform(transform)) changes["transform"] = transform;
+  if (given.get("readInput") === "true") changes["readInput"] = true;
+  if (topology !== null && known.topologies.includes(topology)) changes["topology"] = topology;
+  if (signal !== null && known.signals.includes(signal)) changes["signal"] = signal;
+  return cutToRange({ ...defaultSettings, ...changes });
 }
 
 /**

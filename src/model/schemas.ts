@@ -15,6 +15,7 @@ import {
   nothing,
   number,
   object,
+  objectLater,
   option,
   optional,
   position,
@@ -347,7 +348,7 @@ export const classifierReservoirOption = option(
 /** The same with a horizon, by which everything else may be chosen. */
 export const plannedOptionsTable = {
   ...forecasterOptionsTable,
-  reservoir: optional(record(anything, "an object that describes a reservoir") as unknown as Kind<AnyReservoirOptions>, "Its description."),
+  reservoir: optional(objectLater<AnyReservoirOptions>("an object that describes a reservoir"), "Its description."),
 };
 
 /** The options of `Classifier.create`. */
@@ -380,7 +381,7 @@ const radiusMethods = [
 ] as const satisfies readonly RadiusMethod[];
 
 const reservoirNote = object({
-  config: given(record(anything, "a reservoir's description") as unknown as Kind<ReservoirOptions>, "The description."),
+  config: given(objectLater<ReservoirOptions>("a reservoir's description"), "The description."),
   measuredRadius: given(number({ atLeast: 0 }), "The spectral radius of W as drawn."),
   radiusMethod: given(choice<RadiusMethod>(...radiusMethods), "How it was measured."),
 });

@@ -67,10 +67,10 @@ export function withParameter(parameters: PipelineParameters, path: string, valu
   if (typeof parameters !== "object" || parameters === null)
     throw new ArgumentError("parameters", parameters, "the parameters of a pipeline");
   const [first = "", ...rest] = path.split(".");
-  const here = parameters as unknown as Readonly<Record<string, unknown>>;
-  if (rest.length === 0) return { ...here, [first]: value } as unknown as PipelineParameters;
+  const here: Readonly<Record<string, unknown>> = { ...parameters };
+  if (rest.length === 0) return { ...parameters, [first]: value };
   const inner = here[first] ?? {};
   if (typeof inner !== "object" || Array.isArray(inner))
     throw new ArgumentError(path, value, `a path through objects; ${first} is ${JSON.stringify(inner)}`);
-  return { ...here, [first]: withParameter(inner as PipelineParameters, rest.join("."), value) } as unknown as PipelineParameters;
+  return { ...parameters, [first]: withParameter(inner as PipelineParameters, rest.join("."), value) };
 }

@@ -1,7 +1,7 @@
 // A Pipeline as a model file: a classifier's file of the kind "pipeline", with the parameters and
 // ranges of the front as a note.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { anything, given, type Kind, list, number, object, optional, record } from "@spillway/core/options.js";
+import { given, list, number, object, objectLater, optional } from "@spillway/core/options.js";
 import { decodeModelFile, encodeModelFile, ModelFileError } from "../model/model-file.js";
 import { stableJson } from "../model/stable-json.js";
 import type { UnitRange } from "../spikes/drive.js";
@@ -37,7 +37,7 @@ export async function decodePipeline(bytes: Uint8Array, source: string): Promise
 
 const limits = list(number(), "a list of finite numbers");
 const pipelineNote = object({
-  parameters: given(record(anything, "an object of a pipeline's parameters") as unknown as Kind<PipelineParameters>, "The parameters."),
+  parameters: given(objectLater<PipelineParameters>("an object of a pipeline's parameters"), "The parameters."),
   range: optional(
     object({ minimum: given(limits, "Least values."), maximum: given(limits, "Largest values.") }),
     "What a case's channels are mapped from.",

@@ -243,6 +243,11 @@ export function checkedLater<Value>(takes: string): Kind<Value> {
   return checked(takes, () => true);
 }
 
+/** An object whose fields are checked where it is used, such as a description of a reservoir. */
+export function objectLater<Value extends object>(takes: string): Kind<Value> {
+  return record(anything, takes) as unknown as Kind<Value>;
+}
+
 /** null. */
 export const nothing: Kind<null> = checked("null", (value) => value === null, { type: "null" });
 

@@ -109,7 +109,7 @@ export class Registry<P extends Part> implements NamedParts {
     }
     for (const [field, kind] of this.#needs) {
       try {
-        kind.read((part as unknown as Readonly<Record<string, unknown>>)[field], field);
+        kind.read(Reflect.get(part, field), field);
       } catch (error) {
         throw error instanceof ArgumentError ? error.at(this.#register) : error;
       }

@@ -40,10 +40,10 @@ export async function abandonedIn(folder: string): Promise<Abandoned[]> {
   for (const name of await promises.readdir(folder).catch(() => [])) {
     const match = pattern.exec(name);
     if (!match) continue;
-    const [, base, owner, pid, kind] = match as unknown as [string, string, string, string, TemporaryKind];
+    const [, base = "", owner, pid, kind] = match;
     const path = join(folder, name);
     const isAbandoned = owner === machine() ? !isRunning(Number(pid)) : await isOld(path, folder);
-    if (isAbandoned) found.push({ path, base, kind });
+    if (isAbandoned) found.push({ path, base, kind: kind as TemporaryKind });
   }
   return found;
 }

@@ -43,12 +43,13 @@ export function qualityMapFromJson(json: unknown): QualityMap {
   });
   if (values.length === 0) throw new ArgumentError("values", {}, "at least one measure");
   const { reservoir, engine, interrupted } = map;
-  const named = isObject(engine) && typeof engine["name"] === "string" && typeof engine["reason"] === "string";
+  const isEngine = (value: unknown): value is QualityMap["engine"] =>
+    isObject(value) && typeof value["name"] === "string" && typeof value["reason"] === "string";
   if (!isObject(reservoir)) throw new ArgumentError("reservoir", reservoir, "the description of a reservoir");
   return {
     reservoir: reservoir as ReservoirOptions,
     ...{ x, y, values: Object.fromEntries(values), interrupted: interrupted === true },
-    engine: named ? (engine as unknown as QualityMap["engine"]) : { name: "unknown", reason: "" },
+    engine: isEngine(engine) ? engine : { name: "unknown", reason: "" },
   };
 }
 

@@ -337,7 +337,7 @@ export class WasmNetwork implements NetworkSession {
 
   #roomForInputs(bytes: number): Region {
     if (this.#inputRoom && this.#inputRoom.bytes >= bytes) return this.#inputRoom;
-    const memory = this.#here.memory as unknown as { grow(pages: number): number };
+    const memory = this.#here.memory as WebAssembly.Memory;
     const pages = Math.ceil((2 * bytes + 4) / 65_536);
     this.#inputRoom = { address: memory.grow(pages) * 65_536, bytes: pages * 65_536 };
     return this.#inputRoom;

@@ -5,6 +5,7 @@ import { formatBytes } from "@spillway/core/bytes.js";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { type FloatArray, firstNonFinite } from "@spillway/numerics";
 import {
+  exportsOf,
   loadWasm,
   releaseInstance,
   type WasmInstance,
@@ -113,7 +114,7 @@ async function instanceOf({ wasm, totalBytes }: KindMap, kind: string): Promise<
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   try {
     const { instance } = await WebAssembly.instantiate(Uint8Array.from(wasm.module), { env: { memory } });
-    return { exports: instance.exports as unknown as WasmInstance["exports"], memory };
+    return { exports: exportsOf<WasmInstance["exports"]>(instance), memory };
   } catch (error) {
     const what =
       error instanceof WebAssembly.CompileError
@@ -127,10 +128,9 @@ const reasonOf = (error: unknown): string => (error as Error).message.replace(/^
 
 /** A function that a module exports, whose traps name it. @throws ArgumentError if there is none */
 function exported(instance: WasmInstance, wasm: KindWasm, role: "setup" | "run", kind: string): (...values: number[]) => void {
-  const functions = instance.exports as unknown as Record<string, (...values: number[]) => void>;
   const field = `${kind}.wasm.${role}`;
   const name = wasm[role];
-  const call = Object.hasOwn(functions, name) ? functions[name] : undefined;
+  const call: unknown = Object.hasOwn(instance.exports, name) ? Reflect.get(instance.exports, name) : undefined;
   if (typeof call !== "function") throw new ArgumentError(field, name, "the name of a function that the module exports");
   return (...values) => {
     try {

@@ -24,8 +24,7 @@ export interface Share {
 
 /** Sets a module's globals. */
 function setGlobals(exports: WasmExports, globals: Globals): void {
-  const all = exports as unknown as Record<string, WebAssembly.Global>;
-  for (const [name, value] of Object.entries(globals)) all[name]!.value = value;
+  for (const [name, value] of Object.entries(globals)) (Reflect.get(exports, name) as WebAssembly.Global).value = value;
 }
 
 export class WasmStepper implements Stepper {

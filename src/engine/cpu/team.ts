@@ -1,6 +1,6 @@
 // The threads that run one reservoir: the one that owns it, and workers of the pool. Opt-in: on a
 // busy machine they can be slower than one thread.
-import { loadThreadsModule, type WasmInstance } from "@spillway/numerics/wasm/index.js";
+import { exportsOf, loadThreadsModule, type WasmInstance } from "@spillway/numerics/wasm/index.js";
 import { WorkerPool } from "./worker-pool.js";
 
 /** The values of the module's globals, by name; the same in every thread. */
@@ -54,8 +54,8 @@ export class WorkerTeam {
     const module = await loadThreadsModule();
     const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 65536), maximum: 65536, shared: true });
     const team = new WorkerTeam(threads, { module, memory, kernel }, await WorkerPool.take(threads - 1, memory.buffer.byteLength));
-    const { exports } = new WebAssembly.Instance(module, { env: { memory, ...team.#barrierImports(memory) } });
-    return { exports: exports as unknown as WasmInstance["exports"], memory, team };
+    const instance = new WebAssembly.Instance(module, { env: { memory, ...team.#barrierImports(memory) } });
+    return { exports: exportsOf<WasmInstance["exports"]>(instance), memory, team };
   }
 
   /**

@@ -81,7 +81,7 @@ function bestExperiment(
   seeds: readonly Seed[],
 ): ExperimentInput {
   const { seed: _, seeds: __, ...set } = withFields(source, values) as ExperimentInput & Record<string, unknown>;
-  const data = { ...(set.data as unknown as Record<string, unknown>) };
+  const data: Record<string, unknown> = { ...set.data };
   for (const field of ["file", "test", "sounds", "cases", "spikes"])
     if (typeof data[field] === "string") data[field] = resolveDataPath(data[field], path);
   return { ...set, name: `${experiment.name}-best`, data: data as never, seeds };

@@ -7,6 +7,7 @@ import { warnOnce } from "@spillway/core/warning.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { readBytes } from "@spillway/io/files.js";
 import { isList, loadWasm, Matrix, type MatrixLike } from "@spillway/numerics";
+import { exportsOf } from "@spillway/numerics/wasm/index.js";
 import { minuteMs } from "../../series/civil.js";
 import { firstTime, lastTime, parseStamp } from "../../series/time-form.js";
 import type { TimeColumn } from "../../series/time-grid.js";
@@ -99,7 +100,7 @@ export class AnomalyDetector {
     if (settings.forecast && settings.size > 0) await loadWasm();
     const { module, end } = detectorModule(settings);
     const { instance } = await WebAssembly.instantiate(module as BufferSource);
-    const detector = new AnomalyDetector(settings, layoutOf(settings), instance.exports as unknown as Exports, end);
+    const detector = new AnomalyDetector(settings, layoutOf(settings), exportsOf<Exports>(instance), end);
     detector.#state.set(state);
     return detector;
   }

@@ -1,16 +1,14 @@
 // Options of a ConceptorMemory and their checks. It runs nothing.
 import {
-  anything,
   checkedLater,
   choice,
   either,
   flag,
-  type Kind,
   list,
   number,
+  objectLater,
   option,
   optional,
-  record,
   seed,
   type TableOf,
   whole,
@@ -65,11 +63,7 @@ const apertureTakes = "a number above 0, or a list of one a pattern";
 
 /** The options of `ConceptorMemory.store`. */
 export const conceptorMemoryTable = {
-  reservoir: option(
-    record(anything, "an object that describes a reservoir") as unknown as Kind<Partial<ReservoirOptions>>,
-    {},
-    "Its description.",
-  ),
+  reservoir: option(objectLater<Partial<ReservoirOptions>>("an object that describes a reservoir"), {}, "Its description."),
   aperture: option(
     either(apertureTakes, number({ above: 0, takes: apertureTakes }), list(number({ above: 0, takes: apertureTakes }), apertureTakes, 1)),
     10,

@@ -18,7 +18,8 @@ export function colourAt(scale: ColourScale, share: number): Colour {
   const [high, highColour] = scale[above]!;
   const mix = (at - low) / (high - low || 1);
   const [a, b] = [hex(lowColour), hex(highColour)];
-  return [0, 1, 2].map((c) => Math.round(a[c]! + mix * (b[c]! - a[c]!))) as unknown as Colour;
+  const mixed = (c: 0 | 1 | 2) => Math.round(a[c] + mix * (b[c] - a[c]));
+  return [mixed(0), mixed(1), mixed(2)];
 }
 
 function hex(colour: string): Colour {

@@ -13,7 +13,8 @@ export type AxisValues = ArrayLike<number> | readonly string[];
 export function valuesOf(source: unknown): AxisValues | undefined {
   if (source === undefined || source === null) return undefined;
   if (typeof source === "object" && "bdata" in source) return decode(source as EncodedArray);
-  if (Array.isArray(source) || ArrayBuffer.isView(source)) return source as unknown as AxisValues;
+  if (Array.isArray(source)) return source as readonly string[] | readonly number[];
+  if (ArrayBuffer.isView(source) && "length" in source) return source as ArrayBufferView & ArrayLike<number>;
   throw notValues(source);
 }
 

@@ -100,6 +100,11 @@ function noModule(url: URL, why: string, cause?: unknown): SpillwayError {
   );
 }
 
+/** What an instance exports, with the types that its source declares. */
+export function exportsOf<Exports>(instance: WebAssembly.Instance): Exports {
+  return instance.exports as unknown as Exports;
+}
+
 /**
  * An instance with `bytes` of memory from address `wasmReserved` on, all zero. @throws
  * ArgumentError above 4 GiB.
@@ -116,7 +121,7 @@ export function wasmInstance(bytes: number): WasmInstance {
   }
   const memory = new WebAssembly.Memory({ initial });
   const instance = new WebAssembly.Instance(wasmModule(), { env: { memory } });
-  return { exports: instance.exports as unknown as WasmExports, memory };
+  return { exports: exportsOf<WasmExports>(instance), memory };
 }
 
 /**
@@ -139,7 +144,7 @@ export function fusedKernels({ memory }: WasmInstance): FusedExports | undefined
   let found = fused.get(memory);
   if (!found) {
     const env = { memory: memory as WebAssembly.Memory };
-    found = new WebAssembly.Instance(wasmModule("fused"), { env }).exports as unknown as FusedExports;
+    found = exportsOf<FusedExports>(new WebAssembly.Instance(wasmModule("fused"), { env }));
     fused.set(memory, found);
   }
   return found;

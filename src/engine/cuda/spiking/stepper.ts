@@ -243,7 +243,7 @@ export class DeviceSpikingStepper implements Stepper {
     stream.launch(this.#kernel, shape, ...(given as AnyArgument[]));
     this.#clock?.on(stream, "download");
     stream.read(this.#report, this.#hostReport);
-    if (keep === true) stream.copy2D(this.#hostStates as never, this.#states as DeviceBuffer<"f32">, { columns: size, rows: steps });
+    if (keep === true) stream.copy2D(this.#hostStates, this.#states as DeviceBuffer<"f32">, { columns: size, rows: steps });
     this.#clock?.off(stream);
   }
 

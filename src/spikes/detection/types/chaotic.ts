@@ -91,12 +91,12 @@ function analogueError(triples: readonly (readonly [number, number, number])[]):
 function linearError(triples: readonly (readonly [number, number, number])[]): number {
   const n = triples.length;
   const means = [0, 1, 2].map((k) => triples.reduce((sum, triple) => sum + triple[k]!, 0) / n);
-  const sums = new Float64Array(6);
+  const sums: [number, number, number, number, number, number] = [0, 0, 0, 0, 0, 0];
   for (const triple of triples) {
     const [a, b, c] = triple.map((value, k) => value - means[k]!) as [number, number, number];
     for (const [k, product] of [a * a, a * b, b * b, a * c, b * c, c * c].entries()) sums[k] = sums[k]! + product;
   }
-  const [saa, sab, sbb, san, sbn, snn] = sums as unknown as [number, number, number, number, number, number];
+  const [saa, sab, sbb, san, sbn, snn] = sums;
   const determinant = saa * sbb - sab * sab;
   if (!(determinant > 1e-12 * saa * sbb)) return saa > 0 ? snn - (san * san) / saa : snn;
   return snn - (san * (sbb * san - sab * sbn) + sbn * (saa * sbn - sab * san)) / determinant;
