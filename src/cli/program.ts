@@ -166,6 +166,9 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .option("--intervals <shares>", helpOf(aheadTable.intervals), (text) =>
         aheadTable.intervals.read(text.split(",").map(Number), "--intervals"),
       )
+      .option("--quantiles <levels>", helpOf(aheadTable.quantiles), (text) =>
+        aheadTable.quantiles.read(text.split(",").map(Number), "--quantiles"),
+      )
       .addOption(flagOf(aheadTable, "bandsFrom"))
       .addOption(flagOf(aheadTable, "missing"))
       .addOption(flagOf(aheadTable, "gaps"))

@@ -73,6 +73,7 @@ function errorsOf(target: Matrix, prediction: Matrix, forecast: ScoredForecast):
 }
 
 const shared = { options: {}, better: "lower", of: "forecasts", takesMissing: true } as const;
+const ofShares = { ...shared, takesQuantiles: true } as const;
 const ofLevel = (level: number, what: string) => ({ options: { level: option(number({ above: 0, below: 1 }), level, what) } });
 const covered = ofLevel(0.9, "The share that the band is to cover.");
 
@@ -105,27 +106,27 @@ export const forecastMetrics: readonly SeriesMetric[] = [
     },
   },
   {
-    ...{ ...shared, name: "pinball", description: "Pinball loss of a quantile.", ...ofLevel(0.5, "The quantile.") },
+    ...{ ...ofShares, name: "pinball", description: "Pinball loss of a quantile.", ...ofLevel(0.5, "The quantile.") },
     score: ofQuantiles((target, [quantile]) => pinball(target, quantile!)),
   },
   {
-    ...{ ...shared, name: "wql", description: "Weighted quantile loss over the quantiles 0.1 to 0.9." },
+    ...{ ...ofShares, name: "wql", description: "Weighted quantile loss over the quantiles 0.1 to 0.9." },
     score: ofQuantiles(wql),
   },
   {
-    ...{ ...shared, name: "crps", description: "Continuous ranked probability score from the quantiles 0.1 to 0.9." },
+    ...{ ...ofShares, name: "crps", description: "Continuous ranked probability score from the quantiles 0.1 to 0.9." },
     score: ofQuantiles(crps),
   },
   {
-    ...{ ...shared, name: "msis", description: "Mean scaled interval score of bands.", ...covered },
+    ...{ ...ofShares, name: "msis", description: "Mean scaled interval score of bands.", ...covered },
     score: ofBands((target, band, level, forecast) => msis(target, band, level, scaleOf(forecast))),
   },
   {
-    ...{ ...shared, name: "coverage", description: "The share of values inside their bands.", ...covered, better: "higher" },
+    ...{ ...ofShares, name: "coverage", description: "The share of values inside their bands.", ...covered, better: "higher" },
     score: ofBands((target, band) => coverage(target, band)),
   },
   {
-    ...{ ...shared, name: "sharpness", description: "The mean width of bands.", ...covered },
+    ...{ ...ofShares, name: "sharpness", description: "The mean width of bands.", ...covered },
     score: ofBands((target, band) => sharpness(target, band)),
   },
 ];

@@ -53,6 +53,8 @@ export interface SeriesMetric extends MetricPart {
    * given the rows that were measured in every column.
    */
   readonly takesMissing?: boolean | undefined;
+  /** Whether it scores quantiles of `forecasts`; NaN if they have none. */
+  readonly takesQuantiles?: boolean | undefined;
   /** `options` are checked by the table and filled in. */
   score(target: Matrix, prediction: Matrix, options: object, context: MetricContext): number;
 }

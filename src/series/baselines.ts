@@ -3,15 +3,24 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { columnMeans, Matrix } from "@spillway/numerics";
 import { seasonalNaive } from "../metrics/index.js";
 import { fitAutoregression } from "./autoregression.js";
+import { fitClassical } from "./classical.js";
+import { continueSmoothing } from "./exponential-smoothing.js";
 import { validationShare } from "./validation-starts.js";
 
 /**
  * What needs no reservoir. "persistence": the last known value. "mean": that of the training part.
  * "drift": the straight line through the first and the last known value. `seasonalNaive`: the last
  * known value of the same season. `autoregression`: ridge autoregression of so many rows
- * (`fitAutoregression`), fitted to the longest part, its penalty chosen there.
+ * (`fitAutoregression`), fitted to the longest part, its penalty chosen there. `theta` and `ets`
+ * (`fitClassical`) with so many rows in a season (1: none), fitted on the history of each forecast.
  */
-export type SeriesBaseline = "persistence" | "mean" | "drift" | SeasonalBaseline | AutoregressionBaseline;
+export type SeriesBaseline = "persistence" | "mean" | "drift" | SeasonalBaseline | AutoregressionBaseline | ClassicalBaseline;
+
+/** Theta or exponential smoothing with so many rows in a season; 1 for none. */
+export type ClassicalBaseline = { readonly theta: number } | { readonly ets: number };
+
+/** The rows of its history, the last, that a classical method is fitted on. */
+export const mostClassicalRows = 3000;
 
 /** The last known value of the same season. */
 export interface SeasonalBaseline {
@@ -49,15 +58,25 @@ export interface FittedBaseline {
 /** The name of a baseline in tables. */
 export function baselineName(baseline: SeriesBaseline): string {
   if (typeof baseline !== "object") return baseline;
+  const classical = classicalOf(baseline);
+  if (classical) return `${classical.method === "ets" ? "ETS" : "Theta"}${classical.season > 1 ? ` (${classical.season})` : ""}`;
   if ("autoregression" in baseline) return `ridge AR${baseline.known ? "X" : ""}(${baseline.autoregression})`;
-  const drift = baseline.drift ? ` with ${baseline.drift === "mean" ? "mean " : ""}drift` : "";
-  return `seasonal naive${drift} (${baseline.seasonalNaive})`;
+  const { seasonalNaive: period, drift: said } = baseline as SeasonalBaseline;
+  const drift = said ? ` with ${said === "mean" ? "mean " : ""}drift` : "";
+  return `seasonal naive${drift} (${period})`;
+}
+
+/** The method of a classical baseline; undefined for another one. */
+export function classicalOf(baseline: SeriesBaseline): { readonly method: "theta" | "ets"; readonly season: number } | undefined {
+  if (typeof baseline !== "object") return undefined;
+  if ("theta" in baseline) return { method: "theta", season: baseline.theta };
+  return "ets" in baseline ? { method: "ets", season: baseline.ets } : undefined;
 }
 
 /**
  * The baselines of a series with these seasons: persistence, mean, drift, and for each season the
  * seasonal naive forecast without and with drift, and ridge autoregression of a season and a
- * seventh of it; without a season, of 24 rows.
+ * seventh of it; without a season, of 24 rows. Theta and ETS take the shortest season.
  */
 export function standardBaselines(seasons: readonly number[]): SeriesBaseline[] {
   const naive = seasons.flatMap((season): SeriesBaseline[] => [
@@ -66,7 +85,16 @@ export function standardBaselines(seasons: readonly number[]): SeriesBaseline[] 
     { seasonalNaive: season, drift: "mean" },
   ]);
   const orders = seasons.length > 0 ? seasons.map((season) => season + Math.ceil(season / 7)) : [24];
-  return ["persistence", "mean", "drift", ...naive, ...orders.map((autoregression) => ({ autoregression }))];
+  const season = seasons.length > 0 ? Math.min(...seasons) : 1;
+  return [
+    "persistence",
+    "mean",
+    "drift",
+    ...naive,
+    ...orders.map((autoregression) => ({ autoregression })),
+    { theta: season },
+    { ets: season },
+  ];
 }
 
 /**
@@ -98,7 +126,9 @@ export function fitBaseline(
     const model = fitAutoregression(longest, { order, known: beside, ...(isShort ? { lambda: 1 } : { horizon }) });
     return fitted(model.order, (history, steps, ahead) => model.forecast(history, steps, beside && ahead));
   }
-  const { seasonalNaive: period, drift = false } = baseline;
+  const classical = classicalOf(baseline);
+  if (classical) return fitted(1, (history, steps) => classicalAfter(history, steps, classical));
+  const { seasonalNaive: period, drift = false } = baseline as SeasonalBaseline;
   if (!drift) return fitted(period, (history, steps) => seasonalNaive(history, { period, steps }));
   const whole = drift === "mean" ? meanDrift(training, period) : undefined;
   return fitted(whole ? period : 2 * period, (history, steps) => {
@@ -139,6 +169,19 @@ export function predictBaseline(
     );
   const out = Matrix.zeros(rows, series.cols);
   for (let t = 0; t < rows; t++) out.row(t).set(fitted.forecast(series.subarray(0, first + t), ahead).row(ahead - 1));
+  return out;
+}
+
+/** Each column by itself; the last value in place of a forecast that is not finite. */
+function classicalAfter(history: Matrix, steps: number, { method, season }: NonNullable<ReturnType<typeof classicalOf>>): Matrix {
+  const out = Matrix.zeros(steps, history.cols);
+  const known = history.subarray(Math.max(0, history.rows - mostClassicalRows));
+  for (let c = 0; c < out.cols; c++) {
+    const values = known.column(c);
+    const said = continueSmoothing(fitClassical(method, values, season), steps);
+    const areFinite = said.every(Number.isFinite);
+    for (let k = 0; k < steps; k++) out.data[k * out.cols + c] = areFinite ? said[k]! : values.at(-1)!;
+  }
   return out;
 }
 

@@ -6,6 +6,7 @@ export { type Autoregression, type AutoregressionOptions, fitAutoregression } fr
 export {
   type AutoregressionBaseline,
   baselineName,
+  type ClassicalBaseline,
   type FittedBaseline,
   fitBaseline,
   predictBaseline,

@@ -125,6 +125,18 @@ export const stampsKind: Kind<readonly string[]> = list(text(), "time stamps");
 /** Shares of the values to come that bands hold. */
 export const intervalsKind: Kind<readonly number[]> = list(number({ above: 0, below: 1 }), "a list of shares");
 
+/** Levels of quantiles. */
+export const levelsKind: Kind<readonly number[]> = list(number({ above: 0, below: 1 }), "a list of levels");
+
+/** Quantiles in an answer. */
+export const quantilesKind = list(
+  object({
+    level: given(number(), "The share of the values to come that lies below."),
+    values: given(rowsKind, "The quantile, a row for each row."),
+  }),
+  "quantiles",
+);
+
 /** Bands in an answer. */
 export const bandsKind = list(
   object({

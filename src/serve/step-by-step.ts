@@ -7,7 +7,18 @@ import type { WorkOptions } from "../reservoir/index.js";
 import { most } from "./limits.js";
 import { RequestError } from "./refused.js";
 import { type Call, type Route, route } from "./route.js";
-import { bandsKind, intervalsKind, knownKind, prefixKind, rowsKind, seriesOf, stampsKind, stepsOf } from "./series.js";
+import {
+  bandsKind,
+  intervalsKind,
+  knownKind,
+  levelsKind,
+  prefixKind,
+  quantilesKind,
+  rowsKind,
+  seriesOf,
+  stampsKind,
+  stepsOf,
+} from "./series.js";
 import type { Session, Sessions } from "./sessions.js";
 import type { Forecasted, Outside, Rows, StepByStep } from "./steps.js";
 import type { Work } from "./work.js";
@@ -83,14 +94,14 @@ class Served<State> {
   }
 
   /** The numbers of a forecast, with a stamp for each row. @throws RequestError if they are too many */
-  numbersOf(steps: number, { intervals = [] }: Outside): number {
+  numbersOf(steps: number, { intervals = [], quantiles = [] }: Outside): number {
     const { outputs, grid } = this.model;
-    const matrices = 1 + 2 * intervals.length;
+    const matrices = 1 + 2 * intervals.length + quantiles.length;
     if (steps * outputs * matrices > most.values)
       throw new RequestError(
         422,
         "limit",
-        `${steps} steps of ${outputs} outputs with ${intervals.length} bands are more than an answer's ${most.values} numbers; ask for fewer`,
+        `${steps} steps of ${outputs} outputs with ${intervals.length} bands${quantiles.length > 0 ? ` and ${quantiles.length} quantiles` : ""} are more than an answer's ${most.values} numbers; ask for fewer`,
       );
     return steps * (outputs * matrices + (grid ? 2 : 0));
   }
@@ -119,17 +130,16 @@ class Served<State> {
   }
 
   get forecastFields() {
-    const { outputs, known, grid, horizon, members = 1 } = this.model;
+    const { outputs, known, grid, horizon, isCombined = false, members = 1 } = this.model;
+    const limit = horizon === undefined || isCombined ? "" : `, of at most ${horizon} steps from errors`;
     return {
       steps: given(stepsOf(outputs), "How many rows to forecast."),
       ...(known > 0
         ? { known: optional(knownKind(known, grid), "What is known of the steps to come, one row a step.") }
         : this.outside > 0 && { inputs: optional(seriesOf(this.outside), "What comes from outside, one row a step.") }),
       ...(this.#hasBands && {
-        intervals: optional(
-          intervalsKind,
-          `Shares of the values to come that bands hold${horizon === undefined ? "" : `, of at most ${horizon} steps from errors`}.`,
-        ),
+        intervals: optional(intervalsKind, `Shares of the values to come that bands hold${limit}.`),
+        quantiles: optional(levelsKind, `Levels of quantiles of each step${limit}.`),
       }),
       ...(members > 1 && {
         bandsFrom: optional(choice("errors", "members"), "Bands from what forecasts were off by (errors), or from what members differ by."),
@@ -141,7 +151,10 @@ class Served<State> {
     return {
       outputs: outputRows,
       ...(this.model.grid && { times: optional(stampsKind, "The time stamp of each row, if that of the last row seen is known.") }),
-      ...(this.#hasBands && { bands: optional(bandsKind, "A band for each of the intervals.") }),
+      ...(this.#hasBands && {
+        bands: optional(bandsKind, "A band for each of the intervals."),
+        quantiles: optional(quantilesKind, "The quantile of each of the levels."),
+      }),
     };
   }
 }
@@ -286,10 +299,11 @@ export function closeRoute<State>(sessions: Sessions<State>): Route {
 
 /** What a forecast says, as JSON has it. */
 function answerOf(made: Forecasted) {
-  const { times, bands } = made;
+  const { times, bands, quantiles } = made;
   return {
     outputs: made.toArrays(),
     ...(times && { times }),
     ...(bands && { bands: bands.map(({ level, lower, upper }) => ({ level, lower: lower.toArrays(), upper: upper.toArrays() })) }),
+    ...(quantiles && { quantiles: quantiles.map(({ level, values }) => ({ level, values: values.toArrays() })) }),
   };
 }

@@ -20,12 +20,14 @@ export interface Outside extends Pick<Rows, "inputs"> {
   readonly known?: MatrixLike | TimedRows | undefined;
   /** Shares of the values to come that bands hold. */
   readonly intervals?: readonly number[] | undefined;
+  /** Levels of quantiles. */
+  readonly quantiles?: readonly number[] | undefined;
   /** What bands are made of. */
   readonly bandsFrom?: "errors" | "members" | undefined;
 }
 
 /** A forecast, with time stamps and bands if it has them. */
-export type Forecasted = Matrix & Partial<Pick<Forecast, "times" | "bands">>;
+export type Forecasted = Matrix & Partial<Pick<Forecast, "times" | "bands" | "quantiles">>;
 
 /** A model with a state, as its routes see it. */
 export interface StepByStep<State> {
@@ -49,6 +51,8 @@ export interface StepByStep<State> {
   readonly grid?: TimeGrid | undefined;
   /** The most steps that it has bands for; undefined if it has none. */
   readonly horizon?: number | undefined;
+  /** Whether it has bands of any number of steps, which is what combinations have. */
+  readonly isCombined?: boolean | undefined;
   /** Reservoirs whose median its forecasts are, if bands can be made of what they differ by. */
   readonly members?: number | undefined;
   /** What its file says of its columns. */
@@ -74,6 +78,7 @@ export function forecasterSteps<Model extends ForecastModel>(forecaster: Forecas
     known: forecaster.known,
     grid: forecaster.grid,
     horizon: forecaster.choice?.horizon,
+    isCombined: forecaster.choice?.members !== undefined,
     members: forecaster.members.length,
     table: forecaster.settings.table,
     warmUp: (prefix, work) => forecaster.warmUp(prefix, work),

@@ -45,14 +45,19 @@ describe("spillway forecast", () => {
 
   it("prints JSON alone, with every band", async () => {
     const { stdout } = await spillway(
-      ["forecast", "model.safetensors", "-d", "new.csv", "--steps", "3", "--intervals", "0.8,0.9", "--json"],
+      ["forecast", "model.safetensors", "-d", "new.csv", "--steps", "3", "--intervals", "0.8,0.9", "--quantiles", "0.1,0.05", "--json"],
       { cwd },
     );
-    const { forecasts, ...rest } = JSON.parse(stdout) as { forecasts: { bands: { level: number; lower: number }[] }[] };
+    const { forecasts, ...rest } = JSON.parse(stdout) as {
+      forecasts: { bands: { level: number; lower: number }[]; quantiles: { level: number; value: number }[] }[];
+    };
     expect(rest).toEqual({ model: "model.safetensors", kind: "forecaster", steps: 3, after: dayOf(419), unused: [] });
     expect(forecasts[0]).toMatchObject({ step: 1, time: dayOf(420), column: "flow", prediction: said.values[0] });
     expect(forecasts[0]!.bands.map(({ level }) => level)).toEqual([0.8, 0.9]);
     expect(forecasts[0]!.bands[1]!.lower).toBe(said.lower[0]);
+    // The ends of the bands are those quantiles.
+    const lower = forecasts[0]!.bands.map((band) => band.lower);
+    expect(forecasts[0]!.quantiles).toEqual([0.1, 0.05].map((level, k) => ({ level, value: lower[k] })));
   });
 
   it.each([

@@ -43,7 +43,7 @@ describe("forecasts.csv", () => {
     const { place, text } = await lines("all");
     const [head, ...rows] = text.trimEnd().split("\n");
     expect(head).toMatch(
-      /^start,step,time,column,target,prediction,lower,upper,baseline,baseline ridge ARX\(8\),baseline ridge AR\(8\),baseline seasonal naive \(7\),/,
+      /^start,step,time,column,target,prediction,lower,upper,baseline,baseline ridge ARX\(8\),baseline ridge AR\(8\),baseline ETS \(7\),baseline seasonal naive \(7\),/,
     );
     expect(rows).toHaveLength(8 * 5 + 5);
     expect(cells(rows[0]!).slice(0, 4)).toEqual(["340", "1", "2021-12-07", '"load, MW"']);

@@ -69,10 +69,12 @@ describe("baselines", () => {
   it("stand for every season of a series", () => {
     expect(standardBaselines([24]).map(baselineName)).toEqual([
       ...["persistence", "mean", "drift", "seasonal naive (24)", "seasonal naive with drift (24)", "seasonal naive with mean drift (24)"],
-      "ridge AR(28)",
+      ...["ridge AR(28)", "Theta (24)", "ETS (24)"],
     ]);
     expect(standardBaselines([168]).map(baselineName)).toContain("ridge AR(192)");
     expect(standardBaselines([]).map(baselineName)).toContain("ridge AR(24)");
+    expect(standardBaselines([12, 3]).map(baselineName)).toEqual(expect.arrayContaining(["Theta (3)", "ETS (3)"]));
+    expect(standardBaselines([]).map(baselineName)).toEqual(expect.arrayContaining(["Theta", "ETS"]));
   });
 });
 

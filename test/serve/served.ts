@@ -52,6 +52,10 @@ const makers: Readonly<Record<string, (path: string) => Promise<void>>> = {
     await using model = await Forecaster.fit(wave(300), { reservoir, members: 3, engine: "cpu" });
     await model.save(path);
   },
+  async combined(path) {
+    await using model = await Forecaster.fit(wave(40), { horizon: 4, members: ["theta", "damped"], engine: "cpu" });
+    await model.save(path);
+  },
   async nvar(path) {
     await using model = await NvarForecaster.fit(wave(300), { delays: 3 });
     await model.save(path);

@@ -45,6 +45,18 @@ describe("a served forecaster with time stamps", () => {
     expect(await post<Answer>(server, "/forecast", { steps: 6, known })).not.toHaveProperty("bands");
   });
 
+  it("answers with quantiles, which a combination has for any number of steps", async () => {
+    const known = open(6, 200);
+    const { quantiles } = await model.forecast(6, { known, quantiles: [0.1, 0.5] });
+    const said = quantiles!.map(({ level, values }) => ({ level, values: values.toArrays() }));
+    expect(await post<object>(server, "/forecast", { steps: 6, known, quantiles: [0.1, 0.5] })).toMatchObject({ quantiles: said });
+    await using combined = await Forecaster.load(await models.path("combined"));
+    const long = await combined.forecast(9, { quantiles: [0.9] });
+    await using other = await models.serve("combined");
+    const answer = await post<{ quantiles: object[] }>(other, "/forecast", { steps: 9, quantiles: [0.9] });
+    expect(answer.quantiles).toEqual([{ level: 0.9, values: long.quantiles![0]!.values.toArrays() }]);
+  });
+
   it("answers with bands of what members differ by, without a horizon", async () => {
     await using ensemble = await Forecaster.load(await models.path("ensemble"), { engine: "cpu" });
     await using other = await models.serve("ensemble");

@@ -41,9 +41,10 @@ interface Line {
   readonly column: string;
   readonly prediction: number;
   readonly bands: readonly { readonly level: number; readonly lower: number; readonly upper: number }[];
+  readonly quantiles?: readonly { readonly level: number; readonly value: number }[];
 }
 
-function linesOf({ group, row, times, prediction, band, more = [] }: WrittenForecast, { names, levels }: Ahead): Line[] {
+function linesOf({ group, row, times, prediction, band, more = [], quantiles }: WrittenForecast, { names, levels }: Ahead): Line[] {
   const { rows, cols, data } = prediction;
   const bands = band ? [band, ...more] : [];
   return Array.from({ length: rows * cols }, (_, i) => {
@@ -55,6 +56,7 @@ function linesOf({ group, row, times, prediction, band, more = [] }: WrittenFore
       column: names[i % cols]!,
       prediction: data[i]!,
       bands: bands.map(({ lower, upper }, k) => ({ level: levels[k]!, lower: lower.data[i]!, upper: upper.data[i]! })),
+      ...(quantiles && { quantiles: quantiles.map(({ level, values }) => ({ level, value: values.data[i]! })) }),
     };
   });
 }
@@ -72,14 +74,16 @@ function describe(
   const hasGroups = shown.some(({ group }) => group !== undefined);
   const many = levels.length > 1;
   const ends = levels.flatMap((level) => (many ? [`lower ${level}`, `upper ${level}`] : ["lower", "upper"]));
-  const figures = [...ends.keys()].map((k) => k + (hasGroups ? 4 : 3));
-  const heads = [...(hasGroups ? ["group"] : []), "time", "column", "prediction", ...ends];
-  const cells = shown.map(({ group = "", time, column, prediction, bands }) => [
+  const shares = shown[0]?.quantiles?.map(({ level }) => `quantile ${level}`) ?? [];
+  const heads = [...(hasGroups ? ["group"] : []), "time", "column", "prediction", ...ends, ...shares];
+  const figures = [...ends, ...shares].map((_, k) => k + (hasGroups ? 4 : 3));
+  const cells = shown.map(({ group = "", time, column, prediction, bands, quantiles = [] }) => [
     ...(hasGroups ? [group] : []),
     time,
     column,
     figure(prediction),
     ...bands.flatMap(({ lower, upper }) => [figure(lower), figure(upper)]),
+    ...quantiles.map(({ value }) => figure(value)),
   ]);
   const percent = levels.map((level) => `${Number((100 * level).toFixed(1))} %`).join(" and ");
   const of = forecasts.length > 1 ? ` of ${forecasts.length} series` : "";

@@ -2,10 +2,11 @@
 // data and their parts are known. Every later reader sees the numbers.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { plannedWashout } from "../../model/forecaster/plan.js";
+import { mostClassicalRows } from "../../series/baselines.js";
 import { rowsLost } from "../../series/index.js";
 import type { Experiment, OpenExperiment, OpenForecastTask, TaskDescription } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
-import { nvarWashout } from "../description/model-fits.js";
+import { isCombined, nvarWashout } from "../description/model-fits.js";
 import type { CaseData, ExperimentData } from "./experiment-data.js";
 import { ownTransforms, rowsAhead, splitDriven, splitParts, splitSeries } from "./prepare.js";
 import { rowsNeeded } from "./split.js";
@@ -14,20 +15,25 @@ import { rowsNeeded } from "./split.js";
 const fewestToTrain = 10;
 
 /** Rows that drive the reservoir before each start, if it is not said: half of a short series. */
-function plannedWarmup(rows: number): number {
+export function plannedWarmup(rows: number): number {
   return Math.min(100, Math.floor(rows / 2));
 }
 
 /**
  * The experiment with numbers for what was "auto". The washout is a fifth of the rows that train,
  * or of the test file if that is shorter and predicted row by row; the warm-up is half of them.
- * Both are at most 100. Of several series the longest counts.
+ * Both are at most 100. Of several series the longest counts. Members that are combined have no
+ * washout, and are warmed up on all rows before a start, at most 3000.
  * @throws ExperimentError if a part has no rows, ArgumentError if the washout takes all that train
  */
 export function resolveRows(experiment: OpenExperiment, data: ExperimentData): Experiment {
   const { washout, task } = experiment;
   if (data.kind === "cases") return { ...experiment, washout: washout === "auto" ? 0 : washout, task: task as TaskDescription };
   if (task.type === "anomalies") return { ...experiment, washout: 0, task };
+  if (isCombined(task)) {
+    const { warmup } = task as OpenForecastTask;
+    return { ...experiment, washout: 0, task: { ...task, warmup: warmup === "auto" ? mostClassicalRows : warmup } as TaskDescription };
+  }
   const { train, test, parts } = rowsOf(experiment, data);
   const scored = task.type === "predict" && test !== undefined ? test : train;
   if (washout === "auto" && train < fewestToTrain) throw tooFewRows(experiment, data, train, parts);

@@ -4,6 +4,7 @@
 import type { InputOf } from "@spillway/core/options.js";
 import type { NrmseNorm } from "../../metrics/index.js";
 import type { AnomalySettings } from "../../model/anomaly/options.js";
+import type { MemberName } from "../../model/forecaster/options.js";
 import type { ClassifierSettings } from "../../model/index.js";
 import type { ReadoutDescription } from "../../readout/index.js";
 import type { AnyReservoirOptions, EngineSelection, Seed, SpikingReservoirOptions } from "../../reservoir/index.js";
@@ -135,8 +136,16 @@ export interface ForecastTask {
    * Rows of the series that the readout sees beside the state. Left out, they are chosen by season.
    */
   readonly lags?: number | "season" | undefined;
-  /** Reservoirs whose median is the forecast. Default 5 if settings are chosen, else 1. */
-  readonly members?: number | undefined;
+  /**
+   * Reservoirs whose median is the forecast. Default 5 if settings are chosen, else 1. Or names of
+   * members, whose weighted mean is the forecast: each forecast is made from all rows before it, at
+   * most `warmup` of them.
+   */
+  readonly members?: number | readonly MemberName[] | undefined;
+  /** How the members of a combination are weighed. */
+  readonly weights?: "validation" | "equal" | undefined;
+  /** Levels of quantiles that forecasts.csv has beside the forecast. */
+  readonly quantiles?: readonly number[] | undefined;
 }
 
 /** A forecast whose warm-up may be left to the rows: "auto". */

@@ -1,6 +1,7 @@
 // What goes with the `model` of an experiment, and what it would ignore silently.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { isComposite } from "../../reservoir/composite/config.js";
+import type { MemberName } from "../../model/forecaster/options.js";
 import { isSpiking } from "../../reservoir/index.js";
 import { isRegistered } from "../../reservoir/registered/model.js";
 import type { OpenExperiment } from "./description.js";
@@ -25,9 +26,35 @@ export function checkModelSource(type: unknown, task: unknown, source: Readonly<
   throw new ArgumentError(field, source[field], `nothing for model nvar${advice}`);
 }
 
+/** Whether a task combines members by their names; "loop" by itself combines nothing. */
+export function isCombined<Task extends object>(task: Task): task is Task & { readonly members: readonly MemberName[] } {
+  return "members" in task && Array.isArray(task.members) && task.members.some((name) => name !== "loop");
+}
+
+/** @throws ArgumentError for what a combination has no use for */
+function checkCombined({ task, transforms, outputs, readout, reservoir, washout }: Omit<OpenExperiment, "seeds" | "metrics">): void {
+  const nothing = (field: string, value: unknown) =>
+    new ArgumentError(field, value, 'nothing for members by name, which is of a loop alone; leave it out, or take members: ["loop"]');
+  const option = Object.entries(readout).find(([name, value]) => value !== undefined && (name !== "type" || value !== "ridge"));
+  if (option) throw nothing(`readout.${option[0]}`, option[1]);
+  if ("lags" in task && task.lags !== undefined) throw nothing("task.lags", task.lags);
+  const other = transforms.find((each) => each !== "standardise");
+  if (other !== undefined) throw nothing("transforms", other);
+  if (washout !== "auto" && washout > 0) throw nothing("washout", washout);
+  if (outputs.states !== "none") throw nothing("outputs.states", outputs.states);
+  if (isSpiking(reservoir) || isRegistered(reservoir) || isComposite(reservoir)) throw nothing("reservoir", reservoir);
+}
+
 /** @throws ArgumentError for what does not go with the model, or would be ignored silently */
 export function checkModel(experiment: Omit<OpenExperiment, "seeds" | "metrics">): void {
   const type = modelTypeOf(experiment);
+  if (experiment.task.type === "forecast") {
+    const { members, weights } = experiment.task;
+    if (Array.isArray(members) && type !== "forecaster")
+      throw new ArgumentError("task.members", members, `a number of reservoirs for model ${type}`);
+    if (isCombined(experiment.task)) checkCombined(experiment);
+    else if (weights !== undefined) throw new ArgumentError("task.weights", weights, "nothing unless task.members names several members");
+  }
   const { task, transforms, outputs, reservoir, readout } = experiment;
   if (type === "forecaster" || task.type !== "forecast") return;
   const nothing = (field: string, value: unknown, why: string) => new ArgumentError(field, value, `nothing for model ${type}${why}`);

@@ -174,7 +174,9 @@ function complete({ seed, seeds, metrics, ...parsed }: Parsed, source: Readonly<
     throw new ArgumentError(
       "baselines",
       foreignBaseline,
-      takesCases ? `"majority" for ${task.type}` : '"persistence", "mean", "drift", {seasonalNaive: period} or {autoregression: rows}',
+      takesCases
+        ? `"majority" for ${task.type}`
+        : '"persistence", "mean", "drift", {seasonalNaive: period}, {autoregression: rows}, {theta: period} or {ets: period}',
     );
   }
   if ("task" in data) checkOptions(tasks.table(data.task), data.options, "data.options");

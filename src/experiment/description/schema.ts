@@ -25,6 +25,7 @@ import {
 } from "@spillway/core/options.js";
 import { metrics } from "../../metrics/index.js";
 import { anomalyTable } from "../../model/anomaly/options.js";
+import { memberNames, weightsOption } from "../../model/forecaster/options.js";
 import { classifierTable, forecasterTable } from "../../model/schemas.js";
 import { readouts } from "../../readout/index.js";
 import { groupedKind, layeredKind } from "../../reservoir/composite/schema.js";
@@ -164,7 +165,19 @@ export const taskSchemas = {
       forecasterTable.lags,
       "Rows of the series that the readout sees beside the state; left out, they are chosen by the season.",
     ),
-    members: optional(atLeast(1, most.members), "Reservoirs whose median is the forecast; left out, 5 if settings are chosen, else 1."),
+    members: optional(
+      either(
+        `a whole number of reservoirs, or a list of ${memberNames.join(", ")}`,
+        list(choice(...memberNames), "a list of names", 1),
+        atLeast(1, most.members),
+      ),
+      "Reservoirs whose median is the forecast; left out, 5 if settings are chosen, else 1. Or names of members, whose weighted mean is the forecast.",
+    ),
+    weights: weightsOption,
+    quantiles: optional(
+      list(number({ above: 0, below: 1 }), "a list of levels", 1),
+      "Levels of quantiles that forecasts.csv has beside the forecast; left out, none.",
+    ),
   }),
   classify: object({
     type: given(choice("classify"), ""),
@@ -199,10 +212,12 @@ export const taskSchemas = {
 };
 
 const baseline = either(
-  '"persistence", "mean", "drift", "majority", {seasonalNaive: period, drift: true, false or mean} or {autoregression: rows}',
+  '"persistence", "mean", "drift", "majority", {seasonalNaive: period, drift: true, false or mean}, {autoregression: rows}, {theta: period} or {ets: period}',
   choice("persistence", "mean", "drift", "majority"),
   object({ seasonalNaive: given(atLeast(1), ""), drift: optional(either("true, false or mean", flag, choice("mean")), "") }),
   object({ autoregression: given(atLeast(1), "") }),
+  object({ theta: given(atLeast(1), "") }),
+  object({ ets: given(atLeast(1), "") }),
 );
 const metric = choiceOf(metrics);
 

@@ -66,7 +66,7 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
     facts: [
       ...(model ? [["model", describeModel(model)] as const] : []),
       ...(result.config.reservoir ? [["reservoir", describeReservoir(result)] as const] : []),
-      ...(first ? [["readout", describeReadout(first.readout)] as const] : []),
+      ...(first?.readout["method"] === undefined ? [] : [["readout", describeReadout(first.readout)] as const]),
       ...(result.choice ? [["chosen", result.choice.sentence] as const] : []),
       ["data", String(result.data["summary"] ?? "")],
       ...(result.data["times"] ? [["time", String(result.data["times"])] as const] : []),

@@ -29,6 +29,8 @@ export const aheadTable = {
     list(number({ above: 0, below: 1 }), "a list of shares"),
     "Shares of the values to come that bands hold; left out, 0.9, if the model knows its errors.",
   ),
+  /** Levels of quantiles, such as 0.1, 0.5 and 0.9. Default none. */
+  quantiles: optional(list(number({ above: 0, below: 1 }), "a list of levels"), "Levels of quantiles, such as 0.1,0.5,0.9; left out, none."),
   /** What bands are made of: what forecasts were off by (default), or what members differ by. */
   bandsFrom: option(choice("errors", "members"), "errors", "Bands from what forecasts were off by, or from what members differ by."),
   /** What becomes of missing values. Left out, what the model was fitted with, else "error". */

@@ -100,7 +100,8 @@ async function aheadOf(forecaster: AnyForecaster, path: string, given: Given): P
   const levels = given.intervals ?? defaultLevels(forecaster, steps, given.bandsFrom);
   const forecasts: WrittenForecast[] = [];
   for (const [k, one] of series.entries()) {
-    forecasts.push(await forecastOne(forecaster, { ...one, names, steps, levels, bandsFrom: given.bandsFrom, signal: given.signal }));
+    const { quantiles, bandsFrom, signal } = given;
+    forecasts.push(await forecastOne(forecaster, { ...one, names, steps, levels, quantiles, bandsFrom, signal }));
     if (series.length > 1) given.onProgress?.(k + 1, series.length);
   }
   const all = table?.columns ?? names?.columns ?? namesByPlace(wanted.columns);
@@ -140,7 +141,7 @@ function stepsGiven(series: readonly { readonly rows: RowsUpToNow | undefined; r
 
 /** 90 %, if there are errors of that many steps from enough starts, or members to differ. */
 function defaultLevels({ choice }: AnyForecaster, steps: number, from: "errors" | "members"): readonly number[] {
-  if (from === "members") return [usualLevel];
+  if (from === "members" || choice?.members) return [usualLevel];
   return choice && steps <= choice.horizon && (choice.errorStarts ?? choice.starts).length >= fewestScores(usualLevel) ? [usualLevel] : [];
 }
 
@@ -161,22 +162,27 @@ interface One {
   readonly coming: RowsToCome | undefined;
   readonly steps: number;
   readonly levels: readonly number[];
+  readonly quantiles: readonly number[] | undefined;
   readonly bandsFrom: "errors" | "members";
   readonly signal: AbortSignal | undefined;
 }
 
-async function forecastOne(forecaster: AnyForecaster, { names, rows, coming, steps, levels, bandsFrom, signal }: One): Promise<WrittenForecast> {
+async function forecastOne(
+  forecaster: AnyForecaster,
+  { names, rows, coming, steps, levels, quantiles, bandsFrom, signal }: One,
+): Promise<WrittenForecast> {
   const place = { start: "last", row: rows?.series.rows ?? (lastRowOf(names) ?? -1) + 1, group: rows?.group } as const;
   const times = rows?.axis && timesAfter(rows.axis.grid, steps);
   const written = (said: Forecast): WrittenForecast => {
     const [band, ...more] = said.bands ?? [];
-    return { ...place, times: times ?? said.times, prediction: said, band, more };
+    return { ...place, times: times ?? said.times, prediction: said, band, more, quantiles: said.quantiles };
   };
   const { settings, grid, known } = forecaster;
   const options = {
     warmup: rows && warmupOf(rows, { ...settings, grid, known }),
     known: coming && (coming.times ? { values: coming.known, times: coming.times } : coming.known.subarray(0, steps)),
     intervals: levels,
+    quantiles,
     bandsFrom,
     signal,
   };

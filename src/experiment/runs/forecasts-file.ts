@@ -27,6 +27,8 @@ export interface WrittenForecast {
   readonly band?: Band | undefined;
   /** Bands of other shares, which stand in columns of their own. */
   readonly more?: readonly (Band & { readonly level: number })[] | undefined;
+  /** Its quantiles, a column each. */
+  readonly quantiles?: readonly { readonly level: number; readonly values: Matrix }[] | undefined;
   /** What baselines say, the best of them on all starts first. */
   readonly baselines?: readonly NamedForecast[] | undefined;
   /** Rows before it, for a figure; `history.csv` has them. */
@@ -48,11 +50,13 @@ export function formatForecasts(forecasts: readonly WrittenForecast[], names: re
   const levels = forecasts[0]?.more?.map(({ level }) => level) ?? [];
   const others = levels.flatMap((level) => [`lower ${level}`, `upper ${level}`]);
   const called = forecasts[0]?.baselines?.map(({ name }) => name) ?? [];
-  const heads = [...forecastColumns, ...others, ...called.map((name) => csvCell(`${baselinePrefix}${name}`))];
+  const shares = forecasts[0]?.quantiles?.map(({ level }) => `quantile ${level}`) ?? [];
+  const heads = [...forecastColumns, ...others, ...shares, ...called.map((name) => csvCell(`${baselinePrefix}${name}`))];
   const lines = [[...(withGroup ? ["group"] : []), ...heads].join(",")];
-  for (const { group = "", start, row, times, target, prediction, band, more = [], baselines = [] } of forecasts) {
+  for (const { group = "", start, row, times, target, prediction, band, more = [], quantiles = [], baselines = [] } of forecasts) {
     const said = called.map((name) => baselines.find((each) => each.name === name)?.prediction);
-    const beside = [said[0], ...more.flatMap(({ lower, upper }) => [lower, upper]), ...said];
+    const ends = more.flatMap(({ lower, upper }) => [lower, upper]);
+    const beside = [said[0], ...ends, ...quantiles.map(({ values }) => values), ...said];
     const { rows, cols } = prediction;
     for (let h = 0; h < rows; h++) {
       const time = times?.[h] ?? String(row + h);

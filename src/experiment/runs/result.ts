@@ -6,10 +6,10 @@ import { baselineName } from "../../series/index.js";
 import type { Bands } from "../tasks/bands.js";
 import type { ClassResult } from "../tasks/classes.js";
 import type { MetricName, OpenExperiment } from "../description/description.js";
-import type { ChosenSettings } from "../tasks/forecast-choice.js";
+import type { ChosenSettings, WeighedMembers } from "../tasks/forecast-choice.js";
 import type { Machine } from "./machine.js";
 import { modelTypeOf } from "../description/model-options.js";
-import { type ColumnScores, meanAndDeviation, median, quantile, type Scores } from "../tasks/scores.js";
+import { type ColumnScores, meanAndDeviation, median, quantile, type Scores, takesQuantiles } from "../tasks/scores.js";
 import type { SaidVerdict } from "../tasks/verdict.js";
 
 export type { Scores } from "../tasks/scores.js";
@@ -26,6 +26,8 @@ export interface SeedResult {
   readonly readout: Readonly<Record<string, unknown>>;
   /** Of forecasts whose settings were chosen: which, and among what. */
   readonly choice?: ChosenSettings | undefined;
+  /** Of a combination: its members with their weights. */
+  readonly weighed?: WeighedMembers | undefined;
   /** Spectral radius of W before scaling, and how it was found; of rate reservoirs. */
   readonly measuredRadius?: number | undefined;
   readonly radiusMethod?: string | undefined;
@@ -132,7 +134,8 @@ export function summarise(
     const published = experiment.published.find(({ score }) => score === metric);
     const asked = askedBaselines(experiment);
     const baselines = Object.keys(seeds[0]!.baselines)
-      .filter((name) => asked.includes(name) || name === strongest)
+      // A baseline has no quantiles.
+      .filter((name) => (asked.includes(name) || name === strongest) && !takesQuantiles(metric))
       .map((name) => ({ name, value: middle(seeds.map((seed) => seed.baselines[name]![metric]!)) }));
     return {
       metric,

@@ -18,7 +18,7 @@ import type { ExperimentData } from "../data/experiment-data.js";
 import type { Experiment, ExperimentInput, MetricName, OpenExperiment } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { asExperiment, type LoadedExperiment, loadExperiment } from "../description/file.js";
-import { describeChoices } from "../tasks/forecast-choice.js";
+import { describeChoices, describeWeights } from "../tasks/forecast-choice.js";
 import { writeForecasts } from "./forecasts-file.js";
 import { formatHistory } from "./history-file.js";
 import { describeMachine, versions } from "./machine.js";
@@ -188,7 +188,7 @@ class Run {
     const { outputs } = this.#experiment;
     const folder = this.#folder;
     try {
-      const { scores, baselines, columns, readout, choice, measuredRadius, radiusMethod, timing, profile } = trial;
+      const { scores, baselines, columns, readout, choice, weighed, measuredRadius, radiusMethod, timing, profile } = trial;
       if (this.#seeds.length === 0) {
         const files: RunFile[] = [];
         if (folder && outputs.states === "npy")
@@ -211,7 +211,7 @@ class Run {
       if (trial.confusion) this.#confusions.push(trial.confusion);
       if (trial.startErrors) this.#startErrors.push(trial.startErrors);
       if (trial.columnErrors) this.#columnErrors.push(trial.columnErrors);
-      this.#seeds.push({ seed, scores, baselines, columns, readout, choice, measuredRadius, radiusMethod, timing, profile });
+      this.#seeds.push({ seed, scores, baselines, columns, readout, choice, weighed, measuredRadius, radiusMethod, timing, profile });
     } finally {
       await trial.dispose();
     }
@@ -271,7 +271,9 @@ class Run {
     const { statistic } = experiment.scoring;
     const unit = (metric: MetricName) => first?.unit(metric);
     const verdict = verdictOn(this.#startErrors, statistic, asked, this.#columnErrors.length > 0);
-    const chosen = describeChoices(this.#seeds.flatMap(({ choice }) => choice ?? []));
+    const chosen =
+      describeChoices(this.#seeds.flatMap(({ choice }) => choice ?? [])) ??
+      describeWeights(this.#seeds.flatMap(({ weighed }) => weighed ?? []));
     return {
       format: "spillway-result",
       formatVersion: 1,

@@ -4,7 +4,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import { coverage, winklerScore } from "../../metrics/index.js";
 import type { MeasuredErrors } from "../../model/forecaster/bands.js";
-import { formatShare } from "../../plot/format.js";
+import { formatNumber, formatShare } from "../../plot/format.js";
 import { type Band, fewestScores, validationStarts } from "../../series/index.js";
 import { measuredRows, type PreparedSeries } from "../data/prepare.js";
 import { columnAlone, mostColumns, type Outcome } from "./scores.js";
@@ -14,6 +14,8 @@ export interface Bands {
   readonly level: number;
   /** The starts whose errors made them. */
   readonly calibratedOn: number;
+  /** Of a combination: how many horizons the rows of these errors hold. */
+  readonly horizons?: number | undefined;
   /** The share of the test values inside, and the mean Winkler score. */
   readonly covered: number;
   readonly winkler: number;
@@ -68,13 +70,21 @@ export async function calibrate(
   return { horizon, targets, errors };
 }
 
+/** Whether errors are of starts enough for bands of a share; those of a combination always are. */
+export function canGive({ horizon, errors, validated }: MeasuredErrors, share: number): boolean {
+  return validated !== undefined || errors.rows / horizon >= fewestScores(share);
+}
+
 /** How bands did on the test starts, those of `level` and those of others. */
 export function judgeBands(
   outcomes: readonly Outcome[],
   bandOf: (prediction: Matrix, level: number) => Band,
   level: number,
-  calibratedOn: number,
+  measured: MeasuredErrors,
 ): Bands {
+  const { horizon, validated } = measured;
+  const calibratedOn = measured.errors.rows / horizon;
+
   // Every measured value counts as much.
   const mean = (measure: (target: Matrix, band: Band) => number, share: number, c?: number) => {
     let sum = 0;
@@ -94,17 +104,18 @@ export function judgeBands(
   return {
     level,
     calibratedOn,
+    horizons: validated && validated.rows / horizon,
     covered: covered(level),
     columns: cols > 1 && cols <= mostColumns ? Array.from({ length: cols }, (_, c) => covered(level, c)) : undefined,
     winkler: mean((target, band) => winklerScore(target, band, level), level),
-    calibration: shownLevels
-      .filter((share) => calibratedOn >= fewestScores(share))
-      .map((share) => ({ level: share, covered: covered(share) })),
+    calibration: shownLevels.filter((share) => canGive(measured, share)).map((share) => ({ level: share, covered: covered(share) })),
   };
 }
 
 /** "bands of 90 % from 25 starts hold 88.2 % of the test values" */
-export function describeBands({ level, calibratedOn, covered }: Bands): string {
+export function describeBands({ level, calibratedOn, covered, horizons }: Bands): string {
+  if (horizons !== undefined)
+    return `bands of ${formatShare(level)} from ${formatNumber(horizons)} horizons of earlier rows hold ${formatShare(covered)} of the test values`;
   const fewest = fewestScores(level);
   if (calibratedOn < fewest) return `no bands: ${calibratedOn} starts cannot give ${formatShare(level)}; ${fewest} can`;
   return `bands of ${formatShare(level)} from ${calibratedOn} starts hold ${formatShare(covered)} of the test values`;

@@ -5,7 +5,9 @@ import { Matrix } from "@spillway/numerics";
 import type { ScoredForecast } from "../../metrics/index.js";
 import { beside } from "../../model/forecaster/data.js";
 import { type CalendarFeature, calendarInputs } from "../../series/calendar.js";
+import { classicalOf, mostClassicalRows } from "../../series/baselines.js";
 import {
+  type AutoregressionBaseline,
   continueSmoothing,
   type FittedBaseline,
   fitBaseline,
@@ -57,6 +59,9 @@ export interface BaselineForecasts {
 /** Products that an autoregression may cost, about a second of them, and its longest lag. */
 const mostProducts = 1e9;
 const longestOrder = 1000;
+
+/** Rows, all columns and starts together, that a classical method may be fitted on: seconds. */
+const mostFitted = { theta: 1e6, ets: 2e5 } as const;
 
 /**
  * The forecasts of each baseline from each start. Of those that were not asked for, those that the
@@ -186,8 +191,10 @@ function applies(baseline: SeriesBaseline, starts: readonly StartPoint[], horizo
   const rows = Math.max(...series.map((part) => part.rows));
   if (typeof baseline !== "object") return history >= 2;
   if ("seasonalNaive" in baseline) return history >= 2 * baseline.seasonalNaive && rows > baseline.seasonalNaive;
-  const { autoregression: order } = baseline;
   const { cols } = series[0]!;
+  const classical = classicalOf(baseline);
+  if (classical) return starts.length * cols * Math.min(history, mostClassicalRows) <= mostFitted[classical.method];
+  const { autoregression: order } = baseline as AutoregressionBaseline;
   const products = order * cols * (2 * series.reduce((sum, part) => sum + part.rows, 0) + (150 + starts.length) * horizon);
   return order <= longestOrder && history >= order && rows >= 3 * order && products <= mostProducts;
 }

@@ -3,6 +3,7 @@
 
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
+import type { WeightedMember } from "../../model/forecaster/choice.js";
 import { chooseDefaults, opensCalendar, plannedMembers } from "../../model/forecaster/plan.js";
 import { fewestRows } from "../../model/forecaster/validation.js";
 import type { Forecaster, ForecasterOptions, TriedSetting } from "../../model/index.js";
@@ -64,7 +65,8 @@ export function planForecast(
   trained: readonly PreparedSeries[],
   step: TimeStep | undefined,
 ): ForecastPlan {
-  const { horizon, lags, members } = task;
+  const { horizon, lags } = task;
+  const members = typeof task.members === "number" ? task.members : undefined;
   const { type = "ridge", lambda, selection } = readout as RidgeOptions & { readonly type?: string };
   const takesLags = !("feedback" in reservoir && reservoir.feedback != null);
   const validation = chooseDefaults.validation;
@@ -74,9 +76,7 @@ export function planForecast(
   const fixed = typeof lags === "number" ? lags : 0;
   const drivenBy = (longestLags: number) => ({ longestLags, warmup: Math.max(task.warmup, longestLags) });
   if (!canChoose) return { options: { lags: fixed, members }, isChosen: false, ...drivenBy(fixed) };
-  const named = baselines.flatMap((each) =>
-    typeof each === "object" && "seasonalNaive" in each && each.seasonalNaive > 1 ? [each.seasonalNaive] : [],
-  );
+  const named = namedSeasons(baselines);
   const given = task.season === undefined ? undefined : [task.season].flat();
   const isShown = "file" in data && lambda === undefined;
   const found = given ?? [...named, ...(step || isShown ? seasonsOf(early, { step }) : [])];
@@ -96,6 +96,25 @@ export function planForecast(
     isChosen,
     ...driven,
   };
+}
+
+/** The shortest season of a combination: that of the task, of a baseline, or that the rows show. */
+export function combinedSeason(
+  { task, data, baselines }: Pick<Experiment, "data" | "baselines"> & { readonly task: ForecastTask },
+  trained: readonly PreparedSeries[],
+  step: TimeStep | undefined,
+): number | undefined {
+  const { whole, trainRows } = longestOf(trained);
+  const found = () => (step || "file" in data ? seasonsOf(whole.original.subarray(0, trainRows), { step }) : []);
+  const named = namedSeasons(baselines);
+  const seasons = task.season === undefined ? (named.length > 0 ? named : found()) : [task.season].flat();
+  return seasons.toSorted((a, b) => a - b).find((each) => each > 1 && 2 * each <= trainRows);
+}
+
+function namedSeasons(baselines: Experiment["baselines"]): number[] {
+  return baselines.flatMap((each) =>
+    typeof each === "object" && "seasonalNaive" in each && each.seasonalNaive > 1 ? [each.seasonalNaive] : [],
+  );
 }
 
 /** Whether a choice by forecasts of the horizon has rows enough, which change. */
@@ -149,7 +168,7 @@ export function choiceOf({
 }: Pick<Forecaster, "choice"> & Partial<Pick<Forecaster, "calendar">> & { readonly members?: readonly unknown[] }):
   | ChosenSettings
   | undefined {
-  if (!choice) return undefined;
+  if (!choice || choice.members) return undefined;
   const { candidates, kept, scores, starts, horizon } = choice;
   const [best] = kept;
   return {
@@ -165,6 +184,42 @@ export function choiceOf({
       horizon,
     },
   };
+}
+
+/** The members of a combination that one seed weighed, and by which forecasts. */
+export interface WeighedMembers {
+  /** Each with its weights and its errors at the origins, one a column. */
+  readonly members: readonly Pick<WeightedMember, "name" | "weights" | "errors">[];
+  /** Forecasts from earlier rows, and how many horizons the rows after the first of them hold. */
+  readonly origins: number;
+  readonly horizons: number;
+}
+
+/** How the members of a combination are weighed; undefined if there is none. */
+export function weighedOf({ choice }: Pick<Forecaster, "choice">): WeighedMembers | undefined {
+  if (!choice?.members) return undefined;
+  const { members, starts, validated, horizon } = choice;
+  return {
+    members: members.map(({ name, weights, errors }) => ({ name, weights, errors })),
+    origins: starts.length,
+    horizons: validated!.rows / horizon,
+  };
+}
+
+/**
+ * "theta 0.41, damped 0.33, ets 0.26: weights by forecasts from 8 earlier rows; mean of 3 seeds".
+ * Of several columns the mean over them.
+ */
+export function describeWeights(all: readonly WeighedMembers[]): string | undefined {
+  const [first] = all;
+  if (!first) return undefined;
+  const totals = new Map<string, number>();
+  for (const { members } of all)
+    for (const { name, weights } of members)
+      totals.set(name, (totals.get(name) ?? 0) + weights.reduce((sum, weight) => sum + weight, 0) / weights.length / all.length);
+  const said = [...totals].sort(([, a], [, b]) => b - a).map(([name, weight]) => `${name} ${weight.toFixed(2)}`);
+  const seeds = all.length > 1 ? `; mean of ${all.length} seeds` : "";
+  return `${said.join(", ")}: weights by forecasts from ${first.origins} earlier row${first.origins === 1 ? "" : "s"}${seeds}`;
 }
 
 function describeSetting({ lags, calendar }: TriedSetting): string {

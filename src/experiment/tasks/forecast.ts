@@ -10,6 +10,7 @@ import {
   FieldForecaster,
   type FieldOptions,
   Forecaster,
+  type ForecastBand,
   type ForecasterData,
   type ForecasterSequences,
   type ForecastModel,
@@ -18,11 +19,11 @@ import {
   type TimesOption,
 } from "../../model/index.js";
 import type { Figure } from "../../plot/index.js";
-import type { RidgeOptions } from "../../readout/index.js";
+import type { RidgeOptions, TrainedReadout } from "../../readout/index.js";
 import { selectionOf } from "../../reservoir/computer-options.js";
 import { type AnyReservoirComputer, NonFiniteStateError, type ReservoirOptions, type WorkOptions } from "../../reservoir/index.js";
 import { shownCycles } from "../../series/calendar.js";
-import { fewestScores, type TimeStep, timesAfter } from "../../series/index.js";
+import { type TimeStep, timesAfter } from "../../series/index.js";
 import type { SeriesData } from "../data/experiment-data.js";
 import {
   asKnownAt,
@@ -34,11 +35,13 @@ import {
   rowText,
   standardises,
 } from "../data/prepare.js";
+import { plannedWarmup } from "../data/resolve-rows.js";
 import type { Experiment, ForecastTask } from "../description/description.js";
+import { isCombined } from "../description/model-fits.js";
 import { historyOf, type NvarDescription, underModel } from "../description/model-options.js";
 import type { WrittenForecast } from "../runs/forecasts-file.js";
 import type { RunFile } from "../runs/output-folder.js";
-import { calibrate, judgeBands } from "./bands.js";
+import { calibrate, canGive, judgeBands } from "./bands.js";
 import {
   type BaselineForecasts,
   baselineForecasts,
@@ -47,10 +50,20 @@ import {
   seasonOf,
   startErrors,
 } from "./forecast-baselines.js";
-import { checkTraining, choiceOf, isLongEnough, longestOf, planForecast } from "./forecast-choice.js";
+import { checkTraining, choiceOf, combinedSeason, isLongEnough, longestOf, planForecast, weighedOf } from "./forecast-choice.js";
 import { forecastFigures, rowsBefore } from "./forecast-figures.js";
 import { measuredStarts, referenceOf, startPoints } from "./forecast-starts.js";
-import { columnAlone, columnResults, mostColumns, type Outcome, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
+import {
+  columnAlone,
+  columnResults,
+  mostColumns,
+  type Outcome,
+  type ScoreContext,
+  scoreSeries,
+  takesQuantiles,
+  unmeasuredSaid,
+  withoutQuantiles,
+} from "./scores.js";
 import { stateFigures, streamStates } from "./states.js";
 import {
   forecasterOptions,
@@ -75,7 +88,8 @@ interface Tested {
   readonly model: RunModel;
   readonly plan: ModelPlan;
   /** What forecasts beyond the end: the model, or one that was trained on all rows. */
-  readonly last: { readonly model: RunModel; readonly warmup: number };
+  readonly last: { readonly model: RunModel; readonly fewest: number };
+  readonly spread: Spread | undefined;
 }
 
 export async function runForecast(
@@ -91,8 +105,8 @@ export async function runForecast(
   const trainRows = trained.reduce((sum, each) => sum + each.trainRows, 0);
   checkTraining(task, trained);
   const plan = planModel(experiment, options, trained, data.axis?.grid.step);
-  const { warmup } = plan;
-  const points = startPoints({ ...experiment, task: { ...task, warmup } }, prepared, options);
+  const { warmup, fewest } = plan;
+  const points = startPoints({ ...experiment, task: { ...task, warmup: fewest } }, prepared, options);
   const starts = measuredStarts(points, horizon);
   const whole = options.refits ? allRows(experiment, data, trained) : undefined;
   const refitRows = whole?.reduce((sum, each) => sum + each.trainRows, 0) ?? 0;
@@ -121,9 +135,16 @@ export async function runForecast(
     const reference = referenceOf(trained, washout);
     const dt = scoring.dt ?? data.dt;
     const season = seasonOf(starts, data.axis?.grid.step);
+    const spread =
+      options.isFirst || metrics.some(takesQuantiles)
+        ? await watch.time("bands", () => spreadOf(experiment, prepared, model, plan))
+        : undefined;
+    const known = scoredForecasts(starts, horizon, season);
     const context: ScoreContext = {
       ...{ scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent },
-      forecasts: scoredForecasts(starts, horizon, season),
+      forecasts: spread
+        ? known.map((each, k) => ({ ...each, quantile: (level: number) => spread.quantile(outcomes[k]!.prediction, level) }))
+        : known,
     };
     const asked = experiment.baselines.filter((each) => each !== "majority");
     const isTested = starts.length > 0;
@@ -139,14 +160,14 @@ export async function runForecast(
     const refitted = whole && (await watch.time("refit", () => orNumericError(() => train(lastPlan, whole, refitRows))));
     const notRefitted = refitted instanceof SpillwayError ? [notRefittedSaid(refitted)] : [];
     if (refitted && !(refitted instanceof SpillwayError)) saved = refitted;
-    const last = { model: saved, warmup: saved === model ? warmup : lastPlan.warmup };
+    const last = { model: saved, fewest: saved === model ? fewest : lastPlan.fewest };
     const forecasts = options.isFirst
-      ? await watch.time("bands", () => writtenForecasts(experiment, data, { prepared, starts, outcomes, ranked, model, plan, last }))
+      ? await watch.time("bands", () => writtenForecasts(experiment, data, { prepared, starts, outcomes, ranked, last, spread }))
       : undefined;
     return {
       ...model.found,
       scores: isTested ? scoreSeries(outcomes, metrics, context) : {},
-      baselines: Object.fromEntries(baselines.map((each) => [each.name, scoreSeries(each.outcomes, metrics, context)])),
+      baselines: Object.fromEntries(baselines.map((each) => [each.name, scoreSeries(each.outcomes, metrics, withoutQuantiles(context))])),
       columns: isTested ? columnResults(data.names, outcomes, baselines, metrics, context) : undefined,
       forecasts,
       startErrors: isTested
@@ -158,12 +179,11 @@ export async function runForecast(
       columnErrors:
         isTested && scale && data.names.length <= mostColumns ? columnErrors(data.names.length, outcomes, baselines) : undefined,
       timing: watch.seconds,
-      summary: `closed-loop forecast of ${horizon} steps ${isTested ? `from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows` : "without a test part"}; trained on ${trainRows} rows${trained.length > 1 ? ` of ${trained.length} series` : ""} (${washout} of them washout${trained.length > 1 ? " in each" : ""})${tooShort(prepared, trained)}${leftOut(
-        points,
-        outcomes,
-      )
-        .map((each) => `; ${each}`)
-        .join("")}`,
+      summary:
+        summaryOf(experiment, { prepared, trained, starts, warmup }) +
+        leftOut(points, outcomes)
+          .map((each) => `; ${each}`)
+          .join(""),
       leftOut: [...leftOut(points, outcomes), ...notRefitted],
       figures: options.withFigures
         ? [...(forecasts ? forecastFigures(forecasts) : []), ...(isTested ? await model.stateFigures(starts[0]!, horizon) : [])]
@@ -180,6 +200,27 @@ export async function runForecast(
     await dispose();
     throw error;
   }
+}
+
+/** The task in a line. */
+function summaryOf(
+  { task, washout }: ForecastExperiment,
+  {
+    prepared,
+    trained,
+    starts,
+    warmup,
+  }: Pick<Tested, "prepared" | "starts"> & Pick<ModelPlan, "warmup"> & { readonly trained: readonly PreparedSeries[] },
+): string {
+  const isMean = isCombined(task);
+  const rows = trained.reduce((sum, each) => sum + each.trainRows, 0);
+  const from = `from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${isMean ? "all rows before it" : `${warmup} rows`}`;
+  const many = trained.length > 1;
+  const lost = isMean ? "" : ` (${washout} of them washout${many ? " in each" : ""})`;
+  return (
+    `${isMean ? "combined" : "closed-loop"} forecast of ${task.horizon} steps ${starts.length > 0 ? from : "without a test part"}; ` +
+    `trained on ${rows} rows${many ? ` of ${trained.length} series` : ""}${lost}${tooShort(prepared, trained)}`
+  );
 }
 
 /** A series, and how many of its first rows train. */
@@ -199,8 +240,10 @@ interface FitWork {
 
 /** How a model is trained. */
 interface ModelPlan {
-  /** Rows that drive it before each forecast. */
+  /** Rows that drive it before each forecast, at most. */
   readonly warmup: number;
+  /** Rows before a forecast, at least. */
+  readonly fewest: number;
   fit(series: readonly TrainingRows[], work: FitWork): Promise<RunModel>;
 }
 
@@ -253,6 +296,18 @@ function planModel(
     const { warmup } = task;
     return modelPlan(experiment, { warmup, from: 0, signal, train: (data, work) => FieldForecaster.fit(data, { ...fitting, ...work }) });
   }
+  if (isCombined(task)) {
+    const { members, weights, warmup } = task;
+    const fitting = {
+      ...{ ...seriesOptions(experiment), ...selectionOf(options), horizon, members, weights, profile, signal },
+      season: combinedSeason(experiment, trained, step),
+      reservoir: { ...experiment.reservoir, seed: options.seed },
+    };
+    const { test, trainRows } = longestOf(trained);
+    const room = test.isSeparate ? Math.floor((test.rows - horizon) / 2) : trainRows;
+    const fewest = test.isSeparate || task.independent ? Math.max(1, Math.min(warmup, plannedWarmup(trainRows), room)) : 1;
+    return modelPlan(experiment, { warmup, fewest, from: 0, signal, train: (data, work) => Forecaster.fit(data, { ...fitting, ...work }) });
+  }
   const { options: settings, isChosen, longestLags, warmup } = planForecast(experiment, trained, step);
   const fitting = {
     ...forecasterOptions(experiment, options),
@@ -267,6 +322,8 @@ function planModel(
 /** A forecaster of any model, and the rows that it is trained on. */
 interface Fitting<Model extends ForecastModel> {
   readonly warmup: number;
+  /** Left out, as many as `warmup`. */
+  readonly fewest?: number | undefined;
   /** The first row that trains. */
   readonly from: number;
   readonly signal: AbortSignal | undefined;
@@ -278,10 +335,11 @@ interface Fitting<Model extends ForecastModel> {
 
 function modelPlan<Model extends ForecastModel>(
   experiment: ForecastExperiment,
-  { warmup, from, signal, train }: Fitting<Model>,
+  { warmup, fewest = warmup, from, signal, train }: Fitting<Model>,
 ): ModelPlan {
   return {
     warmup,
+    fewest,
     async fit(series, { table, onProgress }) {
       const sequences = series.map(({ whole: { measured, lost }, facts, trainRows }) =>
         describedRows(measured, facts, from, lost + trainRows),
@@ -294,20 +352,22 @@ function modelPlan<Model extends ForecastModel>(
       const stateAtEnd = forecaster.state;
       const computer: AnyReservoirComputer | undefined = forecaster.computers[0];
       const rowsOf = ({ whole: { measured, lost }, facts }: Omit<RowPoint, "at">, first: number, last: number) =>
-        describedRows(measured, facts, first, lost + last);
+        describedRows(measured, facts, Math.max(0, first), lost + last);
+      const weighed = weighedOf(forecaster);
       // A field has several reservoirs, none of which shows its states.
-      const shown = forecaster.kind === "forecaster" ? computer : undefined;
+      const shown = forecaster.kind === "forecaster" && !weighed ? computer : undefined;
+      const described = weighed && weighed.members[0]!.name !== "loop" ? undefined : computer;
       return {
         get found() {
           return {
             ...(computer && {
               engine: computer.engine,
-              reservoir: computer.config,
-              ...radiusOf(computer.model),
               profile: computer.profile,
             }),
-            readout: { ...forecaster.readout.training },
+            ...(described && { reservoir: described.config, ...radiusOf(described.model) }),
+            readout: { ...(forecaster.readouts[0] as TrainedReadout | undefined)?.training },
             choice: choiceOf(forecaster),
+            weighed,
           };
         },
         measured: forecaster.choice,
@@ -339,7 +399,7 @@ function modelPlan<Model extends ForecastModel>(
 /** A trained model. */
 interface RunModel {
   /** What a result says of it. */
-  readonly found: Pick<Trial, "engine" | "reservoir" | "measuredRadius" | "radiusMethod" | "readout" | "choice" | "profile">;
+  readonly found: Pick<Trial, "engine" | "reservoir" | "measuredRadius" | "radiusMethod" | "readout" | "choice" | "weighed" | "profile">;
   /** Errors of the forecasts that its settings were chosen by; undefined if none were. */
   readonly measured: MeasuredErrors | undefined;
   /** The rows from a row on, driven by the warm-up before it. */
@@ -411,39 +471,68 @@ function tableOf({ kept, test }: SeriesData, { warmup }: ModelPlan, series: read
   };
 }
 
+/** What forecasts may be off by. */
+interface Spread {
+  readonly measured: MeasuredErrors;
+  band(prediction: Matrix, share: number): ForecastBand;
+  /** NaN if the errors are of too few starts. */
+  quantile(prediction: Matrix, level: number): Matrix;
+}
+
 /**
- * Every forecast with its band and what baselines say, and those beyond the end of each series.
- * The bands are made of the errors that the settings were chosen by; if none were chosen, of those
- * of the longest training part.
+ * The bands and quantiles of forecasts, from the errors that the settings were chosen by; if none
+ * were chosen, from those of the longest training part. Undefined if it is too short.
  */
-async function writtenForecasts(
-  experiment: Experiment & { readonly task: ForecastTask },
-  data: SeriesData,
-  { prepared, starts, outcomes, ranked, model, plan, last }: Tested,
-): Promise<Trial["forecasts"]> {
-  const { horizon, level, independent } = experiment.task;
-  const { warmup } = plan;
+async function spreadOf(
+  experiment: ForecastExperiment,
+  prepared: readonly PreparedSeries[],
+  model: RunModel,
+  plan: ModelPlan,
+): Promise<Spread | undefined> {
+  const { horizon } = experiment.task;
   const longest = prepared.toSorted((a, b) => b.trainRows - a.trainRows)[0]!;
-  const least = Math.max(experiment.washout + 2, warmup);
+  const least = Math.max(experiment.washout + 2, plan.warmup);
   const measured =
     model.measured ??
     (await calibrate(longest, { horizon, least }, async (fitted) => {
       const earlier = await plan.fit([{ ...asKnownAt({ ...longest, at: fitted }), trainRows: fitted }], {});
       return { forecast: (at) => closedLoop(earlier, horizon, { ...longest, at }), dispose: () => earlier.dispose() };
     }));
+  if (!measured) return undefined;
   const bounds = boundsOf(
     undefined,
     prepared.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
   );
-  const bandWith = (errors: MeasuredErrors, prediction: Matrix, share: number) =>
-    boundedBands(bandsAround(prediction as Matrix<Float64Array>, errors, [longest.fitted], [share]), bounds)[0]!;
-  const bandOf = (errors: MeasuredErrors | undefined, prediction: Matrix) =>
-    errors && errors.errors.rows / horizon >= fewestScores(level) ? bandWith(errors, prediction, level) : undefined;
+  const band = (prediction: Matrix, share: number) =>
+    boundedBands(bandsAround(prediction as Matrix<Float64Array>, measured, [longest.fitted], [share]), bounds)[0]!;
+  return {
+    measured,
+    band,
+    quantile(prediction, level) {
+      const share = Math.abs(2 * level - 1);
+      if (share === 0) return prediction;
+      if (canGive(measured, share)) return band(prediction, share)[level < 0.5 ? "lower" : "upper"];
+      return new Matrix(prediction.rows, prediction.cols, new Float64Array(prediction.data.length).fill(Number.NaN));
+    },
+  };
+}
+
+/** Every forecast with its band and what baselines say, and those beyond the end of each series. */
+async function writtenForecasts(
+  experiment: ForecastExperiment,
+  data: SeriesData,
+  { prepared, starts, outcomes, ranked, last, spread }: Omit<Tested, "model" | "plan">,
+): Promise<Trial["forecasts"]> {
+  const { horizon, level, independent, quantiles } = experiment.task;
+  const around = (prediction: Matrix) => ({
+    band: spread && canGive(spread.measured, level) ? spread.band(prediction, level) : undefined,
+    quantiles: spread && quantiles?.map((share) => ({ level: share, values: spread.quantile(prediction, share) })),
+  });
   const scored = starts.map(({ whole, at, times, group }, k): WrittenForecast => {
     const { prediction, target } = outcomes[k]!;
     const row = whole.lost + at;
     const baselines = ranked.map(({ name, outcomes: said }) => ({ name, prediction: said[k]!.prediction }));
-    const own = { prediction, target, band: bandOf(measured, prediction), baselines };
+    const own = { prediction, target, ...around(prediction), baselines };
     const before = rowsBefore(whole.original, at, experiment.task, times);
     return { start: independent ? k : row, row, times: times?.slice(at, at + horizon), group, before, ...own };
   });
@@ -454,18 +543,15 @@ async function writtenForecasts(
     const at = whole.series.rows;
     const training = starts.find((start) => start.group === group)?.training ?? starts[0]?.training;
     // Inputs that are known beforehand end with the table.
-    if (at < last.warmup || facts.known) continue;
+    if (at < last.fewest || facts.known) continue;
     const prediction = await closedLoop(last.model, horizon, { whole, facts, at });
     const times = facts.axis && timesAfter(facts.axis.grid, horizon);
     const baselines = ranked.map(({ name, from }) => ({ name, prediction: from({ whole, facts, at, training: training! }) }));
-    const own = { prediction, band: bandOf(last.model.measured ?? measured, prediction), baselines };
+    const own = { prediction, ...around(prediction), baselines };
     const before = rowsBefore(whole.original, at, experiment.task, test.isSeparate ? undefined : texts);
     beyond.push({ start: "last", row: whole.lost + at, times, group, before, ...own });
   }
-  const bands =
-    measured && outcomes.length > 0
-      ? judgeBands(outcomes, (said, share) => bandWith(measured, said, share), level, measured.errors.rows / horizon)
-      : undefined;
+  const bands = spread && outcomes.length > 0 ? judgeBands(outcomes, spread.band, level, spread.measured) : undefined;
   return { written: [...scored, ...beyond], names: data.names, bands, level };
 }
 

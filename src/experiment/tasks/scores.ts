@@ -42,6 +42,17 @@ export function metricsOf(task: TaskDescription["type"]): readonly string[] {
     .map(({ name }) => name);
 }
 
+/** Whether a metric scores the quantiles of forecasts. */
+export function takesQuantiles(name: string): boolean {
+  const metric = metrics.get(name);
+  return metric.of === "forecasts" && metric.takesQuantiles === true;
+}
+
+/** What scores of baselines take, which have no quantiles. */
+export function withoutQuantiles({ forecasts, ...rest }: ScoreContext): ScoreContext {
+  return { ...rest, forecasts: forecasts?.map((each) => ({ ...each, quantile: undefined })) };
+}
+
 /** The scores of predictions: of one test part, or of closed-loop forecasts from several starts. */
 export function scoreSeries(outcomes: readonly Outcome[], names: readonly string[], context: ScoreContext): Record<string, number> {
   const targets = outcomes.map(({ target }) => target);
@@ -128,11 +139,13 @@ export function columnResults(
       reference: context.reference && columnAlone(context.reference, c),
       forecasts: context.forecasts?.map((each) => forecastColumn(each, c)),
     };
-    const score = (all: readonly Outcome[]) => {
+    const score = (all: readonly Outcome[], by: ScoreContext) => {
       const alone = all.map((each) => ({ prediction: columnAlone(each.prediction, c), target: columnAlone(each.target, c) }));
-      return Object.fromEntries(names.map((name) => [name, scoreOrNaN(alone, name, own)]));
+      return Object.fromEntries(names.map((name) => [name, scoreOrNaN(alone, name, by)]));
     };
-    return { column, scores: score(outcomes), baselines: Object.fromEntries(baselines.map((each) => [each.name, score(each.outcomes)])) };
+    const plain = withoutQuantiles(own);
+    const held = baselines.map((each) => [each.name, score(each.outcomes, plain)]);
+    return { column, scores: score(outcomes, own), baselines: Object.fromEntries(held) };
   });
 }
 

@@ -22,7 +22,7 @@ import { standardises } from "../data/prepare.js";
 import type { Experiment, MetricName } from "../description/description.js";
 import type { RunFile } from "../runs/output-folder.js";
 import type { LambdaPathTrainer } from "../search/lambda-path.js";
-import type { ChosenSettings } from "./forecast-choice.js";
+import type { ChosenSettings, WeighedMembers } from "./forecast-choice.js";
 import type { RunForecasts } from "./forecast-figures.js";
 import type { ColumnScores, Scores } from "./scores.js";
 
@@ -72,6 +72,8 @@ export interface Trial {
   readonly readout: Readonly<Record<string, unknown>>;
   /** Of forecasts whose settings were chosen. */
   readonly choice?: ChosenSettings | undefined;
+  /** Of a combination: its members with their weights. */
+  readonly weighed?: WeighedMembers | undefined;
   readonly scores: Scores;
   /** The scores of each lambda of a path, undefined for one that could not be solved. */
   readonly lambdaPath?: readonly (Scores | undefined)[] | undefined;

@@ -60,7 +60,7 @@ export function checkIntervals(
 }
 
 /** Forecasts whose rows came since: what they were off by. */
-export type MeasuredErrors = Pick<ForecasterChoice, "horizon" | "targets" | "errors">;
+export type MeasuredErrors = Pick<ForecasterChoice, "horizon" | "targets" | "errors"> & Pick<ForecasterChoice, "validated">;
 
 /** A model that bands are asked of. */
 export interface BandSource {
@@ -76,7 +76,6 @@ export function bandsOf(
 ): readonly ForecastBand[] | undefined {
   if (intervals.length === 0) return undefined;
   if (bandsFrom === "members") return intervals.map((level) => ({ level, ...ensembleBand(made, level) }));
-  if (choice?.members) return intervals.map((level) => ({ level, ...bandAround(values, choice, level) }));
   return bandsAround(
     values,
     choice!,
@@ -113,13 +112,16 @@ export function quantilesOf(
 }
 
 /** The band of a combination: as far down as up, wider with each step. */
-function bandAround(values: Matrix<Float64Array>, choice: ForecasterChoice, level: number): Pick<ForecastBand, "lower" | "upper"> {
-  const { errors, horizon, validated, starts } = choice;
-  const { rows, season } = validated!;
+function bandAround(
+  values: Matrix<Float64Array>,
+  { errors, horizon }: MeasuredErrors,
+  { rows, season }: NonNullable<ForecasterChoice["validated"]>,
+  level: number,
+): Pick<ForecastBand, "lower" | "upper"> {
   const [lower, upper] = [Matrix.zeros(values.rows, values.cols), Matrix.zeros(values.rows, values.cols)];
   for (let c = 0; c < values.cols; c++) {
     const column = Float64Array.from(errors.column(c));
-    const own = starts.map((_, k) => column.subarray(k * horizon, (k + 1) * horizon));
+    const own = Array.from({ length: errors.rows / horizon }, (_, k) => column.subarray(k * horizon, (k + 1) * horizon));
     const half = errorQuantile({ errors: own, horizons: rows / horizon, validated: rows, season }, (1 + level) / 2, values.rows);
     for (let k = 0; k < values.rows; k++) {
       // Where nothing was measured nothing is known.
@@ -132,7 +134,7 @@ function bandAround(values: Matrix<Float64Array>, choice: ForecasterChoice, leve
 }
 
 /**
- * The bands of a forecast of at most the horizon. If all members have the same logarithm or power
+ * The bands of a forecast of at most the horizon; of a combination of any length. If all members have the same logarithm or power
  * before any difference, an error is that of the transformed values, and the ends are turned back:
  * a series that is above 0 has bands above 0, as wide as it is large.
  */
@@ -142,6 +144,8 @@ export function bandsAround(
   transforms: readonly FittedTransforms[],
   levels: readonly number[],
 ): ForecastBand[] {
+  const { validated } = measured;
+  if (validated) return levels.map((level) => ({ level, ...bandAround(forecast, measured, validated, level) }));
   const scale = commonScale(transforms);
   const errors = scale ? errorsOn(scale, measured) : measured.errors;
   const centre = scale ? scale.forward(forecast) : forecast;

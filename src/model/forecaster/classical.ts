@@ -1,6 +1,7 @@
 // A member of a Forecaster that needs no reservoir: a classical method (src/series/classical.ts) of
 // each column by itself, fitted on the rows that it starts from.
 import { Matrix } from "@spillway/numerics";
+import { mostClassicalRows } from "../../series/baselines.js";
 import { type ClassicalMethod, fitClassical } from "../../series/classical.js";
 import { continueSmoothing, followSmoothing, type Smoothing } from "../../series/exponential-smoothing.js";
 import { fitTransforms } from "../../series/transforms.js";
@@ -11,9 +12,6 @@ import type { ForecastMember, PredictedRows } from "./model.js";
 
 /** The methods that are members. */
 export type ClassicalMemberMethod = Extract<ClassicalMethod, "theta" | "damped" | "ets" | "seasonalNaive">;
-
-/** Rows that a method is fitted on, at most: what is further back says nothing of what comes. */
-const mostRows = 3000;
 
 /** A column at the position. */
 export interface ClassicalColumn {
@@ -69,7 +67,7 @@ export class ClassicalMember implements ForecastMember<ClassicalState> {
 
   /** Fits the method on rows. @param filled 1 where a value was filled and not measured */
   fit(series: Matrix, filled?: Matrix): void {
-    const from = Math.max(0, series.rows - mostRows);
+    const from = Math.max(0, series.rows - mostClassicalRows);
     const columns = Array.from({ length: this.columns }, (_, c) => {
       const values = series.column(c).slice(from);
       const measured = values.map((value, t) => (filled?.at(from + t, c) === 1 ? Number.NaN : value));

@@ -1,0 +1,160 @@
+// A forecast task whose members are named: how they are weighed, scored and saved, and what of a
+// file does not go with them.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ExperimentInput, readRun, runExperiment, searchExperiment } from "../../src/experiment/index.js";
+import { forecastAhead } from "../../src/experiment/runs/ahead.js";
+import { continueSmoothing, fitClassical } from "../../src/series/index.js";
+import "../../src/index.js";
+
+let folder: string;
+/** Days with a week, a level that wanders a little, and noise. */
+const load = Array.from({ length: 170 }, (_, t) =>
+  Number((40 + 6 * Math.sin((2 * Math.PI * t) / 7) + 3 * Math.sin(t / 31) + Math.sin(1.7 * t * t)).toFixed(3)),
+);
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-combined-"));
+  const dates = load.map((_, t) => new Date(Date.UTC(2021, 0, 1 + t)).toISOString().slice(0, 10));
+  await writeFile(join(folder, "days.csv"), ["date,load", ...load.map((value, t) => `${dates[t]},${value}`)].join("\n"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const horizon = 5;
+const deciles = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+const classical = ["theta", "damped", "ets", "seasonalNaive"] as const;
+const described = (more: Partial<ExperimentInput> = {}, task: object = {}): ExperimentInput => ({
+  name: "days",
+  data: { file: join(folder, "days.csv"), columns: ["load"], time: "date" },
+  task: { type: "forecast", horizon, starts: 6, members: classical, ...task },
+  split: { test: 20 },
+  outputs: { report: false },
+  ...more,
+});
+/** The figures of forecasts.csv by its columns. */
+const linesOf = async (place: string) => {
+  const [head, ...lines] = (await readFile(join(place, "forecasts.csv"), "utf8")).trimEnd().split("\n");
+  const names = head!.split(",");
+  return lines.map((line) => Object.fromEntries(line.split(",").map((cell, c) => [names[c]!, cell])));
+};
+
+describe("an experiment with members by name", () => {
+  it("weighs them, scores forecasts and quantiles by the formulas, and says so", async () => {
+    const metrics = ["smape", "mase", "rmsse", "owa", "wql", "crps", "msis", "coverage"];
+    const { folder: place, result } = await runExperiment(described({ metrics }, { quantiles: [...deciles, 0.05, 0.95] }), {
+      out: join(folder, "runs"),
+    });
+    const { members, origins, horizons } = result.seeds[0]!.weighed!;
+    expect(members.map(({ name }) => name)).toEqual(classical);
+    expect(members.reduce((sum, { weights: [own] }) => sum + own!, 0)).toBeCloseTo(1, 12);
+    // 150 rows train; the last quarter of them validates.
+    expect([origins, horizons]).toEqual([8, (150 - 112) / horizon]);
+    expect(result.choice!.sentence).toMatch(/^(\w+ [01]\.\d\d, ){3}\w+ [01]\.\d\d: weights by forecasts from 8 earlier rows$/);
+    expect(result.bands!.sentence).toMatch(/^bands of 90 % from 7\.6 horizons of earlier rows hold \d+(\.\d)? % of the test values$/);
+    expect(result.config.task).toMatchObject({ members: classical, warmup: 3000 });
+    expect(result.seeds[0]!.readout).toEqual({});
+
+    const lines = await linesOf(place);
+    const scored = lines.filter(({ target }) => target !== "");
+    expect(scored).toHaveLength(6 * horizon);
+    const rows = scored.map((line) => Object.fromEntries(Object.entries(line).map(([name, cell]) => [name, Number(cell)])));
+    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    const loss = (level: number, { target: y, [`quantile ${level}`]: f }: (typeof rows)[number]) =>
+      2 * Math.max(level * (y! - f!), (level - 1) * (y! - f!));
+    const season = mean(load.slice(7, 150).map((value, t) => Math.abs(value - load[t]!)));
+    const width = (row: (typeof rows)[number]) => {
+      const [y, l, u] = [row["target"]!, row["quantile 0.05"]!, row["quantile 0.95"]!];
+      return u - l + 20 * Math.max(0, l - y) + 20 * Math.max(0, y - u);
+    };
+    const expected = {
+      smape: 200 * mean(rows.map(({ target: y, prediction: f }) => Math.abs(y! - f!) / (Math.abs(y!) + Math.abs(f!)))),
+      mase: mean(rows.map(({ target: y, prediction: f }) => Math.abs(y! - f!))) / season,
+      wql: mean(rows.map((row) => mean(deciles.map((q) => loss(q, row))))) / mean(rows.map(({ target: y }) => Math.abs(y!))),
+      crps: mean(rows.map((row) => mean(deciles.map((q) => loss(q, row))))),
+      msis: mean(rows.map(width)) / season,
+      coverage: mean(rows.map((row) => (row["quantile 0.05"]! <= row["target"]! && row["target"]! <= row["quantile 0.95"]! ? 1 : 0))),
+    };
+    const scores = Object.fromEntries(result.scores.map(({ metric, value }) => [metric, value]));
+    for (const [name, value] of Object.entries(expected)) expect([name, scores[name]]).toEqual([name, expect.closeTo(value, 9)]);
+    for (const name of ["rmsse", "owa"]) expect(scores[name]).toBeGreaterThan(0);
+    // The band of forecasts.csv is that between its quantiles; a baseline has no quantiles.
+    for (const row of rows) expect([row["lower"], row["upper"]]).toEqual([row["quantile 0.05"], row["quantile 0.95"]]);
+    expect(result.scores.filter(({ baselines }) => baselines.length === 0).map(({ metric }) => metric)).toEqual(metrics.slice(4));
+  });
+
+  it("is held against Theta and ETS, fitted on all rows before each start", async () => {
+    const { folder: place, result } = await runExperiment(described({}, { members: ["theta", "damped"] }), { out: join(folder, "held") });
+    const lines = (await linesOf(place)).filter(({ target }) => target !== "");
+    for (const [method, name] of [
+      ["theta", "Theta (7)"],
+      ["ets", "ETS (7)"],
+    ] as const) {
+      const said = lines.map((line) => Number(line[`baseline ${name}`]));
+      const starts = [...new Set(lines.map(({ start }) => Number(start)))];
+      const expected = starts.flatMap((start) => [...continueSmoothing(fitClassical(method, load.slice(0, start), 7), horizon)]);
+      expect(said).toEqual(expected);
+      expect(result.verdict!.baselines.map((each) => each.name)).toContain(name);
+    }
+  });
+
+  it("saves a model that forecasts the same beyond the end, with quantiles", async () => {
+    const members = ["loop", "direct", ...classical];
+    const reservoir = { size: 20 };
+    const { folder: place } = await runExperiment(described({ reservoir }, { members, starts: 2, quantiles: [0.1, 0.9] }), {
+      out: join(folder, "saved"),
+    });
+    const last = (await linesOf(place)).filter(({ start }) => start === "last");
+    const { forecasts } = await forecastAhead(place, { data: join(folder, "days.csv"), quantiles: [0.1, 0.5, 0.9] });
+    const [{ prediction, quantiles }] = forecasts as [(typeof forecasts)[number]];
+    expect(last.map((line) => Number(line["prediction"]))).toEqual([...prediction.data]);
+    expect(quantiles!.map(({ level }) => level)).toEqual([0.1, 0.5, 0.9]);
+    expect([...quantiles![1]!.values.data]).toEqual([...prediction.data]);
+    const [low, , high] = quantiles!.map(({ values }) => values.data);
+    for (let k = 0; k < horizon; k++) {
+      expect(low![k]).toBeLessThan(prediction.data[k]!);
+      expect(high![k]).toBeGreaterThan(prediction.data[k]!);
+    }
+    expect((await readRun(place)).config.reservoir).toMatchObject({ size: 20 });
+  });
+
+  it("gives the same result again from the configuration that it writes", async () => {
+    const { result } = await runExperiment(described({ seeds: [3] }));
+    const again = await runExperiment(JSON.parse(JSON.stringify(result.config)) as ExperimentInput);
+    expect(again.result.scores).toEqual(result.scores);
+  });
+
+  it("trains on two rows and more", async () => {
+    await writeFile(join(folder, "short.csv"), "value\n3\n5\n4\n6\n");
+    const data = { file: join(folder, "short.csv") };
+    const { result } = await runExperiment(described({ data, split: { test: 2 } }, { horizon: 2, starts: 1 }));
+    expect(result.seeds[0]!.weighed!.members.map(({ name }) => name)).toEqual(["theta", "damped", "ets"]);
+    expect(result.scores.every(({ value }) => Number.isFinite(value))).toBe(true);
+  });
+
+  it("is searched by a score of its quantiles", async () => {
+    const search = {
+      space: { "task.weights": { choice: ["validation", "equal"] } },
+      sampler: "grid",
+      objective: { score: "wql" },
+    } as const;
+    const { result } = await searchExperiment({ ...described({ metrics: ["wql"] }), search }, { refit: false });
+    expect(result.validation).toBeGreaterThan(0);
+    expect(result.trials).toMatchObject({ complete: 2, failed: 0 });
+  });
+
+  it.each([
+    [{ readout: { type: "ridge", lambda: 1 } }, {}, "readout.lambda is 1"],
+    [{}, { lags: 3 }, "task.lags is 3"],
+    [{ transforms: ["log"] }, {}, 'transforms is "log"'],
+    [{ washout: 10 }, {}, "washout is 10"],
+    [{ outputs: { states: "npy" } }, {}, 'outputs.states is "npy"'],
+    [{ reservoir: { kind: "spiking", size: 20 } }, {}, "reservoir is "],
+    [{ model: "nvar" }, {}, "task.members is "],
+    [{}, { members: 3, weights: "equal" }, 'task.weights is "equal"'],
+    [{}, { members: ["theta", "prophet"] }, "task.members"],
+    [{}, { quantiles: [0.1, 1] }, "task.quantiles[1] is 1"],
+  ] as const)("refuses %j with %j", async (more, task, message) => {
+    await expect(runExperiment(described(more as Partial<ExperimentInput>, task))).rejects.toThrow(message);
+  });
+});
