@@ -1,5 +1,15 @@
 // The WebAssembly module of the CPU engine and of the linear algebra: every export in one place.
 export * from "./portable";
+export {
+  drawFrom,
+  drawRow,
+  drawRows,
+  drawFullRows,
+  drawPositions,
+  sumRows,
+  scaleTo32,
+  scale64,
+} from "./drawing";
 export * from "./linear-algebra";
 export * from "./spectrum";
 export * from "./reservoir";

@@ -147,6 +147,65 @@ export function logF32x4(x: v128): v128 {
   return v128.shuffle<i32>(low, high, 0, 1, 4, 5);
 }
 
+// @ts-ignore: decorator
+@inline
+function productErrorF64x2(a: v128, b: v128, product: v128): v128 {
+  const split = f64x2.splat(134217729);
+  const u = f64x2.mul(a, split);
+  const aHigh = f64x2.sub(u, f64x2.sub(u, a));
+  const aLow = f64x2.sub(a, aHigh);
+  const v = f64x2.mul(b, split);
+  const bHigh = f64x2.sub(v, f64x2.sub(v, b));
+  const bLow = f64x2.sub(b, bHigh);
+  const first = f64x2.add(f64x2.sub(f64x2.mul(aHigh, bHigh), product), f64x2.mul(aHigh, bLow));
+  return f64x2.add(f64x2.add(first, f64x2.mul(aLow, bHigh)), f64x2.mul(aLow, bLow));
+}
+
+/** log of two normal binary64 values above 0 by rule 8. */
+// @ts-ignore: decorator
+@inline
+export function portableLogF64x2(x: v128): v128 {
+  const one = f64x2.splat(1);
+  const ln2High = f64x2.splat(0.6931471805598903);
+  const twoThirds = f64x2.splat(0.6666666666666666);
+  const mantissa = v128.or(v128.and(x, i64x2.splat(0xfffffffffffff)), i64x2.splat(0x3ff0000000000000));
+  const isLarge = f64x2.ge(mantissa, f64x2.splat(1.4142135623730951));
+  const exponent = v128.or(i64x2.shr_u(x, 52), i64x2.splat(0x4330000000000000));
+  const k = f64x2.add(f64x2.sub(exponent, f64x2.splat(4503599627371519)), v128.and(isLarge, one));
+  const m = v128.bitselect(f64x2.mul(mantissa, f64x2.splat(0.5)), mantissa, isLarge);
+  const f = f64x2.sub(m, one);
+  const d = f64x2.add(m, one);
+  const dLow = f64x2.sub(m, f64x2.sub(d, one));
+  const s = f64x2.div(f, d);
+  const p = f64x2.mul(s, d);
+  const sLow = f64x2.div(f64x2.sub(f64x2.sub(f64x2.sub(f, p), productErrorF64x2(s, d, p)), f64x2.mul(s, dLow)), d);
+  const z = f64x2.mul(s, s);
+  const zLow = f64x2.add(productErrorF64x2(s, s, z), f64x2.mul(f64x2.add(s, s), sLow));
+  let t = f64x2.splat(0.11986958661776294);
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.1167508918799567));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.13336302629322297));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.15384557303099175));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.1818181886307375));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.22222222217605445));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.2857142857144477));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.3999999999999998));
+  const q = f64x2.mul(z, t);
+  const w = f64x2.add(twoThirds, q);
+  const wLow = f64x2.add(f64x2.add(f64x2.sub(twoThirds, w), q), f64x2.splat(3.700743415417188e-17));
+  const c = f64x2.mul(s, z);
+  const cLow = f64x2.add(productErrorF64x2(s, z, c), f64x2.add(f64x2.mul(s, zLow), f64x2.mul(sLow, z)));
+  const b = f64x2.mul(c, w);
+  const bLow = f64x2.add(productErrorF64x2(c, w, b), f64x2.add(f64x2.mul(c, wLow), f64x2.mul(cLow, w)));
+  const g = f64x2.mul(k, ln2High);
+  const twice = f64x2.add(s, s);
+  const v = f64x2.add(g, twice);
+  const vLow = f64x2.add(f64x2.sub(g, v), twice);
+  const y = f64x2.add(v, b);
+  const yLow = f64x2.add(f64x2.sub(v, y), b);
+  const rest = f64x2.add(f64x2.add(sLow, sLow), f64x2.mul(k, f64x2.splat(5.497923018708371e-14)));
+  return f64x2.add(y, f64x2.add(f64x2.add(f64x2.add(vLow, yLow), bLow), rest));
+}
+
 /**
  * sin and cos of two binary64 values by rule 8, |x| < 2^30, to `out` and `out` + 16.
  */

@@ -52,6 +52,15 @@ for await (const line of createInterface({ input: process.stdin })) {
     const since = process.cpuUsage();
     await current.computer.run(inputs, { into });
     answer = { seconds: cpuSeconds(since) / steps };
+  } else if (request.kind === "create") {
+    const { size, density, radius, distribution, seed, steps } = request;
+    const described = { size, connectionProbability: density, radiusMethod: radius, weightDistribution: distribution };
+    const since = process.cpuUsage();
+    for (let k = 0; k < steps; k++) {
+      const computer = await ReservoirComputer.create({ ...described, seed: seed + k }, { engine: "cpu" });
+      await computer.dispose();
+    }
+    answer = { seconds: cpuSeconds(since) / steps };
   } else if (request.kind === "ridge") {
     const { rows, size, blas } = request;
     const states = uniform(rows, size, 5);

@@ -23,6 +23,28 @@ def reservoir(size, density, seed):
     return w, win
 
 
+def create(size, density, radius, distribution, seed):
+    """W of spectral radius .95 in float32: drawn in float64 without a diagonal, measured, scaled, rounded once."""
+    rng = np.random.default_rng(seed)
+    draw = rng.standard_normal if distribution == "normal" else lambda shape: rng.uniform(-1, 1, shape)
+    if density < 1:
+        w = sparse.random(size, size, density, format="csr", random_state=rng, data_rvs=draw)
+        w.setdiag(0)
+        squares = np.square(w.data).sum()
+    else:
+        w = draw((size, size))
+        np.fill_diagonal(w, 0)
+        squares = size * size * w.var()
+    if radius == "circularLaw":
+        measured = np.sqrt(squares / size)
+    else:
+        from scipy.sparse.linalg import eigs
+
+        measured = abs(eigs(w, k=1, which="LM", return_eigenvectors=False)[0])
+    w *= 0.95 / measured
+    return w.astype(np.float32)
+
+
 def run(w, win, inputs, states, leak):
     """x' = (1 - a) x + a tanh(W x + W_in u): the drive of all steps in one product, then in-place operations."""
     size = win.shape[0]
@@ -70,6 +92,11 @@ for line in sys.stdin:
         start = time.process_time()
         run(current["w"], current["win"], inputs, states, 0.3)
         answer = {"seconds": (time.process_time() - start) / steps}
+    elif kind == "create":
+        start = time.process_time()
+        for k in range(request["steps"]):
+            create(request["size"], request["density"], request["radius"], request["distribution"], request["seed"] + k)
+        answer = {"seconds": (time.process_time() - start) / request["steps"]}
     elif kind == "ridge":
         import scipy.linalg
 

@@ -30,6 +30,15 @@ const cases = [
   ...[100, 300, 1000, 2000, 5000].map((size) => ({ size, density: 0.1, bar: size === 100 ? undefined : 1.7 })),
   ...[100, 300, 1000, 2000, 5000].map((size) => ({ size, density: 1, bar: size === 100 ? undefined : 1 })),
 ];
+/** Reservoirs whose creation is timed: a new seed each time, and as many as take a tenth of a second. */
+const created = [
+  { size: 5000, density: 1, radius: "circularLaw", distribution: "uniform", steps: 1 },
+  { size: 5000, density: 1, radius: "circularLaw", distribution: "normal", steps: 1 },
+  { size: 2000, density: 1, radius: "circularLaw", distribution: "uniform", steps: 3 },
+  { size: 5000, density: 0.1, radius: "circularLaw", distribution: "uniform", steps: 2 },
+  { size: 1000, density: 0.1, radius: "auto", distribution: "uniform", steps: 4 },
+  { size: 100, density: 0.1, radius: "auto", distribution: "uniform", steps: 50 },
+];
 
 const lines = [];
 const say = (line) => {
@@ -68,6 +77,7 @@ for (const { size, density, bar } of cases) {
     `| ${name} | ${(median(mine) * 1e6).toFixed(2)} | ${(median(first) * 1e6).toFixed(2)} | ${spread(ratio(first, mine))} | ${bar ? `${bar}x` : ""} | ${density === 1 ? `${theirs[0].name}${others.join("")}` : "-"} | ${busy.toFixed(1)}, ${os.loadavg()[0].toFixed(1)} |`,
   );
 }
+if (!only || "create".match(only)) await creations();
 if (!only || "ridge".match(only)) {
   // The system's BLAS is asked for in a process of its own for each core type, since OpenBLAS looks
   // at the environment once.
@@ -93,6 +103,26 @@ if (!only || "ridge".match(only)) {
     say(`| ${name} | ${(median(samples.get(side)) * 1e3).toFixed(0)} | ${beside.join(" | ")} |`);
   }
   for (const side of system) side.close();
+}
+
+async function creations() {
+  const [peer] = peers;
+  say("");
+  say(
+    "Creation of a reservoir: W drawn in float64, scaled to a spectral radius of .95, rounded to float32; here also packed for the kernels. NumPy and SciPy: W alone, by the variance (circular law) or by eigs(k=1)",
+  );
+  say("");
+  say("| creation | spillway, ms | NumPy/SciPy, ms | spillway times NumPy |");
+  say("|---|---|---|---|");
+  let seed = 1;
+  for (const { steps, ...what } of created) {
+    const request = () => ({ kind: "create", ...what, seed: seed++ * 1000 });
+    for (const side of [ours, peer]) await side.ask({ ...request(), steps });
+    const samples = await rounds([ours, peer], (_side, count) => ({ ...request(), steps: count }), steps, Math.ceil(count / 2));
+    const [mine, theirs] = [samples.get(ours), samples.get(peer)];
+    const name = `N=${what.size}, ${what.density === 1 ? "dense" : `p=${what.density}`}, ${what.distribution}, ${what.radius === "auto" ? "measured radius" : "circular law"}`;
+    say(`| ${name} | ${(median(mine) * 1e3).toFixed(1)} | ${(median(theirs) * 1e3).toFixed(1)} | ${spread(ratio(mine, theirs))} |`);
+  }
 }
 
 for (const side of [ours, ...peers]) side.close();

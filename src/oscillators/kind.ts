@@ -4,6 +4,7 @@ import {
   allocate,
   type FloatArray,
   isSparse,
+  drawFull,
   Matrix,
   type Precision,
   portableCos,
@@ -207,7 +208,8 @@ function randomCoupling({ size, strength, connectionProbability: share, seed }: 
   const factor = strength / Math.sqrt(size * share);
   if (share === 1) {
     const out = Matrix.zeros(size, size);
-    for (let i = 0; i < size; i++) for (let j = 0; j < size; j++) if (i !== j) out.data[i * size + j] = factor * values.normal(i, j);
+    drawFull({ values, distribution: "normal", size, withoutOwn: false }, factor, out.data);
+    for (let i = 0; i < size; i++) out.data[i * (size + 1)] = 0;
     return out;
   }
   const columns = (i: number) => Array.from({ length: size }, (_, j) => j).filter((j) => j !== i && chances.uniform(i, j) < share);

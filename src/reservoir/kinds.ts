@@ -1,6 +1,7 @@
 // How descriptions become models, kind by kind. The domain knows rate reservoirs; spiking ones make
 // themselves known here, others by registered/kind.ts.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { loadWasm } from "@spillway/numerics";
 import { type CompositeOptions, isComposite } from "./composite/config.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
 import type { ReservoirOptions } from "./config.js";
@@ -53,6 +54,8 @@ export function isSpiking(options: object): options is SpikingReservoirOptions {
 export function modelOf(options: PlainReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<ReservoirModel | SpikingModel>;
 export function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<AnyModel>;
 export async function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: OwnMatrices): Promise<AnyModel> {
+  // Draws are WebAssembly, whatever the engine.
+  await loadWasm();
   if (isComposite(options)) {
     if (matrices && !isList(matrices))
       throw new ArgumentError("matrices", matrices, "a list for a composed reservoir, with the matrices of each part; {} draws them");

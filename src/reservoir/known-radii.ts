@@ -9,16 +9,16 @@ const most = 4096;
 /** A description longer than this many characters is measured each time. */
 const longest = 1000;
 
-/** What of a description W depends on as it is drawn, and how its radius is measured. */
+/** What of a description W depends on as it is drawn, and how its radius is measured and W stored. */
 export type DrawnConfig = Pick<
   ReservoirConfig,
-  "seed" | "size" | "topology" | "connectionProbability" | "weightDistribution" | "selfConnections" | "radiusMethod"
+  "seed" | "size" | "topology" | "connectionProbability" | "weightDistribution" | "selfConnections" | "radiusMethod" | "storage"
 >;
 
 /** The same of a whole description. */
 export function drawnConfig(config: ReservoirConfig): DrawnConfig {
-  const { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod } = config;
-  return { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod };
+  const { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod, storage } = config;
+  return { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod, storage };
 }
 
 const known = new Map<string, SpectralRadius>();

@@ -113,7 +113,7 @@ export function unscaledDraws(config: ReservoirConfig, keys: SeedKeys): WeightDr
 }
 
 /** The radius that draws with these row sums have by the circular law. */
-export const radiusOfRows = ({ sums, squares }: RowSums): number => circularLawOfRows(sums, squares);
+export const radiusOfRows = ({ sums, squares }: Pick<RowSums, "sums" | "squares">): number => circularLawOfRows(sums, squares);
 
 /**
  * A matrix of N x N whose values only the engine has, or `draw` gives when they are first read.

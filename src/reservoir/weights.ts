@@ -8,13 +8,17 @@ import {
   asMatrix,
   checkSparse,
   describe,
+  drawFull,
   type FloatArray,
+  type FullRows,
   firstNonFinite,
+  fullRowSums,
   inPrecision,
   isSparse,
   Matrix,
   type MatrixLike,
   matrixSpectralRadius,
+  type Precision,
   portableExp,
   portableLog,
   RandomStream,
@@ -237,13 +241,15 @@ export interface DrawnWeights {
 
 /** W as another thread drew it. */
 export interface DrawnParts extends Pick<DrawnWeights, "analyticRadius"> {
-  readonly matrix: SparseMatrix;
+  readonly matrix: Matrix | SparseMatrix;
   /** If it was asked for. */
   readonly radius: ReturnType<DrawnWeights["measured"]> | undefined;
 }
 
 function fromParts({ matrix, analyticRadius, radius }: DrawnParts, config: ReservoirConfig): DrawnWeights {
-  const drawn = fromMatrix(matrix, analyticRadius, config, true);
+  // A matrix that came from a thread is an object of its fields.
+  const whole = isSparse(matrix) ? matrix : new Matrix(matrix.rows, matrix.cols, matrix.data);
+  const drawn = fromMatrix(whole, analyticRadius, config, true);
   if (!radius || radius.method === "analytic" || radius.method === "unscaled") return drawn;
   const { method } = radius;
   const found = knownRadius(config, () => ({ radius: radius.radius, method }));
@@ -252,8 +258,65 @@ function fromParts({ matrix, analyticRadius, radius }: DrawnParts, config: Reser
 
 /** Draws W and scales nothing. */
 export function drawWeights(config: DrawnConfig, own: ReservoirMatrices = {}): DrawnWeights {
-  const { matrix, radius } = unscaledWeights(config, seedKeys(config.seed), own);
+  const keys = seedKeys(config.seed);
+  const full = own.weights ? undefined : fullRows(config, keys);
+  if (full) return new FullWeights(full, config);
+  const { matrix, radius } = unscaledWeights(config, keys, own);
   return fromMatrix(matrix, radius, config, own.weights === undefined);
+}
+
+/** The rows of a W that has every connection and is not to be sparse. */
+function fullRows(config: DrawnConfig, keys: SeedKeys): FullRows | undefined {
+  const { size, topology, connectionProbability, weightDistribution: distribution, selfConnections, storage } = config;
+  if (topology.type !== "erdosRenyi" || connectionProbability < 1 || storage === "sparse") return undefined;
+  return { values: new RandomStream(keys.weights, streams.weights), distribution, size, withoutOwn: !selfConnections };
+}
+
+/**
+ * A W that has every connection. It is drawn when its draws are first read; scaling it by the
+ * circular law takes none of them, and draws it twice, for its sums and as it is stored.
+ */
+class FullWeights implements DrawnWeights {
+  readonly analyticRadius = undefined;
+  readonly #full: FullRows;
+  readonly #config: DrawnConfig;
+  #matrix: Matrix | undefined;
+  #found: ReturnType<DrawnWeights["measured"]> | undefined;
+  #typical: number | undefined;
+
+  constructor(full: FullRows, config: DrawnConfig) {
+    this.#full = full;
+    this.#config = config;
+  }
+
+  get matrix(): Matrix {
+    if (!this.#matrix) {
+      this.#matrix = Matrix.zeros(this.#full.size, this.#full.size);
+      drawFull(this.#full, 1, this.#matrix.data);
+    }
+    return this.#matrix;
+  }
+
+  measured(): ReturnType<DrawnWeights["measured"]> {
+    const { radiusMethod: method } = this.#config;
+    this.#found ??= knownRadius(this.#config, () =>
+      method === "circularLaw" ? { radius: radiusOfRows(fullRowSums(this.#full)), method } : matrixSpectralRadius(this.matrix, { method }),
+    );
+    return this.#found;
+  }
+
+  typical(measured: number): number {
+    this.#typical ??= this.#config.radiusMethod === "circularLaw" ? 0 : farAbove(this.matrix, measured);
+    return this.#typical;
+  }
+
+  /** W times a factor, if its draws were not read and all of it is finite. */
+  scaled(factor: number, precision: Precision): Matrix | undefined {
+    if (this.#matrix) return undefined;
+    const { size } = this.#full;
+    const out = Matrix.zeros(size, size, precision);
+    return drawFull(this.#full, factor, out.data) ? out : undefined;
+  }
 }
 
 function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, config: DrawnConfig, isDrawn: boolean): DrawnWeights {
@@ -331,10 +394,13 @@ function warnOfRadius({ size, connectionProbability, seed }: ReservoirConfig, wh
 }
 
 function recurrentWeights(config: ReservoirConfig, drawn: DrawnWeights, own: ReservoirMatrices): Recurrent {
-  const { matrix, analyticRadius } = drawn;
-  const { cell } = config;
-  const made = (factor: number) =>
-    cell?.type === "euler" ? stored(antisymmetric(matrix, factor, cell.damping), 1, config) : stored(matrix, factor, config);
+  const { analyticRadius } = drawn;
+  const { cell, weightPrecision, precision } = config;
+  const made = (factor: number) => {
+    if (cell?.type === "euler") return stored(antisymmetric(drawn.matrix, factor, cell.damping), 1, config);
+    const direct = drawn instanceof FullWeights && weightPrecision === "full" ? drawn.scaled(factor, precision) : undefined;
+    return direct ?? stored(drawn.matrix, factor, config);
+  };
   if (config.spectralRadius === null || (own.weights && own.rescale !== true)) {
     const radiusMethod = analyticRadius === undefined ? "unscaled" : "analytic";
     return { weights: made(1), measuredRadius: analyticRadius ?? 0, radiusMethod };

@@ -5,6 +5,7 @@
 export { describe } from "@spillway/core/text.js";
 export * from "./double-double.js";
 export type { DoubleDoubles } from "./double-double-rows.js";
+export * from "./drawing.js";
 export * from "./linear-algebra/index.js";
 export * from "./matrix.js";
 export { normalCdf, normalQuantile } from "./normal.js";

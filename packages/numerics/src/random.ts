@@ -83,9 +83,11 @@ export function uniformFromWords(w0: number, w1: number): number {
  * words 2(index & 1) and the next of the block with counter (index >> 1, row, stream, purpose).
  */
 export class RandomStream {
-  readonly #key: PhiloxKey;
-  readonly #stream: number;
-  readonly #purpose: number;
+  readonly key: PhiloxKey;
+  /** The third word of every counter. */
+  readonly stream: number;
+  /** The fourth word of every counter. */
+  readonly purpose: number;
   readonly #block = new Uint32Array(4);
   /** The counter that `#block` was made of: uniform draws come in pairs. */
   #index = Number.NaN;
@@ -96,9 +98,9 @@ export class RandomStream {
    * draw unless both agree.
    */
   constructor(key: PhiloxKey, stream: number, purpose = 0) {
-    this.#key = key;
-    this.#stream = stream;
-    this.#purpose = purpose;
+    this.key = key;
+    this.stream = stream;
+    this.purpose = purpose;
   }
 
   /** Uniform in [0, 1), 53 bits. */
@@ -125,7 +127,7 @@ export class RandomStream {
 
   #make(index: number, row: number): void {
     if (index === this.#index && row === this.#row) return;
-    philox4x32(this.#key, index, row, this.#stream, this.#purpose, this.#block);
+    philox4x32(this.key, index, row, this.stream, this.purpose, this.#block);
     this.#index = index;
     this.#row = row;
   }

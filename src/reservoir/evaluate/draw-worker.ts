@@ -1,7 +1,6 @@
 // A thread that draws recurrent weights, one description after the other. It is built into a file
 // of its own; draw-threads.ts starts it.
 import { parentPort } from "node:worker_threads";
-import { isSparse } from "@spillway/numerics";
 import { drawWeights } from "../weights.js";
 import type { DrawAnswer, DrawTask } from "./draw-threads.js";
 
@@ -20,7 +19,5 @@ function answerTo({ config, measured }: DrawTask): DrawAnswer {
   const { matrix, analyticRadius } = drawn;
   const between = performance.now();
   const radius = measured ? drawn.measured() : undefined;
-  // What topologies draw is sparse; anything else is left to the owner.
-  const parts = isSparse(matrix) ? { matrix, analyticRadius, radius } : undefined;
-  return { parts, drawMs: between - begun, radiusMs: performance.now() - between };
+  return { parts: { matrix, analyticRadius, radius }, drawMs: between - begun, radiusMs: performance.now() - between };
 }

@@ -1,7 +1,8 @@
 // Block diagonal: several Erdos-Renyi reservoirs side by side that do not talk to each other.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { given, type TableOf, whole } from "@spillway/core/options.js";
-import { drawPositions, drawValue, sparseFromRows } from "./random-rows.js";
+import { type DrawnColumns, drawPositions } from "@spillway/numerics";
+import { drawnSparse } from "./random-rows.js";
 import type { Topology, TopologyOptions } from "./topology.js";
 
 /**
@@ -20,14 +21,18 @@ export const blockDiagonal: Topology<TopologyOptions["blockDiagonal"]> = {
   build({ blocks }, context) {
     const { size, connectionProbability, distribution, selfConnections, values, positions } = context;
     const starts = Array.from({ length: blocks + 1 }, (_, k) => Math.floor((k * size) / blocks));
-    let block = 0;
+    const withoutOwn = !selfConnections;
+    let [block, first] = [-1, 0];
+    let drawn: DrawnColumns = { rowOffsets: new Uint32Array(1), columns: new Uint32Array(0) };
     const columnsOf = (r: number) => {
-      while (r >= starts[block + 1]!) block++;
-      const start = starts[block]!;
-      const length = starts[block + 1]! - start;
-      const taken = drawPositions(positions, r, connectionProbability, selfConnections ? length : length - 1);
-      return taken.map((position) => start + position + (!selfConnections && start + position >= r ? 1 : 0));
+      while (r >= starts[block + 1]!) {
+        first = starts[++block]!;
+        const count = starts[block + 1]! - first;
+        const candidates = count - (withoutOwn ? 1 : 0);
+        drawn = drawPositions(positions, { first, count, density: connectionProbability, candidates, base: first, withoutOwn });
+      }
+      return drawn.columns.subarray(drawn.rowOffsets[r - first]!, drawn.rowOffsets[r - first + 1]!);
     };
-    return { matrix: sparseFromRows(size, size, columnsOf, (r, m) => drawValue(values, distribution, r, m)) };
+    return { matrix: drawnSparse(size, columnsOf, values, distribution) };
   },
 };

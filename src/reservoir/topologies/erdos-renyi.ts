@@ -1,5 +1,5 @@
 // Erdos-Renyi: every connection exists with the same chance, independently.
-import { drawPositions, drawValue, sparseFromRows } from "./random-rows.js";
+import { drawPositions, drawRows } from "@spillway/numerics";
 import type { Topology } from "./topology.js";
 
 /** W[r, c] is nonzero with chance p, for c != r unless self-connections are asked for. */
@@ -10,11 +10,9 @@ export const erdosRenyi: Topology = {
   expectedNonzeros: (_options, { size, connectionProbability }) => connectionProbability * size * size,
   build(_options, context) {
     const { size, connectionProbability, distribution, selfConnections, values, positions } = context;
-    const candidates = selfConnections ? size : size - 1;
-    const columnsOf = (r: number) => {
-      const taken = drawPositions(positions, r, connectionProbability, candidates);
-      return selfConnections ? taken : taken.map((position) => (position >= r ? position + 1 : position));
-    };
-    return { matrix: sparseFromRows(size, size, columnsOf, (r, m) => drawValue(values, distribution, r, m)) };
+    const withoutOwn = !selfConnections;
+    const rows = { first: 0, count: size, density: connectionProbability, candidates: size - (withoutOwn ? 1 : 0), withoutOwn };
+    const { rowOffsets, columns } = drawPositions(positions, rows);
+    return { matrix: { rows: size, cols: size, rowOffsets, columns, values: drawRows(values, distribution, rowOffsets) } };
   },
 };

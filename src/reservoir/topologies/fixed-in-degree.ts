@@ -1,7 +1,7 @@
 // Fixed in-degree: every neuron listens to the same number of others.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { optional, type TableOf, whole } from "@spillway/core/options.js";
-import { drawValue, sparseFromRows } from "./random-rows.js";
+import { drawnSparse } from "./random-rows.js";
 import type { Topology, TopologyOptions } from "./topology.js";
 
 /**
@@ -34,6 +34,6 @@ export const fixedInDegree: Topology<TopologyOptions["fixedInDegree"]> = {
       const columns = [...taken].sort((a, b) => a - b);
       return selfConnections ? columns : columns.map((position) => (position >= r ? position + 1 : position));
     };
-    return { matrix: sparseFromRows(size, size, columnsOf, (r, m) => drawValue(values, distribution, r, m)) };
+    return { matrix: drawnSparse(size, columnsOf, values, distribution) };
   },
 };

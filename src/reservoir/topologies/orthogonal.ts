@@ -1,5 +1,5 @@
 // A random orthogonal matrix: every eigenvalue on the unit circle.
-import type { SparseMatrix } from "@spillway/numerics";
+import { drawRows, type SparseMatrix } from "@spillway/numerics";
 import type { Topology } from "./topology.js";
 
 /**
@@ -15,16 +15,16 @@ export const orthogonal: Topology = {
   build(_options, { size, values }) {
     const q = new Float64Array(size * size);
     for (let i = 0; i < size; i++) q[i * size + i] = 1;
-    const v = new Float64Array(size);
+    // Row k has N - k draws.
+    const starts = Uint32Array.from({ length: size + 1 }, (_, k) => (k * (2 * size - k + 1)) / 2);
+    const normals = drawRows(values, "normal", starts);
     const dots = new Float64Array(size);
     // From the last reflection to the first, each acts on the trailing rows only.
     for (let k = size - 1; k >= 0; k--) {
       const length = size - k;
+      const v = normals.subarray(starts[k]!, starts[k + 1]!);
       let norm = 0;
-      for (let i = 0; i < length; i++) {
-        v[i] = values.normal(k, i);
-        norm += v[i]! * v[i]!;
-      }
+      for (let i = 0; i < length; i++) norm += v[i]! * v[i]!;
       norm = Math.sqrt(norm);
       const sign = v[0]! < 0 ? -1 : 1;
       v[0] = v[0]! + sign * norm;

@@ -1,31 +1,18 @@
-// Random sparse rows by geometric skipping: the cost grows with the nonzeros, and each row has its
-// own draws.
-import { type FloatArray, portableLog, type RandomStream, type SparseMatrix } from "@spillway/numerics";
+// Random rows from positions and values that numerics draws.
+import { drawPositions, drawRows, type FloatArray, type RandomStream, type SparseMatrix } from "@spillway/numerics";
 
 /** Where random weights come from: U(-1, 1), N(0, 1), or -1 and 1 with equal chance. */
 export type WeightDistribution = "uniform" | "normal" | "bernoulli";
 
-/** One random value: uniform 2U - 1, standard normal, or -1 and 1 with equal chance. */
-export function drawValue(stream: RandomStream, distribution: WeightDistribution, row: number, index: number): number {
-  if (distribution === "normal") return stream.normal(row, index);
-  const u = stream.uniform(row, index);
-  return distribution === "uniform" ? 2 * u - 1 : u < 0.5 ? -1 : 1;
-}
-
-/**
- * The positions below `candidates` that row `row` takes, each with chance `density`, in rising
- * order (docs/numerics.md, rule 7).
- */
-export function drawPositions(positions: RandomStream, row: number, density: number, candidates: number): number[] {
-  if (density >= 1) return Array.from({ length: candidates }, (_, i) => i);
-  const taken: number[] = [];
-  if (density <= 0) return taken;
-  const logMiss = portableLog(1 - density);
-  for (let i = 0, position = -1; ; i++) {
-    position += 1 + Math.floor(portableLog(1 - positions.uniform(row, i)) / logMiss);
-    if (position >= candidates) return taken;
-    taken.push(position);
-  }
+/** CSR from a rule for the columns of each row (rising); entry m of row r has the draw (r, m). */
+export function drawnSparse(
+  size: number,
+  columnsOf: (row: number) => ArrayLike<number>,
+  values: RandomStream,
+  distribution: WeightDistribution,
+): SparseMatrix<Float64Array> {
+  const pattern = sparseFromRows(size, size, columnsOf, () => 0);
+  return { ...pattern, values: drawRows(values, distribution, pattern.rowOffsets) };
 }
 
 /**
@@ -77,9 +64,8 @@ export function drawDense(
   scaling: (column: number) => number,
   out: FloatArray,
 ): void {
-  for (let r = 0; r < rows; r++) {
-    drawPositions(positions, r, density, cols).forEach((column, m) => {
-      out[r * cols + column] = drawValue(values, distribution, r, m) * scaling(column);
-    });
-  }
+  const { rowOffsets, columns } = drawPositions(positions, { first: 0, count: rows, density, candidates: cols });
+  const drawn = drawRows(values, distribution, rowOffsets);
+  for (let r = 0; r < rows; r++)
+    for (let p = rowOffsets[r]!; p < rowOffsets[r + 1]!; p++) out[r * cols + columns[p]!] = drawn[p]! * scaling(columns[p]!);
 }

@@ -1,7 +1,7 @@
 // Watts-Strogatz small world: a ring lattice with some edges rewired.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { number, optional, type TableOf, whole } from "@spillway/core/options.js";
-import { drawValue, sparseFromRows } from "./random-rows.js";
+import { drawnSparse } from "./random-rows.js";
 import type { Topology, TopologyOptions } from "./topology.js";
 
 /**
@@ -48,6 +48,6 @@ export const smallWorld: Topology<TopologyOptions["smallWorld"]> = {
       });
       return [...listens].sort((a, b) => a - b);
     };
-    return { matrix: sparseFromRows(size, size, columnsOf, (r, m) => drawValue(values, distribution, r, m)) };
+    return { matrix: drawnSparse(size, columnsOf, values, distribution) };
   },
 };

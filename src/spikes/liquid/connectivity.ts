@@ -1,8 +1,7 @@
 // Which neurons a neuron's synapses reach: at random, or by distance on the grid. Weights and
 // delays are drawn in synapses.ts.
-import { type PhiloxKey, portableExp, portableLog, RandomStream } from "@spillway/numerics";
+import { drawPositions, type PhiloxKey, portableExp, portableLog, RandomStream } from "@spillway/numerics";
 import type { PairValues, SpikingReservoirConfig } from "../../reservoir/spiking-config.js";
-import { drawPositions } from "../../reservoir/topologies/random-rows.js";
 import { coordinates, gridPoints, gridSides } from "./grid.js";
 import { purposes, streams } from "./streams.js";
 
@@ -31,7 +30,7 @@ function randomTargets(size: number, excitatory: number, probability: PairValues
     const part = (row: number, first: number, last: number, chance: number) => {
       const holdsSource = source >= first && source < last;
       const candidates = last - first - (holdsSource ? 1 : 0);
-      return drawPositions(positions, row, chance, candidates).map((position) => {
+      return drawPositions(positions, { first: row, count: 1, density: chance, candidates }).columns.map((position) => {
         const target = first + position;
         return holdsSource && target >= source ? target + 1 : target;
       });

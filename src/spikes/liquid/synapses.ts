@@ -1,10 +1,9 @@
 // The synapses of a spiking reservoir: weights and delays of connections, as tables of whole units.
 // Which neurons are connected is in connectivity.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { allocate, Matrix, type PhiloxKey, portableLog, RandomStream } from "@spillway/numerics";
+import { allocate, drawPositions, Matrix, type PhiloxKey, portableLog, RandomStream } from "@spillway/numerics";
 import type { SpikingReservoirConfig, SynapticDistribution } from "../../reservoir/spiking-config.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
-import { drawPositions } from "../../reservoir/topologies/random-rows.js";
 import { warnOfRounded } from "../network/weight-units.js";
 import { stepsIn } from "../steps.js";
 import { type TargetsOf, targetsOf } from "./connectivity.js";
@@ -63,7 +62,8 @@ function inputDraws({ size, input }: SpikingReservoirConfig, key: PhiloxKey) {
   const stream = (purpose: number) => new RandomStream(key, streams.inputs, purpose);
   const [positions, values, signs] = [stream(purposes.positions), stream(purposes.values), stream(purposes.signs)];
   return {
-    targets: (channel: number) => drawPositions(positions, channel, input.connectivity, size),
+    targets: (channel: number) =>
+      drawPositions(positions, { first: channel, count: 1, density: input.connectivity, candidates: size }).columns,
     weight(channel: number, m: number): number {
       const mean = typeof input.weight === "number" ? input.weight : input.weight[channel]!;
       const weight = mean * scatter(input.distribution, values, channel, m);

@@ -1,7 +1,6 @@
 // Which neurons a projection connects: how many synapses each source has, and the target of each.
 // Weights and delays are drawn in draw.ts.
-import { philox4x32, portableExp, RandomStream } from "@spillway/numerics";
-import { drawPositions } from "../../reservoir/topologies/random-rows.js";
+import { drawPositions, philox4x32, portableExp, RandomStream } from "@spillway/numerics";
 import { coordinates, gridSides, shuffledPoints } from "../liquid/grid.js";
 import { type NetworkPlan, networkStreams, type PlannedProjection } from "./plan.js";
 
@@ -78,7 +77,8 @@ export function wiringOf(plan: NetworkPlan, projection: PlannedProjection): Wiri
       return listed(plan, projection, rule);
     case "bernoulli": {
       const positions = new RandomStream(plan.key, networkStreams.positions, projection.number);
-      return knownTargets(plan, projection, (j) => drawPositions(positions, j, rule.probability, projection.target.size));
+      const rows = { count: 1, density: rule.probability, candidates: projection.target.size };
+      return knownTargets(plan, projection, (j) => drawPositions(positions, { ...rows, first: j }).columns);
     }
     case "oneToOne":
       return knownTargets(plan, projection, (j) => [j - projection.source.first]);

@@ -4,6 +4,7 @@
 /** Everything the WebAssembly module exports. */
 export interface WasmExports
   extends PortableExports,
+    DrawingExports,
     LinearAlgebraExports,
     SpectrumExports,
     ReservoirExports,
@@ -21,6 +22,28 @@ export interface PortableExports {
    * Over the samples `from` to `to` (excluded) of the fixed binary64 sample, going on from `hash`.
    */
   tanhHash64(from: number, to: number, hash: number): number;
+}
+
+/** assembly/drawing.ts. Kinds: 0 U, 1 2U - 1, 2 bernoulli, 3 normal; a flag is 0 or 1. */
+export interface DrawingExports {
+  drawFrom(key0: number, key1: number, stream: number, purpose: number): void;
+  drawRow(kind: number, row: number, count: number, out: number): void;
+  drawRows(kind: number, firstRow: number, rows: number, offsets: number, out: number): void;
+  drawFullRows(kind: number, firstRow: number, rows: number, cols: number, skipped: number, out: number): void;
+  drawPositions(
+    firstRow: number,
+    rows: number,
+    logMiss: number,
+    candidates: number,
+    base: number,
+    skipped: number,
+    offsets: number,
+    out: number,
+    end: number,
+  ): number;
+  sumRows(source: number, rows: number, cols: number, sums: number, squares: number): void;
+  scaleTo32(source: number, count: number, factor: number, out: number): number;
+  scale64(source: number, count: number, factor: number): number;
 }
 
 /**

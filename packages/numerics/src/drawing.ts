@@ -1,0 +1,194 @@
+// Random matrices from streams, in bulk (docs/numerics.md, rule 7). assembly/drawing.ts draws whole
+// rows, in the memory of one instance; what is large passes through it in chunks. A single draw is
+// RandomStream's.
+import type { FloatArray } from "./matrix.js";
+import { portableLog } from "./portable.js";
+import type { RandomStream } from "./random.js";
+import { type WasmInstance, wasmInstance, wasmReserved } from "./wasm/index.js";
+
+/** What a draw becomes: U(-1, 1), N(0, 1), or -1 and 1 with equal chance. */
+export type DrawDistribution = "uniform" | "normal" | "bernoulli";
+
+const kinds = { uniform: 1, bernoulli: 2, normal: 3 } as const;
+
+/** A chunk takes about as many bytes, unless one row takes more: it stays in a core's cache. */
+const chunkBytes = 256 * 1024;
+
+/** Bytes behind the values of a row that a kernel may write. */
+const slack = 64;
+
+/** The instance that drew last, for the next draw. */
+let kept: WasmInstance | undefined;
+
+function instanceOf(bytes: number): WasmInstance {
+  const needed = Math.max(bytes, chunkBytes) + 2 * slack;
+  if (!kept || kept.memory.buffer.byteLength < wasmReserved + needed) kept = wasmInstance(needed);
+  return kept;
+}
+
+/** Everything that a call of a kernel takes: the stream is set. */
+function drawingFrom({ key, stream, purpose }: RandomStream, bytes: number): WasmInstance {
+  const instance = instanceOf(bytes);
+  instance.exports.drawFrom(key[0], key[1], stream, purpose);
+  return instance;
+}
+
+/** The chunks of `rows` rows that take `rowBytes` each at most: the first row and how many. */
+function* chunksOf(rows: number, rowBytes: number): Generator<readonly [first: number, count: number]> {
+  const most = Math.max(1, Math.floor(chunkBytes / rowBytes));
+  for (let first = 0; first < rows; first += most) yield [first, Math.min(most, rows - first)];
+}
+
+/**
+ * The values of rows whose entries end at `rowOffsets`, row after row: entry m of row r is the draw
+ * (r, m).
+ */
+export function drawRows(values: RandomStream, distribution: DrawDistribution, rowOffsets: Uint32Array): Float64Array {
+  const rows = rowOffsets.length - 1;
+  const out = new Float64Array(rowOffsets[rows]!);
+  const end = (first: number): number => {
+    let last = first + 1;
+    while (last < rows && 8 * (rowOffsets[last + 1]! - rowOffsets[first]!) + 4 * (last + 2 - first) <= chunkBytes - slack) last++;
+    return last;
+  };
+  for (let first = 0; first < rows; ) {
+    const last = end(first);
+    const [from, to] = [rowOffsets[first]!, rowOffsets[last]!];
+    const offsetBytes = 8 * Math.ceil((last + 1 - first) / 2);
+    const { exports, memory } = drawingFrom(values, offsetBytes + 8 * (to - from) + slack);
+    new Uint32Array(memory.buffer, wasmReserved, last + 1 - first).set(rowOffsets.subarray(first, last + 1));
+    const at = wasmReserved + offsetBytes;
+    exports.drawRows(kinds[distribution], first, last - first, wasmReserved, at);
+    out.set(new Float64Array(memory.buffer, at, to - from), from);
+    first = last;
+  }
+  return out;
+}
+
+/** Rows that select among candidates with the same chance. */
+export interface PositionRows {
+  readonly first: number;
+  readonly count: number;
+  /** The chance of each candidate. */
+  readonly density: number;
+  readonly candidates: number;
+  /** The column of the first candidate; default 0. */
+  readonly base?: number;
+  /** Whether the row's own column is none of them. */
+  readonly withoutOwn?: boolean;
+}
+
+/** Columns of rows in CSR form. */
+export interface DrawnColumns {
+  readonly rowOffsets: Uint32Array;
+  readonly columns: Uint32Array;
+}
+
+/** The columns that each row selects by geometric skipping, in rising order. */
+export function drawPositions(positions: RandomStream, rows: PositionRows): DrawnColumns {
+  const { first, count, density, candidates, base = 0, withoutOwn = false } = rows;
+  if (density >= 1) return everyColumn(rows);
+  const rowOffsets = new Uint32Array(count + 1);
+  // 0 for a chance below 2^-54, of which 1 - density leaves nothing.
+  const logMiss = portableLog(1 - density);
+  if (!(logMiss < 0) || candidates <= 0) return { rowOffsets, columns: new Uint32Array(0) };
+  const mean = density * candidates;
+  // Rows that select more are drawn again, with room for all candidates.
+  const likely = Math.min(candidates, Math.ceil(mean + 12 * Math.sqrt(mean))) + 16;
+  let columns = new Uint32Array(Math.ceil(1.01 * mean * count + 16));
+  let length = 0;
+  const add = (from: number, inChunk: number, most: number): void => {
+    const offsetBytes = 8 * Math.ceil((inChunk + 1) / 2);
+    const { exports, memory } = drawingFrom(positions, offsetBytes + 4 * most * inChunk);
+    const at = wasmReserved + offsetBytes;
+    const ends = new Uint32Array(memory.buffer, wasmReserved, inChunk + 1);
+    ends[0] = length;
+    const end = at + 4 * most * inChunk;
+    if (!exports.drawPositions(first + from, inChunk, logMiss, candidates, base, withoutOwn ? 1 : 0, wasmReserved, at, end)) {
+      for (let r = from; r < from + inChunk; r++) add(r, 1, candidates + 16);
+      return;
+    }
+    rowOffsets.set(ends, from);
+    const added = ends[inChunk]! - length;
+    if (length + added > columns.length) columns = grown(columns, length + added, (from + inChunk) / count);
+    columns.set(new Uint32Array(memory.buffer, at, added), length);
+    length += added;
+  };
+  for (const [from, inChunk] of chunksOf(count, 4 * likely)) add(from, inChunk, likely);
+  return { rowOffsets, columns: columns.length === length ? columns : columns.slice(0, length) };
+}
+
+function grown(columns: Uint32Array<ArrayBuffer>, least: number, share: number): Uint32Array<ArrayBuffer> {
+  const out = new Uint32Array(Math.ceil(Math.max(least, Math.min(2 * columns.length, (1.05 * least) / share))));
+  out.set(columns);
+  return out;
+}
+
+function everyColumn({ first, count, candidates, base = 0, withoutOwn = false }: PositionRows): DrawnColumns {
+  const rowOffsets = Uint32Array.from({ length: count + 1 }, (_, r) => r * candidates);
+  const columns = new Uint32Array(count * candidates);
+  for (let r = 0, p = 0; r < count; r++)
+    for (let m = 0; m < candidates; m++) columns[p++] = base + m + (withoutOwn && base + m >= first + r ? 1 : 0);
+  return { rowOffsets, columns };
+}
+
+/** A matrix of N rows whose every element is drawn, but for the diagonal if `withoutOwn`. */
+export interface FullRows {
+  readonly values: RandomStream;
+  readonly distribution: DrawDistribution;
+  readonly size: number;
+  readonly withoutOwn: boolean;
+}
+
+/** Draws chunk after chunk and gives each to `visit`: its address, its first row and its rows. */
+function eachChunk(
+  { values, distribution, size, withoutOwn }: FullRows,
+  extraBytes: number,
+  visit: (instance: WasmInstance, at: number, first: number, rows: number) => boolean,
+): boolean {
+  let isGood = true;
+  for (const [first, rows] of chunksOf(size, (8 + extraBytes) * size)) {
+    const instance = drawingFrom(values, rows * size * (8 + extraBytes) + 16 * rows + 4 * slack);
+    instance.exports.drawFullRows(kinds[distribution], first, rows, size, withoutOwn ? 1 : 0, wasmReserved);
+    if (!visit(instance, wasmReserved, first, rows)) isGood = false;
+  }
+  return isGood;
+}
+
+/**
+ * The matrix times a factor, rounded to a precision, row-major into `out`; whether all of it is
+ * finite.
+ */
+export function drawFull(full: FullRows, factor: number, out: FloatArray): boolean {
+  const { size } = full;
+  const isSingle = out instanceof Float32Array;
+  return eachChunk(full, isSingle ? 4 : 0, ({ exports, memory }, at, first, rows) => {
+    const count = rows * size;
+    if (isSingle) {
+      const to = at + 8 * count + slack;
+      const fits = exports.scaleTo32(at, count, factor, to);
+      out.set(new Float32Array(memory.buffer, to, count), first * size);
+      return fits !== 0;
+    }
+    const fits = factor === 1 || exports.scale64(at, count, factor) !== 0;
+    out.set(new Float64Array(memory.buffer, at, count), first * size);
+    return fits;
+  });
+}
+
+/** The sums of its rows and of their squares, columns rising, from +0. */
+export function fullRowSums(full: FullRows): { readonly sums: Float64Array; readonly squares: Float64Array } {
+  const { size } = full;
+  const sums = new Float64Array(size);
+  const squares = new Float64Array(size);
+  eachChunk(full, 0, ({ exports, memory }, at, first, rows) => {
+    // Written four rows at a time.
+    const sumsAt = at + 8 * rows * size + slack;
+    const squaresAt = sumsAt + 8 * rows + slack;
+    exports.sumRows(at, rows, size, sumsAt, squaresAt);
+    sums.set(new Float64Array(memory.buffer, sumsAt, rows), first);
+    squares.set(new Float64Array(memory.buffer, squaresAt, rows), first);
+    return true;
+  });
+  return { sums, squares };
+}
