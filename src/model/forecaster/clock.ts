@@ -138,6 +138,28 @@ export class Clock {
     return this.#withCalendar(data, data.times?.wall ?? this.#ahead(data.series.rows));
   }
 
+  /**
+   * The stamps of rows that follow a row of the grid: as they are given, or by the step.
+   * @throws ArgumentError if they do not follow it
+   */
+  following(last: TimeGrid | undefined, times: TimesLike | TimeColumn | undefined, rows: number): TimeColumn | undefined {
+    if (times === undefined) return last && columnAfter(last, rows);
+    if (!last) throw ArgumentError.because("times was given, and the time of the row before is not known", { field: "times" });
+    const read = "form" in times && !("grid" in times) ? times : timeColumn(times, rows, "times", readingOf(last));
+    const column = onClockOf(last, read, (row) => `times[${row}]`);
+    const next = columnAfter(last, rows);
+    const other = next.wall.findIndex(
+      (wall, row) => wall !== column.wall[row] || (next.offsets?.[row] ?? 0) !== (column.offsets?.[row] ?? 0),
+    );
+    if (other >= 0)
+      throw ArgumentError.because(
+        `times[${other}] is ${stampText(column, other)}; rows follow one another by the step of ${describeStep(last.step)}, so it takes ` +
+          `${stampText(next, other)}`,
+        { field: "times" },
+      );
+    return next;
+  }
+
   /** What is known of the next rows: the user's columns, and the calendar. */
   known(steps: number, given: MatrixLike | TimedRows | undefined, columns: number): Matrix | undefined {
     const own = given === undefined ? undefined : isTimed(given) ? this.#rowsAt(given, steps) : checkedSeries(given, "known");

@@ -48,7 +48,7 @@ export const defaultKind: ForecasterKind<DefaultForecastModel, ForecasterOptions
 };
 
 async function openCombined(file: ModelFile, source: string, selection: EngineSelection): Promise<Opened<CombinedForecastModel>> {
-  const { settings, trained, choice, time, last } = await decodeCombined(file, source, selection);
+  const { settings, trained, choice, time, last, kept } = await decodeCombined(file, source, selection);
   const loop = trained.members.find((member) => member instanceof ForecasterMember);
   const reservoir: AnyReservoirOptions = loop ? describedBy(loop.computer.model) : forecasterReservoir({ size: plannedSize });
   const model = new CombinedForecastModel(
@@ -57,7 +57,7 @@ async function openCombined(file: ModelFile, source: string, selection: EngineSe
     selection,
     settings,
   );
-  return { model, trained: { ...trained, choice }, time, last };
+  return { model, trained: { ...trained, choice }, time, last, kept };
 }
 
 /** Checks the options. @throws ArgumentError, and what the trainer of the readout throws */

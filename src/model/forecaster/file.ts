@@ -17,6 +17,7 @@ import type { Bound } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
 import type { ClockNote } from "./clock.js";
 import type { ForecasterMember, MemberState } from "./member.js";
+import { getKept, type KeptRows } from "./kept-rows.js";
 import type { LastRows } from "./missing.js";
 import type { SeriesSettings } from "./model.js";
 import type { ForecasterSettings } from "./options.js";
@@ -31,6 +32,8 @@ export interface CommonParts {
   readonly bounds: readonly Bound[] | undefined;
   /** The last rows, by which missing values of those to come are held. */
   readonly last: LastRows;
+  /** The rows that a combination was trained on; undefined in earlier files. */
+  readonly kept?: KeptRows | undefined;
 }
 
 /** A forecaster of reservoirs, as its file holds it. */
@@ -141,8 +144,9 @@ export async function getCommon(reader: TensorReader, settings: SeriesSettings, 
   const bounds = await getBounds(reader);
   if (bounds && bounds.length !== columns) throw reader.error(`its bounds are of ${bounds.length} columns and it predicts ${columns}`);
   const last = getLast(reader, settings, recent, columns);
+  const kept = choice?.members && getKept(reader, columns, time?.trained);
   reader.finish();
-  return { choice, time, bounds, last };
+  return { choice, time, bounds, last, kept };
 }
 
 export async function getMember(reader: TensorReader, prefix: string, settings: ForecasterSettings): Promise<MemberFile> {

@@ -14,6 +14,7 @@ import type { LyapunovSpectrum } from "../../reservoir/tangents.js";
 import { Turns, workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
+import { timeAxis } from "../../series/time-grid.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile, encodeModelFile, type LoadOptions } from "../model-file.js";
 import { emptyContent } from "../mutable-content.js";
@@ -43,6 +44,7 @@ import { exponentsOf } from "./exponents.js";
 import { putBounds, putChoice, putLast } from "./file.js";
 import { Forecast } from "./forecast.js";
 import type { ForecasterKind, MemberOf, Opened } from "./kind.js";
+import { appended, asTraining, type KeptRows, keptRows, putKept } from "./kept-rows.js";
 import { checkFilled, fillPredicted, type LastRows, maskAhead } from "./missing.js";
 import {
   type Drive,
@@ -65,10 +67,22 @@ import {
   predictTable,
   type ScoreOptions,
   scoreTable,
+  type UpdateOptions,
+  updateTable,
   type TimesOption,
 } from "./options.js";
 import { outsideOf } from "./outside.js";
-import { type FollowingRows, lowParts, predictedParts, type RowOptions, scoredData, trainingRows, warmUpRows, withLow } from "./rows.js";
+import {
+  addedRows,
+  type FollowingRows,
+  lowParts,
+  predictedParts,
+  type RowOptions,
+  scoredData,
+  trainingRows,
+  warmUpRows,
+  withLow,
+} from "./rows.js";
 import { scoredRows, scorerOf } from "./score.js";
 
 /** The position of a forecaster in its series. */
@@ -138,6 +152,8 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   /** The last rows, by which missing values of those to come are held. */
   #last: LastRows = {};
   #missingCounts: readonly number[] = [];
+  /** The rows that it was trained on, of a combination. */
+  #kept: KeptRows | undefined;
 
   /** @internal */
   constructor(model: Model, opened?: Omit<Opened<Model>, "model">) {
@@ -146,6 +162,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     this.#trained = opened?.trained;
     this.#clock = new Clock(model.settings.calendar, opened?.time);
     this.#last = opened?.last ?? {};
+    this.#kept = opened?.kept;
   }
 
   /**
@@ -183,18 +200,81 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
     return this.#turns.take(async () => {
       resolve(workTable, work);
-      const { checked, ...rows } = trainingRows(data, this.#rows);
-      this.#missingCounts = rows.missingCounts;
-      checkTargets(this.settings.targets, checked[0]!);
-      const clock = new Clock(this.settings.calendar);
-      const timed = clock.train(checked);
-      const trained = await this.#model.fit({ ...rows, data: timed, calendarColumns: clock.columns }, this.#trained?.members ?? [], work);
-      const { choice } = trained;
-      if (this.settings.calendar === "choose" && choice && !isCalendarKept(choice)) clock.leaveCalendar();
-      this.#trained = trained as Trained<MemberOf<Model>>;
-      this.#clock = clock;
-      this.#last = rows.last;
+      await this.#train(data, this.#trained?.members ?? [], work);
       return this;
+    });
+  }
+
+  async #train(data: ForecasterData | ForecasterSequences, previous: readonly MemberOf<Model>[], work: WorkOptions): Promise<void> {
+    const { checked, ...rows } = trainingRows(data, this.#rows);
+    checkTargets(this.settings.targets, checked[0]!);
+    const clock = new Clock(this.settings.calendar);
+    const timed = clock.train(checked);
+    const trained = await this.#model.fit({ ...rows, data: timed, calendarColumns: clock.columns }, previous, work);
+    const { choice } = trained;
+    if (this.settings.calendar === "choose" && choice && !isCalendarKept(choice)) clock.leaveCalendar();
+    this.#trained = trained as Trained<MemberOf<Model>>;
+    this.#clock = clock;
+    this.#last = rows.last;
+    this.#missingCounts = rows.missingCounts;
+    this.#kept = choice?.members && keptRows(data, (checked[0] as Partial<CheckedSeries>).times);
+  }
+
+  /**
+   * Takes in rows that follow those it was trained on, and leaves the position at their end. The
+   * model is then that of a `fit` of all rows, to the bit: weights, choices, readouts, file and
+   * forecasts; it trains again. With `weights: "keep"` it goes on from its position over the rows
+   * as it is, which is no such fit; a later update trains on these rows too. Without `times`, stamps count on. If it fails, it is as it was.
+   * @throws ArgumentError for rows that do not follow, or for a model that keeps no rows;
+   * NotFittedError
+   */
+  async update(rows: ForecasterData, options: UpdateOptions = {}): Promise<this> {
+    return this.#turns.take(async () => {
+      const { weights, ...work } = resolve(updateTable, options);
+      const { members } = this.#fitted();
+      const kept = this.#kept;
+      if (weights === "keep") {
+        const all = kept && this.#joined(kept, rows);
+        await this.#follow(rows, work.signal);
+        this.#kept = all;
+        return this;
+      }
+      if (!kept)
+        throw ArgumentError.because(
+          'weights is "fit" and only a combination of members keeps its rows to train on again; fit this forecaster on all rows, or take weights: "keep"',
+          { field: "weights" },
+        );
+      await this.#train(asTraining(this.#joined(kept, rows)), [], work);
+      await disposeAllAsync(members.flatMap(({ computers }) => computers));
+      return this;
+    });
+  }
+
+  /** The rows that it was trained on, and those that follow. */
+  #joined(kept: KeptRows, rows: ForecasterData): KeptRows {
+    const added = keptRows(rows, undefined);
+    const times = typeof rows === "object" && "times" in rows ? rows.times : undefined;
+    const last = kept.times && timeAxis(kept.times).grid;
+    return appended(kept, { ...added, times: this.#clock.following(last, times, added.series.rows) });
+  }
+
+  /** Moves on over rows. */
+  async #follow(rows: ForecasterData, signal: AbortSignal | undefined): Promise<void> {
+    const { data, last, unfilled } = addedRows(rows, this.#rows, this.#last);
+    checkFilled({ unfilled }, "series");
+    const { preprocessing, inputs, fedBack } = this.#first;
+    const { series, known, times } = data as CheckedSeries;
+    checkColumns(series, "series", fedBack > 0 ? fedBack : inputs);
+    const columns = preprocessing.known - this.#clock.columns;
+    if ((known?.cols ?? 0) !== columns)
+      throw ArgumentError.shape(`known has ${known?.cols ?? 0} columns; this forecaster takes ${columns}`, { field: "known" });
+    const { now } = this.#clock;
+    if (now) this.#clock.following(now, times, series.rows);
+    const timed = this.#clock.rows(data) as CheckedSeries;
+    await this.#backOnFailure(async () => {
+      for (const member of this.#fitted().members) await member.follow(timed, signal);
+      this.#clock.advance(timed.series.rows);
+      this.#last = last;
     });
   }
 
@@ -504,6 +584,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
       this.#model.encode(content, trained);
       putChoice(content, trained.choice);
       putLast(content, this.settings, this.#last);
+      putKept(content, this.#kept);
       putBounds(content, this.#first.preprocessing.bounds);
       const time = this.#clock.note;
       if (time) content.metadata["time"] = stableJson(time);

@@ -1,6 +1,7 @@
 // How models of one kind are made, from options and from a file.
 import type { LoadOptions, loadTable, ModelFile } from "../model-file.js";
 import type { ClockNote } from "./clock.js";
+import type { KeptRows } from "./kept-rows.js";
 import type { LastRows } from "./missing.js";
 import type { ForecastModel, Trained } from "./model.js";
 
@@ -14,6 +15,8 @@ export interface Opened<Model extends ForecastModel> {
   /** Undefined if it was trained without time stamps. */
   readonly time: ClockNote | undefined;
   readonly last: LastRows;
+  /** The rows that it was trained on, of a combination. */
+  readonly kept?: KeptRows | undefined;
 }
 
 /** How models of one kind are made: from options, and from a file. */

@@ -307,6 +307,16 @@ export interface ForecastOptions extends StartOptions {
   readonly bandsFrom?: "errors" | "members" | undefined;
 }
 
+/** Options of `update`. */
+export interface UpdateOptions extends WorkOptions {
+  /**
+   * "fit" (default): the model is what `fit` of all rows gives, to the bit. It trains again, which
+   * takes as long as `fit`, and only a combination of members keeps its rows for it. "keep": the
+   * model goes on over the rows as it is; choices, weights and readouts are not made again.
+   */
+  readonly weights?: "fit" | "keep" | undefined;
+}
+
 /** Options of `score`. */
 export interface ScoreOptions extends StartOptions {
   /** A function of target and prediction (T x O). Default `nrmse`. */
@@ -402,6 +412,12 @@ export const weightsOption = optional(
   choice("validation", "equal"),
   "How members of a combination are weighed; left out, by their errors at earlier origins.",
 );
+
+/** The options of `Forecaster.update`. */
+export const updateTable = {
+  ...workTable,
+  weights: option(choice("fit", "keep"), "fit", "Train again on all rows, or go on with the model as it is."),
+} satisfies TableOf<UpdateOptions>;
 
 /** The options of `Forecaster.forecast`. */
 export const forecastTable = {

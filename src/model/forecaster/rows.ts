@@ -11,8 +11,10 @@ import {
   type CheckedSeries,
   checkAlike,
   checkedData,
+  checkedKnown,
   checkedPrefix,
   checkedSeries,
+  type DescribedSeries,
   type ForecasterData,
   type ForecasterPrefix,
   type ForecasterSequences,
@@ -103,6 +105,17 @@ export function warmUpRows(data: ForecasterPrefix, options: RowOptions): Followi
 /** Rows to score, which go on from `before`. @throws ArgumentError */
 export function scoredData(data: ForecasterData, options: RowOptions, before: LastRows): FollowingRows {
   return followingRows(data, options, before, "", (filled) => checkedData(filled as ForecasterData<MatrixLike>, options.feedback));
+}
+
+/** Rows that go on from `before`, one or more. @throws ArgumentError */
+export function addedRows(data: ForecasterData, options: RowOptions, before: LastRows): FollowingRows {
+  if (typeof data === "object" && "targets" in data)
+    throw ArgumentError.because("inputs and targets were given; update takes a series", { field: "series" });
+  // Of rows that follow others one is enough.
+  return followingRows(data, options, before, "", (filled) => {
+    const rows = filled as MatrixLike | DescribedSeries<MatrixLike>;
+    return checkedKnown(typeof rows === "object" && "series" in rows ? rows : { series: rows }, true, "");
+  });
 }
 
 function followingRows(
