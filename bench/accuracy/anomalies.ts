@@ -3,8 +3,11 @@
 // bar.
 // npm run bench:anomalies [-- FOLDER OF NAB]
 import { cpus } from "node:os";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { AnomalyDetector, type AnomalyOptions, type AnomalyRow } from "../../src/index.js";
 import { constants } from "../../src/model/anomaly/program.js";
+import { alarmsByLeaks } from "./anomaly-leaks.js";
 import { changes, cleanStreams, injected, kinds } from "./anomaly-streams.js";
 import { chosenScores, countsOf, type NabSeries, normalised, type Profile, profiles, rawScore, readNab } from "./nab.js";
 
@@ -86,7 +89,23 @@ async function perturbed(series: readonly NabSeries[]) {
     const whole = name === "radius" || name === "alarmRate" ? (x: number) => x : Math.round;
     rows.push([name, await score({ [name]: whole(0.8 * value) }), await score({ [name]: whole(1.2 * value) })]);
   }
-  for (const name of Object.keys(constants) as (keyof typeof constants)[]) {
+  const { scales, ...others } = constants;
+  const [smaller, usual, larger] = [6, scales, 10].map((leaks) => {
+    const alarms = alarmsByLeaks(series, leaks);
+    return {
+      alarms,
+      score: normalised(
+        series.map((one, i) => rawScore(one, alarms[i]!, "standard")),
+        series,
+        "standard",
+      ),
+    };
+  });
+  const { alarms } = await nab(series, { forecast: false });
+  if (JSON.stringify(usual!.alarms) !== JSON.stringify(alarms)) throw new Error("the detector in C has other alarms");
+  all.push(smaller!.score, larger!.score);
+  rows.push(["moving averages, 6 and 10", smaller!.score.toFixed(1), larger!.score.toFixed(1)]);
+  for (const name of Object.keys(others) as (keyof typeof others)[]) {
     const value = constants[name];
     const scores: string[] = [];
     for (const factor of [0.8, 1.2]) {
@@ -216,8 +235,22 @@ async function cost() {
   }
   table(["", "columns", "us a row and column: white noise", "season", "kB of memory", "kB of a file"], rows);
   print("Bars: 2 us for the alarm alone, 20 us with a forecast; 150 kB a stream. Memory is allocated once.\n");
+  const detector = await AnomalyDetector.create({ size: 0 });
+  const values = d[10]!;
+  const bytes: string[][] = [];
+  for (let t = 0; t <= 1_000_000; t++) {
+    detector.update(values[t % values.length]!);
+    if (t % 250_000 !== 0 || t === 0) continue;
+    gc();
+    const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+    bytes.push([String(t), (detector.bytes / 1024).toFixed(0), ((heapUsed + external + arrayBuffers) / 1024).toFixed(0)]);
+  }
+  print("Memory over a million rows of one detector with a forecast:\n");
+  table(["rows", "kB of the detector", "kB of the process after garbage collection"], bytes);
 }
 
+setFlagsFromString("--expose-gc");
+const gc = runInNewContext("gc") as () => void;
 const folder = process.argv[2] ?? `${process.env["SPILLWAY_DATA"] ?? "../shared/data"}/nab`;
 print(
   `# Detectors of anomalies\n\n${new Date().toISOString().slice(0, 10)}, ${cpus()[0]!.model}, Node ${process.version}. \`npm run bench:anomalies\`\n`,

@@ -1,5 +1,6 @@
 // Anomalies of a series: its columns with bands and incidents, the score with its limit, the
 // p-value on a log axis.
+import { tally } from "@spillway/core/text.js";
 import { Matrix } from "@spillway/numerics";
 import { bandTrace } from "./band.js";
 import type { Figure } from "./figure.js";
@@ -72,10 +73,10 @@ export function plotAnomalies({ names, series, incidents, labels = [], times, al
   ];
   layout["xaxis"] = { title: { text: times ? "" : "row" }, anchor: `y${panels}`, automargin: true };
   const others = names.length > shown ? ` The first ${shown} of ${names.length} columns are drawn.` : "";
-  const labelled = labels.length > 0 ? ` Grey strips on top are the ${labels.length} labelled anomalies.` : "";
+  const labelled = labels.length > 0 ? ` Grey on top: ${tally(labels.length, "labelled anomaly", "labelled anomalies")}.` : "";
   return {
     title: "Anomalies",
-    description: `${names.slice(0, shown).join(", ")} over ${series.rows} rows with the expected band and ${incidents.length} incidents, shaded; the score with its limit 1, and the p-value with the asked rate ${alarmRate}.${labelled}${others}`,
+    description: `${names.slice(0, shown).join(", ")} over ${tally(series.rows, "row")} with the expected band and ${tally(incidents.length, "incident")}, shaded; the score with its limit 1, and the p-value with the asked rate ${alarmRate}.${labelled}${others}`,
     data,
     layout,
   };

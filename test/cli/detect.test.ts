@@ -67,7 +67,7 @@ describe("spillway detect FILE", () => {
     const ended = await spillway(["detect", ...args], { cwd });
     expect(ended).toMatchObject({ code: 0, stderr: "" });
     expect(ended.stdout).toMatch(
-      /load.csv: 500 rows, \d+ incidents; alarms asked at most 1 in 1000 rows, obtained 1 in \d+ rows; \d+ rows a second/,
+      /load.csv: 500 rows, 1 incident; alarms asked at most 1 in 1000 rows, obtained 1 in 500 rows; \d+ rows a second/,
     );
     expect(ended.stdout).toMatch(/2024-01-02T11:00:00.000\+00:00 .* novelty +load/);
     const detector = await AnomalyDetector.create({ columns: ["load"], size: 5 });
@@ -173,6 +173,23 @@ describe("spillway detect -", () => {
     ] as const)
       expect((await fed(["--columns", "load"], [line])).stderr).toMatch(sentence);
     expect((await fed([], [])).stderr).toContain("standard input has no rows");
+  });
+
+  it("refuses a line without an end, though more of it would come", async () => {
+    const child = spawn(process.execPath, [main, "detect", "-", ...args, "--save", "endless.st"], { cwd });
+    let stderr = "";
+    child.stderr.on("data", (text: Buffer) => {
+      stderr += text.toString();
+    });
+    child.stdin.on("error", () => {});
+    child.stdout.resume();
+    child.stdin.write(`${json.slice(0, 250).join("\n")}\n${"x".repeat(3 << 20)}`);
+    const [code] = (await once(child, "close")) as [number];
+    expect(stderr).toContain("line 251: there is no end of it after 1048576 characters");
+    expect(code).toBe(2);
+    expect((await AnomalyDetector.load(join(cwd, "endless.st"))).rows).toBe(250);
+    const windows = await fed([...args], [json.slice(0, 250).join("\r\n"), `${" ".repeat(1 << 20)}${json[250]}`]);
+    expect(windows.stdout.trimEnd().split("\n")).toHaveLength(251);
   });
 
   it("keeps what it had if it is stopped", async () => {

@@ -81,3 +81,8 @@ function escaped(character: string): string {
 function unit(code: number): string {
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
+
+/** A number of things in words: `1 incident`, `2 incidents`. @param things the plural; left out, with an s */
+export function tally(count: number, thing: string, things = `${thing}s`): string {
+  return `${count} ${count === 1 ? thing : things}`;
+}

@@ -1,9 +1,8 @@
 // `spillway detect`: anomalies in a table, or in rows that come on standard input, at an asked
 // rate.
 import "../../index.js";
-import { createInterface } from "node:readline";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { describe, visibleLines } from "@spillway/core/text.js";
+import { describe, tally, visibleLines } from "@spillway/core/text.js";
 import { readCsv, writeFileAtomic } from "@spillway/io";
 import { AtomicFile } from "@spillway/io/atomic.js";
 import { missingMarkers } from "@spillway/io/csv-options.js";
@@ -127,9 +126,11 @@ function summaryOf({ file, rows, incidents, asked, rate, rowsPerSecond, refused,
       ...[score.toFixed(2), Number.isNaN(pValue) ? "" : pValue.toExponential(1)],
     ]);
   return [
-    `${file === "-" ? "standard input" : file}: ${rows} rows, ${incidents.length} incidents; alarms asked${rate === "exact" ? "" : " at most"} ${one(asked)}, obtained ${one(incidents.length / Math.max(1, rows))}; ${rowsPerSecond} rows a second`,
-    ...(refused > 0 ? [`${refused} values were infinite, and count as missing`] : []),
-    ...(unordered > 0 ? [`${unordered} time stamps were not later than the one before; such rows count as the next ones`] : []),
+    `${file === "-" ? "standard input" : file}: ${tally(rows, "row")}, ${tally(incidents.length, "incident")}; alarms asked${rate === "exact" ? "" : " at most"} ${one(asked)}, obtained ${one(incidents.length / Math.max(1, rows))}; ${rowsPerSecond} rows a second`,
+    ...(refused > 0 ? [`${tally(refused, "value was", "values were")} infinite, and count as missing`] : []),
+    ...(unordered > 0
+      ? [`${tally(unordered, "time stamp was", "time stamps were")} not later than the one before; such rows count as the next ones`]
+      : []),
     ...(incidents.length > 0 ? ["", formatTable(["start", "end", "by", "columns", "score", "p-value"], lines, [4, 5])] : []),
   ];
 }
@@ -190,18 +191,34 @@ async function tableOf(path: string, { columns, time, delimiter, decimal, times 
   };
 }
 
+/** Characters of a line. */
+const longestLine = 1 << 20;
+
+/** The lines of a stream, which ends if it is stopped. @throws what `endless` gives for a line that is too long */
+async function* eachLine(input: NodeJS.ReadStream, signal: AbortSignal, endless: () => Error): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for await (const bytes of input) {
+      const lines = (rest + decoder.decode(bytes as Uint8Array, { stream: true })).split("\n");
+      rest = lines.pop()!;
+      yield* lines;
+      if (rest.length > longestLine) throw endless();
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  if (rest !== "") yield rest;
+}
+
 /** Rows that come line by line: JSON objects or lists, or CSV with a header. */
 async function linesOf(
   input: NodeJS.ReadStream,
   { columns, time, delimiter, decimal, times }: Asked,
   signal: AbortSignal,
 ): Promise<Source> {
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
-  const stop = () => {
-    lines.close();
-    input.destroy();
-  };
-  signal.addEventListener("abort", stop, { once: true });
+  signal.addEventListener("abort", () => input.destroy(), { once: true });
   let number = 0;
   let header: readonly string[] | undefined;
   const wrong = (sentence: string, value?: unknown) => ArgumentError.because(`line ${number}: ${sentence}`, { field: "rows", value });
@@ -248,13 +265,13 @@ async function linesOf(
     before = label;
     return { label, time: stampOf(read, stamps.length - 1), values };
   };
-  const iterator = lines[Symbol.asyncIterator]();
+  const iterator = eachLine(input, signal, () => wrong(`there is no end of it after ${longestLine} characters`))[Symbol.asyncIterator]();
   const next = async (): Promise<Row | undefined> => {
     for (;;) {
+      number++;
       const { value, done } = await iterator.next();
       if (done) return undefined;
-      number++;
-      const row = (value as string).trim() === "" ? undefined : await rowOf((value as string).trim());
+      const row = value.trim() === "" ? undefined : await rowOf(value.trim());
       if (row) return row;
     }
   };

@@ -12,6 +12,7 @@ import { ExperimentError } from "../description/errors.js";
 import { resolveDataPath } from "../description/paths.js";
 import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
 import type { CaseData, DrivenRows, ExperimentData } from "./experiment-data.js";
+import { readLabels } from "./labels.js";
 import { ownTransforms, rowsAhead } from "./prepare.js";
 import { loadTable, type SeriesPart, type Table } from "./table.js";
 
@@ -36,7 +37,9 @@ export async function loadData(experiment: OpenExperiment, path?: string, seed: 
               ? loadPatterns(data, experiment.reservoir)
               : await loadFiles(data, path, experiment.task.type === "forecast" && data.inputs === undefined);
   checkKind(experiment, loaded);
-  return loaded;
+  const { task } = experiment;
+  if (task.type !== "anomalies" || loaded.kind !== "series" || task.labels === undefined || !("file" in task.labels)) return loaded;
+  return { ...loaded, labels: await readLabels(task.labels, path) };
 }
 
 /** A series of the experiment's generator on its own, for a start of its own. */

@@ -4,6 +4,7 @@ import type { Matrix } from "@spillway/numerics";
 import type { TableNames } from "../../model/index.js";
 import type { TimeAxis } from "../../series/index.js";
 import type { SpikePattern } from "../../spikes/index.js";
+import type { KnownAnomaly } from "./labels.js";
 import type { SeriesPart } from "./table.js";
 
 /** One series, T x D, to be predicted from its own past, or several by `more`. */
@@ -27,6 +28,8 @@ export interface SeriesData extends SeriesPart {
   readonly summary: string;
   readonly dt?: number | undefined;
   readonly lyapunovExponent?: number | undefined;
+  /** For anomalies: those that are known, if a file names them. */
+  readonly labels?: readonly KnownAnomaly[] | undefined;
 }
 
 /** Inputs T x I and targets T x O. */

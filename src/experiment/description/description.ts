@@ -179,8 +179,21 @@ export interface DetectTask {
 /** Incidents in a series, at an asked rate of alarms. */
 export interface AnomaliesTask extends Omit<AnomalySettings, "columns" | "seed"> {
   readonly type: "anomalies";
-  /** First and last row, or time stamp, of each anomaly that is known; they score incidents. */
-  readonly labels?: readonly (readonly [string | number, string | number])[] | undefined;
+  /** The anomalies that are known, or a file of them; they score incidents. */
+  readonly labels?: readonly AnomalyLabel[] | LabelsFile | undefined;
+}
+
+/**
+ * First and last row, or time stamp, of an anomaly; or one of it, which stands for the `mergeRows`
+ * rows from it on.
+ */
+export type AnomalyLabel = string | number | readonly [from: string | number, to: string | number];
+
+/** A CSV file with a line for each anomaly, and its columns of first and last rows or time stamps. */
+export interface LabelsFile {
+  readonly file: string;
+  readonly start?: string | number | undefined;
+  readonly end?: string | number | undefined;
 }
 
 /** What is to be learnt. */

@@ -21,7 +21,7 @@ import { timeTable } from "../../series/time-stamps.js";
 export const text = (takes: string): Kind<string> =>
   checked(takes, (value) => typeof value === "string" && value !== "", { type: "string", minLength: 1 });
 const columnTakes = "a column's name, or its index from 0";
-const column = either(columnTakes, text(columnTakes), count(0));
+export const column = either(columnTakes, text(columnTakes), count(0));
 const columns = list(column, "a list of columns, by name or by index from 0, at least one", 1);
 
 export const fileTable = {

@@ -37,7 +37,7 @@ import { encoders, patternTypes } from "../../spikes/index.js";
 import { liquidKind, spikingKind } from "../../spikes/liquid/schema.js";
 import { editsTable } from "../../spikes/pattern/edits.js";
 import { tasks } from "../../tasks/index.js";
-import { fileTable, text } from "./file-table.js";
+import { column, fileTable, text } from "./file-table.js";
 import { modelSchemas } from "./model-options.js";
 
 const washoutTakes = 'a whole number of at least 0, or "auto"';
@@ -205,8 +205,24 @@ export const taskSchemas = {
     type: given(choice("anomalies"), ""),
     ...anomalies,
     labels: optional(
-      list(tuple("a pair of rows or time stamps", [rowOrStamp, rowOrStamp]), "a list of pairs of rows or time stamps"),
-      "First and last row, or time stamp, of each anomaly that is known; they score incidents, and choose nothing.",
+      either(
+        "a list of pairs of rows or time stamps, or of single ones, or an object with file",
+        list(
+          either(
+            "a pair of rows or time stamps, or one of them",
+            anyText(),
+            whole(),
+            tuple("a pair of rows or time stamps", [rowOrStamp, rowOrStamp]),
+          ),
+          "a list of pairs of rows or time stamps, or of single ones",
+        ),
+        object({
+          file: given(text("the path of a CSV file"), "A CSV file with a header and a line for each anomaly: a path as for data.file."),
+          start: optional(column, "The column of first rows or time stamps; left out, start, or else the first one."),
+          end: optional(column, "The column of last ones; left out, end, if there is such a column."),
+        }),
+      ),
+      "First and last row, or time stamp, of each anomaly that is known, or one of it, which stands for the mergeRows rows from it on; they score incidents, and choose nothing.",
     ),
   }),
 };

@@ -3,6 +3,7 @@
 import { dirname, join } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { writeFileAtomic } from "@spillway/io";
+import { describe, tally } from "@spillway/core/text.js";
 import { csvCell } from "@spillway/io/csv-writer.js";
 import { Matrix } from "@spillway/numerics";
 import { confusionMatrix } from "../../metrics/index.js";
@@ -10,9 +11,11 @@ import { noLabel } from "../../metrics/metric.js";
 import { AnomalyDetector } from "../../model/index.js";
 import { matrixOf, plotAnomalies } from "../../plot/anomalies.js";
 import { plotConfusion } from "../../plot/index.js";
-import { parseStamp } from "../../series/time-form.js";
+import { minuteMs } from "../../series/civil.js";
+import { parseStamp, saysInstant, type TimeStamp } from "../../series/time-form.js";
 import type { SeriesData } from "../data/experiment-data.js";
-import type { AnomaliesTask, Experiment } from "../description/description.js";
+import type { KnownAnomaly } from "../data/labels.js";
+import type { AnomaliesTask, AnomalyLabel, Experiment } from "../description/description.js";
 import { scoreClasses } from "./scores.js";
 import { Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
@@ -38,7 +41,8 @@ export async function runAnomalies(
   const detector = await AnomalyDetector.create({ ...settings, columns: names, seed: options.seed });
   const { rows, incidents } = await watch.time("test", async () => detector.detect(series, { times: axis }));
   options.onProgress(1);
-  const windows = labels?.map((pair, k) => windowOf(pair, data, `task.labels[${k}]`));
+  const known = data.labels ?? (labels as readonly AnomalyLabel[] | undefined)?.map((label, k) => ({ label, from: `task.labels[${k}]` }));
+  const windows = known?.map((each) => windowOf(each, data, settings.mergeRows));
   const events = windows && eventsOf(windows, incidents);
   const classes = ["anomaly", noLabel];
   const counted = events && confusionMatrix(events.labels, events.found, classes);
@@ -50,7 +54,7 @@ export async function runAnomalies(
     baselines: {},
     confusion: counted,
     timing: watch.seconds,
-    summary: `anomalies in ${rows.length} rows: ${incidents.length} incidents, asked ${rateText(alarmRate)}, obtained ${rateText(obtained)}${events ? `; ${events.hits} of ${windows!.length} labelled anomalies found, ${events.wrong} incidents outside` : ""}`,
+    summary: `anomalies in ${rows.length} rows: ${tally(incidents.length, "incident")}, asked ${rateText(alarmRate)}, obtained ${rateText(obtained)}${events ? `; ${events.hits} of ${tally(windows!.length, "labelled anomaly", "labelled anomalies")} found, ${tally(events.wrong, "incident")} outside` : ""}`,
     figures: options.withFigures
       ? [
           plotAnomalies({
@@ -93,29 +97,64 @@ export async function runAnomalies(
 
 const rateText = (share: number) => (share === 0 ? "none" : `1 in ${Math.round(1 / share)} rows`);
 
+/** Where the first of `values`, in order, is that is at least `least`. */
+function firstFrom(values: ArrayLike<number>, least: number): number {
+  let [from, to] = [0, values.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (values[middle]! >= least) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
+
 /** Each labelled anomaly, and each incident outside of them: what it is, and what was found. */
 function eventsOf(windows: readonly Window[], incidents: readonly { readonly start: number }[]) {
-  const isIn = ({ start, end }: Window) => incidents.some((incident) => incident.start >= start && incident.start <= end);
-  const hits = windows.filter(isIn).length;
-  const wrong = incidents.filter(({ start: at }) => !windows.some(({ start, end }) => at >= start && at <= end)).length;
+  const starts = incidents.map(({ start }) => start);
+  const isFound = windows.map(({ start, end }) => starts[firstFrom(starts, start)]! <= end);
+  const inside = new Uint8Array(starts.length);
+  for (const { start, end } of windows) for (let k = firstFrom(starts, start); starts[k]! <= end; k++) inside[k] = 1;
+  const wrong = inside.filter((is) => is === 0).length;
   return {
-    hits,
+    hits: isFound.filter(Boolean).length,
     wrong,
     labels: [...windows.map(() => "anomaly"), ...Array.from({ length: wrong }, () => noLabel)],
-    found: [...windows.map((window) => (isIn(window) ? "anomaly" : noLabel)), ...Array.from({ length: wrong }, () => "anomaly")],
+    found: [...isFound.map((is) => (is ? "anomaly" : noLabel)), ...Array.from({ length: wrong }, () => "anomaly")],
   };
 }
 
 /** @throws ArgumentError for rows or stamps that the series does not have */
-function windowOf([from, to]: readonly [string | number, string | number], { series, axis }: SeriesData, field: string): Window {
-  const rowOf = (at: string | number, isLast: boolean): number => {
-    const stamp = typeof at === "string" ? parseStamp(at) : undefined;
-    if (typeof at === "number" && Number.isInteger(at) && at >= 0 && at < series.rows) return at;
-    const row = axis && typeof stamp === "object" ? axis.wall.findIndex((wall) => wall >= stamp.wall) : -1;
-    if (row >= 0) return isLast && axis!.wall[row]! > (stamp as { readonly wall: number }).wall ? row - 1 : row;
-    throw new ArgumentError(field, at, `rows from 0 to ${series.rows - 1}${axis ? ", or time stamps of the series" : ""}`);
+function windowOf({ label, from }: KnownAnomaly, { series, axis }: SeriesData, mergeRows: number): Window {
+  const wrong = (value: unknown, takes: string) =>
+    ArgumentError.because(`${from} is ${describe(value)}; it takes ${takes}`, { field: /^[^,]*/.exec(from)![0], value, expected: takes });
+  const instants = axis?.offsets ? axis.wall.map((wall, t) => wall - minuteMs * axis.offsets![t]!) : axis?.wall;
+  /** The first row at or after a stamp, which is an instant or what the clock of the series shows. */
+  const at = (stamp: TimeStamp) => {
+    const isInstant = saysInstant(stamp.form);
+    const times = (isInstant ? instants : axis!.wall)!;
+    const time = isInstant ? stamp.wall - minuteMs * stamp.offset : stamp.wall;
+    const row = firstFrom(times, time);
+    return { row, isBetween: times[row]! > time };
   };
-  const window = { start: rowOf(from, false), end: rowOf(to, true) };
-  if (window.end < window.start) throw new ArgumentError(field, [from, to], "a first row, and a last one that is not before it");
+  const rowOf = (value: string | number, isLast: boolean): number => {
+    if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value < series.rows) return value;
+    const form = axis?.form;
+    const stamps =
+      form === "s" || form === "ms"
+        ? [parseStamp(String(value), form)]
+        : [parseStamp(String(value)), parseStamp(String(value), undefined, form)];
+    const stamp = axis && stamps.find((each) => typeof each === "object");
+    const found = stamp && at(stamp);
+    if (found && found.row < series.rows) return isLast && found.isBetween ? found.row - 1 : found.row;
+    throw wrong(value, `rows from 0 to ${series.rows - 1}${axis ? ", or time stamps of the series" : ""}`);
+  };
+  if (!isPair(label)) {
+    const start = rowOf(label, false);
+    return { start, end: Math.min(series.rows - 1, start + mergeRows) };
+  }
+  const window = { start: rowOf(label[0], false), end: rowOf(label[1], true) };
+  if (window.end < window.start) throw wrong(label, "a first row, and a last one that is not before it");
   return window;
 }
+
+const isPair = (label: AnomalyLabel): label is Exclude<AnomalyLabel, string | number> => typeof label === "object";

@@ -26,7 +26,7 @@ export const shared = {
   alarmColumns: 127,
   length: 15 + 15 + 1 + 5 * 32,
 } as const;
-const column = { count: 2, limit: 6, novelAt: 7, alarmAt: 8, band: 5, step: 15, taken: 21, length: 22 + 8 + 640 } as const;
+const column = { count: 2, limit: 6, novelAt: 7, alarmAt: 8, band: 5, step: 15, taken: 21, length: 22 + 640 } as const;
 
 /** Where things are in a state. */
 export interface StateLayout {
@@ -44,8 +44,9 @@ export interface StateLayout {
 }
 
 export function layoutOf({ columns, patterns, size, forecast }: AnomalySettings): StateLayout {
-  const bank = 1 + patterns * 10;
-  const width = column.length + 3 * bank;
+  const bank = 1 + patterns * (constants.scales + 2);
+  const own = column.length + constants.scales;
+  const width = own + 3 * bank;
   const starts = columns.map((_, c) => shared.length + c * width);
   const features = forecast ? 1 + 4 * columns.length + 6 + size : 0;
   const sums = (features * (features + 1)) / 2;
@@ -55,7 +56,7 @@ export function layoutOf({ columns, patterns, size, forecast }: AnomalySettings)
   return {
     counts: starts.map((at) => at + column.count),
     limits: starts.map((at) => at + column.limit),
-    banks: starts.flatMap((at) => [0, 1, 2].map((b) => at + column.length + b * bank)),
+    banks: starts.flatMap((at) => [0, 1, 2].map((b) => at + own + b * bank)),
     whole: [
       ...starts.map((at) => [at + column.taken, Number.MAX_SAFE_INTEGER] as const),
       ...[[shared.steps, pastSteps] as const, [shared.nextStep, pastSteps - 1] as const, [shared.nextAlarm, pastAlarms - 1] as const],
@@ -69,10 +70,10 @@ export function layoutOf({ columns, patterns, size, forecast }: AnomalySettings)
 
 /**
  * Constants of novelty that are no options: how fast the limit R moves, its least value, the ratio
- * of radii of the banks, the scale of asinh, and the ratio of the rows of moving averages. Only the
- * benchmark of their choice changes them.
+ * of radii of the banks, the scale of asinh, the ratio of the rows of moving averages, and their
+ * number, which is SCALES in detector-types.c. Only the benchmark of their choice changes them.
  */
-export const constants = { gain: 0.1, leastLimit: 0.9, spread: 1.25, squash: 2, ratio: 2 };
+export const constants = { gain: 0.1, leastLimit: 0.9, spread: 1.25, squash: 2, ratio: 2, scales: 8 };
 
 /** The row of an alarm that never was. */
 const never = -1_000_000;
