@@ -115,7 +115,9 @@ function compile(kind, number) {
       execFileSync(command[0], [...command.slice(1), ...args], { cwd, stdio: ["ignore", "inherit", "inherit"] });
     const calls = new Map();
     const isDetector = kind === "DETECTOR";
-    const parts = [["wasm", isDetector ? "-O3" : "-Oz"], ...(isDetector ? [] : [["wasm-rows", process.env.ROWS ?? "-O2"]])];
+    const parts = [["wasm", isDetector ? "-O3" : "-Oz"]];
+    if (!isDetector) parts.push(["wasm-rows", process.env.ROWS ?? "-O2"]);
+    if (isDetector || kind === "CLASSIFIER") parts.push(["wasm-sound", "-O2"]);
     for (const [part, level] of parts) {
       run(compiler, level, "-S", `${part}.c`, "-o", `${part}.s`);
       run(compiler, level, "-c", `${part}.c`, "-o", `${part}.o`);

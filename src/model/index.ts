@@ -74,3 +74,4 @@ export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReser
 export type { TableNames } from "./table-names.js";
 export { packageVersion } from "./version.js";
 export { saveWasm, toWasm, type WasmExportOptions, type WasmFiles } from "./wasm/index.js";
+export type { SoundOptions } from "./wasm/sound.js";

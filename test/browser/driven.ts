@@ -2,7 +2,7 @@
 // opened, and programs run in them.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, type ServerResponse } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -60,11 +60,25 @@ async function endGroup(child: ChildProcess): Promise<void> {
   await ended;
 }
 
+/** Preferences of Firefox by their names, and more variables of its environment. */
+export interface FirefoxOptions {
+  readonly preferences?: Readonly<Record<string, string | number | boolean>>;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /** A headless Firefox with a profile of its own, and what ends it. */
-function startFirefox(...words: readonly string[]) {
+function startFirefox({ preferences = {}, environment }: FirefoxOptions, ...words: readonly string[]) {
   const profile = mkdtempSync(join(tmpdir(), "spillway-firefox-"));
+  const lines = Object.entries(preferences).map(
+    (preference) => `user_pref(${preference.map((part) => JSON.stringify(part)).join(", ")});\n`,
+  );
+  writeFileSync(join(profile, "user.js"), lines.join(""));
   const options = ["--headless", "--no-remote", "--profile", profile, ...words];
-  const child = spawn("firefox-esr", options, { stdio: ["ignore", "ignore", "pipe"], detached: true });
+  const child = spawn("firefox-esr", options, {
+    stdio: ["ignore", "ignore", "pipe"],
+    detached: true,
+    env: { ...process.env, ...environment },
+  });
   const close = async () => {
     await endGroup(child);
     rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
@@ -105,7 +119,7 @@ export async function openFirefoxAlone(): Promise<Driven> {
     async goto(url) {
       await end();
       waiting = undefined;
-      end = startFirefox(`${url}#http://127.0.0.1:${(relay.address() as AddressInfo).port}`).close;
+      end = startFirefox({}, `${url}#http://127.0.0.1:${(relay.address() as AddressInfo).port}`).close;
       await once(relay, "asked");
     },
     async evaluate(body) {
@@ -124,8 +138,8 @@ export async function openFirefoxAlone(): Promise<Driven> {
 }
 
 /** Firefox, headless, over WebDriver BiDi. */
-export async function openFirefox(): Promise<Driven> {
-  const { child, close } = startFirefox("--remote-debugging-port=0");
+export async function openFirefox(firefox: FirefoxOptions = {}): Promise<Driven> {
+  const { child, close } = startFirefox(firefox, "--remote-debugging-port=0");
   try {
     const address = await new Promise<string>((resolve, reject) => {
       let said = "";

@@ -183,26 +183,36 @@ static void row_of(const view *v, const double *row, int t, double *values)
   (void)t;
 }
 
+static void begin_view(work_area *w, const view *v)
+{
+  int i;
+  for (i = 0; i < v->width; i++) w->x[i] = v->initial_state ? v->initial_state[i] : 0;
+}
+
+/* Step s of a view: the states (pass 0) or the inputs (pass 1) of a row into what is kept of them. */
+static void look_at(work_area *w, const view *v, const double *sequence, int rows, int s, int pass)
+{
+  const int t = v->backward ? rows - 1 - s : s;
+  double values[WIDTH];
+  real u[INPUTS];
+  int i;
+  row_of(v, sequence + (size_t)t * (size_t)INPUTS, t, values);
+  if (pass == 0) {
+    for (i = 0; i < INPUTS; i++) u[i] = (real)values[i];
+    advance_parts(v->parts, v->count, w->x, w->next, u, 0, (uint32_t)s);
+    for (i = 0; i < v->size; i++) values[i] = STATE(w->x[v->width - v->size + i]);
+  }
+  if (s >= WASHOUT) take(w, values, pass == 0 ? v->size : INPUTS, pass == 0 ? v->levels : v->input_levels, s == WASHOUT);
+}
+
 /* One view of a sequence: its states, and if asked for its inputs, into the sums of the readout. */
 static int look(work_area *w, const head *h, const view *v, const double *sequence, int rows, int f)
 {
-  double values[WIDTH];
-  real u[INPUTS];
-  int s, i, pass;
-  for (i = 0; i < v->width; i++) w->x[i] = v->initial_state ? v->initial_state[i] : 0;
+  int s, pass;
+  begin_view(w, v);
   for (pass = 0; pass < 1 + v->inputs; pass++) {
-    const int count = pass == 0 ? v->size : INPUTS;
-    for (s = 0; s < rows; s++) {
-      const int t = v->backward ? rows - 1 - s : s;
-      row_of(v, sequence + (size_t)t * (size_t)INPUTS, t, values);
-      if (pass == 0) {
-        for (i = 0; i < INPUTS; i++) u[i] = (real)values[i];
-        advance_parts(v->parts, v->count, w->x, w->next, u, 0, (uint32_t)s);
-        for (i = 0; i < v->size; i++) values[i] = STATE(w->x[v->width - v->size + i]);
-      }
-      if (s >= WASHOUT) take(w, values, count, pass == 0 ? v->levels : v->input_levels, s == WASHOUT);
-    }
-    f = give(w, h, count, rows - WASHOUT, f);
+    for (s = 0; s < rows; s++) look_at(w, v, sequence, rows, s, pass);
+    f = give(w, h, pass == 0 ? v->size : INPUTS, rows - WASHOUT, f);
   }
   return f;
 }
@@ -233,29 +243,31 @@ static void to_shares(const head *h, double *outputs)
   for (k = 0; k < CLASSES; k++) outputs[k] = outputs[k] / sum;
 }
 
-int model_classify(model_work *work, const double *sequence, int rows, double *shares)
+static void begin_head(work_area *w)
 {
-  double total[CLASSES], outputs[CLASSES];
-  int votes[CLASSES];
-  int m, k, v, most = 0;
-  if (rows <= WASHOUT) return -1;
-  for (k = 0; k < CLASSES; k++) {
-    total[k] = 0;
-    votes[k] = 0;
-  }
-  for (m = 0; m < MEMBERS; m++) {
-    const head *h = &heads[m];
-    int f = 0;
-    for (k = 0; k < 32 * CLASSES; k++) work->partial[k] = 0;
-    for (v = 0; v < VIEWS; v++) f = look(work, h, &views[m * VIEWS + v], sequence, rows, f);
+  int k;
+  for (k = 0; k < 32 * CLASSES; k++) w->partial[k] = 0;
+}
+
+/* What a member says once all its features are there, onto the shares and the votes of all. */
+static void end_head(const head *h, work_area *w, int f, double *total, int *votes)
+{
+  double outputs[CLASSES];
+  int k;
 #if FEATURES
-    if (FEATURES > 0) weigh_all(h, work, f);
+  if (FEATURES > 0) weigh_all(h, w, f);
 #endif
-    for (k = 0; k < CLASSES; k++) outputs[k] = sum_of_doubles(work->partial + 32 * k, 32) + h->intercept[k];
-    to_shares(h, outputs);
-    votes[largest_of(outputs)]++;
-    for (k = 0; k < CLASSES; k++) total[k] = total[k] + outputs[k];
-  }
+  for (k = 0; k < CLASSES; k++) outputs[k] = sum_of_doubles(w->partial + 32 * k, 32) + h->intercept[k];
+  to_shares(h, outputs);
+  votes[largest_of(outputs)]++;
+  for (k = 0; k < CLASSES; k++) total[k] = total[k] + outputs[k];
+  (void)f;
+}
+
+/* The class of all members together. */
+static int decide(double *total, const int *votes, double *shares)
+{
+  int k, most = 0;
   for (k = 0; k < CLASSES; k++) total[k] = total[k] / (double)MEMBERS;
   if (shares)
     for (k = 0; k < CLASSES; k++) shares[k] = total[k];
@@ -266,4 +278,23 @@ int model_classify(model_work *work, const double *sequence, int rows, double *s
       if (votes[k] != most) total[k] = -1;
   }
   return largest_of(total);
+}
+
+int model_classify(model_work *work, const double *sequence, int rows, double *shares)
+{
+  double total[CLASSES];
+  int votes[CLASSES];
+  int m, k, v;
+  if (rows <= WASHOUT) return -1;
+  for (k = 0; k < CLASSES; k++) {
+    total[k] = 0;
+    votes[k] = 0;
+  }
+  for (m = 0; m < MEMBERS; m++) {
+    int f = 0;
+    begin_head(work);
+    for (v = 0; v < VIEWS; v++) f = look(work, &heads[m], &views[m * VIEWS + v], sequence, rows, f);
+    end_head(&heads[m], work, f, total, votes);
+  }
+  return decide(total, votes, shares);
 }

@@ -143,6 +143,19 @@ constants model;
 #pragma clang attribute push(__attribute__((noinline)), apply_to = function)
 #include "numbers.c"
 #pragma clang attribute pop
+#if CLASSIFIER || DETECTOR
+#include "wasm-sound-types.c"
+
+/* max(0, 1 + decibels log(e / reference)), at most 1. */
+static void to_levels(const front *f, double *envelopes, double reference)
+{
+  int c;
+  for (c = 0; c < f->channels; c++) {
+    const double ratio = envelopes[c] / reference, level = ratio > 0 ? 1 + f->scale[0] * log_of(ratio) : 0;
+    envelopes[c] = level > 1 ? 1 : level < 0 ? 0 : level;
+  }
+}
+#endif
 #if DETECTOR
 static void model_calendar(int64_t wall, double *known);
 #include "calendar.c"
@@ -150,6 +163,19 @@ __attribute__((export_name("model_update"))) void model_update(double *state, co
 __attribute__((export_name("model_feedback"))) int model_feedback(double *state, double at, int by_time, int is_anomaly);
 __attribute__((export_name("model_begin"))) void model_begin(double *state);
 #include "detector.c"
+
+/* The state and the result lie behind a hearing. */
+void sound_frame(hearing *h, const front *f)
+{
+  double *state = FRAMES(h, f), *out = state + f->bytes / 8;
+  to_levels(f, ENVELOPES(h, f), f->scale[1]);
+  model_update(state, ENVELOPES(h, f), nothing(), nothing(), out);
+  if (out[ALARM] == 0) return;
+  h->said = (int)out[ALARM];
+  h->score = out[SCORE];
+  h->last = h->frames * f->frame * f->down / f->up;
+  h->first = (h->frames - 1) * f->frame * f->down / f->up;
+}
 #endif
 #if FORECASTER || CLASSIFIER
 #include "sums.c"
@@ -271,7 +297,7 @@ PUBLIC(forecast) int model_of_forecast(char *at, int steps, const double *outsid
 #define model_classify classify
 #include "classifier.c"
 
-__attribute__((export_name("model_classify"))) int model_of_classify(char *at, const double *sequence, int rows, double *shares)
+static model_work opened(char *at)
 {
   model_work w;
   w.x = (neuron *)(at + model.X_AT);
@@ -286,6 +312,77 @@ __attribute__((export_name("model_classify"))) int model_of_classify(char *at, c
   w.crossings = (int32_t *)(at + model.CROSSINGS_AT);
   w.partial = (double *)(at + model.PARTIAL_AT);
   w.features = (double *)(at + model.FEATURES_AT);
+  return w;
+}
+
+__attribute__((export_name("model_classify"))) int model_of_classify(char *at, const double *sequence, int rows, double *shares)
+{
+  model_work w = opened(at);
   return classify(&w, sequence, rows, shares);
+}
+
+/* ---- a word that is classified step by step: behind its shares each pass of each view has what a call works in ---- */
+
+static model_work pass_of(hearing *h, const front *f, int view_number, int pass)
+{
+  char *first = CLASSIFYING(h, f) + 8 * CLASSES;
+  const model_work shared = opened(first);
+  model_work w = opened(first + (2 * view_number + pass) * f->bytes);
+  w.partial = shared.partial;
+  w.features = shared.features;
+  return w;
+}
+
+static void step_word(hearing *h, const front *f)
+{
+  int k, pass;
+  for (k = 0; k < MEMBERS * VIEWS; k++)
+    for (pass = 0; pass < 1 + views[k].inputs; pass++) {
+      model_work w = pass_of(h, f, k, pass);
+      if (h->steps == 0 && pass == 0) begin_view(&w, &views[k]);
+      look_at(&w, &views[k], WORD(h, f), h->rows, h->steps, pass);
+    }
+  h->steps++;
+}
+
+static int end_word(hearing *h, const front *f)
+{
+  double total[CLASSES];
+  int votes[CLASSES];
+  int m, v, k, pass;
+  for (k = 0; k < CLASSES; k++) {
+    total[k] = 0;
+    votes[k] = 0;
+  }
+  for (m = 0; m < MEMBERS; m++) {
+    int from = 0;
+    for (v = 0; v < VIEWS; v++)
+      for (pass = 0; pass < 1 + views[m * VIEWS + v].inputs; pass++) {
+        const view *each = &views[m * VIEWS + v];
+        model_work w = pass_of(h, f, m * VIEWS + v, pass);
+        if (v == 0 && pass == 0) begin_head(&w);
+        from = give(&w, &heads[m], pass == 0 ? each->size : INPUTS, h->rows - WASHOUT, from);
+        if (v == VIEWS - 1 && pass == each->inputs) end_head(&heads[m], &w, from, total, votes);
+      }
+  }
+  return decide(total, votes, (double *)CLASSIFYING(h, f));
+}
+
+void sound_rows(hearing *h, const front *f, int most)
+{
+  int left;
+  if (h->levels < h->rows) {
+    for (left = 4 * most; left > 0 && h->levels < h->rows; left--, h->levels++)
+      to_levels(f, WORD(h, f) + h->levels * INPUTS, h->top);
+    return;
+  }
+  if (h->steps < h->rows) {
+    for (left = most; left > 0 && h->steps < h->rows; left--) step_word(h, f);
+    return;
+  }
+  if (h->rows > WASHOUT) h->said = 1 + end_word(h, f);
+  h->first = h->word_first;
+  h->last = h->word_last;
+  h->rows = 0;
 }
 #endif

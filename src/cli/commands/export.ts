@@ -11,6 +11,7 @@ import {
   type Forecaster,
   loadModel,
   type OnnxOptions,
+  type SoundOptions,
   saveC,
   saveOnnx,
   saveWasm,
@@ -31,11 +32,11 @@ export interface ExportFlags extends COptions, OnnxOptions {
 /** Writes the files, and gives what is printed. */
 export async function exportModel(path: string, { to, out, name, use, stateful }: ExportFlags): Promise<string> {
   const file = await modelFileOf(path);
-  const { model, close } = await opened(file);
+  const { model, sound, close } = await opened(file);
   try {
     await ensureFolder(out);
     if (to === "c") return (await saveC(out, model, { name })).map(normalize).join("\n");
-    if (to === "wasm") return (await saveWasm(out, model, { name })).map(normalize).join("\n");
+    if (to === "wasm") return (await saveWasm(out, model, { name, sound })).map(normalize).join("\n");
     const graph = join(out, `${name}.onnx`);
     await saveOnnx(graph, model, { use, stateful });
     return graph;
@@ -46,7 +47,15 @@ export async function exportModel(path: string, { to, out, name, use, stateful }
 
 interface Opened {
   readonly model: Forecaster | Classifier | AnomalyDetector;
+  /** The cochleagram that a pipeline classifies. */
+  readonly sound?: SoundOptions | undefined;
   close(): Promise<void>;
+}
+
+function soundOf({ parameters: { encoder } }: Pipeline): SoundOptions | undefined {
+  if (encoder?.type !== "cochleagram") return undefined;
+  const { type: _, ...sound } = encoder;
+  return sound;
 }
 
 /** The forecaster or classifier of a file, a pipeline's too. @throws FileError, ArgumentError */
@@ -54,7 +63,7 @@ async function opened(file: string): Promise<Opened> {
   const { kind } = await decodeModelFile(await readBytes(file), file);
   if (kind === "pipeline") {
     const pipeline = await Pipeline.load(file, { engine: "reference" });
-    return { model: pipeline.classifier, close: () => pipeline.dispose() };
+    return { model: pipeline.classifier, sound: soundOf(pipeline), close: () => pipeline.dispose() };
   }
   const loaded = await loadModel(file, { engine: "reference" });
   if (loaded.kind === "forecaster") return { model: loaded.forecaster, close: () => loaded.forecaster.dispose() };

@@ -9,8 +9,13 @@ export async function load(source) {
   const bytes = !isNamed ? source : fs ? fs.readFileSync(source) : await (await fetch(source)).arrayBuffer();
   const module = await WebAssembly.compile(bytes);
   const about = JSON.parse(new TextDecoder().decode(WebAssembly.Module.customSections(module, "spillway")[0]));
-  const wasm = (await WebAssembly.instantiate(module)).exports;
-  const rows = (about.free + about.bytes + 15) & -16; // behind the state: rows that go in and out
+  return open(await WebAssembly.instantiate(module), about);
+}
+
+function open({ exports: wasm }, about) {
+  const behind = (at, bytes) => (at + bytes + 15) & -16;
+  const ear = behind(about.free, about.bytes); // what is kept between blocks of sound
+  const block = behind(ear, about.sound?.bytes ?? 0), rows = behind(block, about.sound ? 512 : 0); // rows that go in and out
   const numbers = (at, count) => {
     const short = at + 8 * count - wasm.memory.buffer.byteLength;
     if (short > 2 ** 32) throw new RangeError(\`\${count} numbers are more than a memory holds\`);
@@ -22,10 +27,24 @@ export async function load(source) {
     numbers(at, count).set(values);
     return at + 8 * count;
   };
-  return { classifier, detector, forecaster }[about.kind](wasm, about, rows, numbers, put);
+  let samples;
+  const hear = (heard) => (given) => { // gives what was heard, if anything; else it allocates nothing
+    if (given.length > 128) throw new RangeError(\`a block has \${given.length} samples; it takes at most 128\`);
+    if (!samples?.length) samples = new Float32Array(wasm.memory.buffer, block, 128);
+    samples.set(given);
+    const said = wasm.model_hear(ear, about.sound.front, block, given.length);
+    if (said === 0) return undefined;
+    const [first, last, score] = numbers(ear, 3);
+    return { ...heard(said, score), first, last };
+  };
+  if (about.sound) {
+    numbers(rows, 0);
+    new Uint8Array(wasm.memory.buffer, ear, rows - ear).fill(0);
+  }
+  return { classifier, detector, forecaster }[about.kind](wasm, about, rows, numbers, put, about.sound && { at: ear + about.sound.model, hear });
 }
 
-function detector(wasm, about, rows, numbers, put) {
+function detector(wasm, about, rows, numbers, put, sound) {
   const { free, bytes, kept, columns } = about;
   const causes = [undefined, "novelty", "stuck", "surprise", "missing"];
   const width = columns.length;
@@ -33,8 +52,10 @@ function detector(wasm, about, rows, numbers, put) {
   const state = () => new Uint8Array(wasm.memory.buffer, free, kept);
   const begin = () => wasm.model_begin(free);
   begin();
+  if (sound) wasm.model_begin(sound.at);
+  const alarm = (said, score) => ({ alarm: causes[said], score });
   return {
-    about, begin,
+    about, begin, ...(sound && { hear: sound.hear(alarm) }),
     get state() { return state().slice(); },
     set state(given) {
       if (given.length !== kept) throw new RangeError(\`a state has \${kept} bytes, and this one \${given.length}\`);
@@ -56,9 +77,10 @@ function detector(wasm, about, rows, numbers, put) {
   };
 }
 
-function classifier(wasm, about, rows, numbers, put) {
+function classifier(wasm, about, rows, numbers, put, sound) {
   const { free, channels, classes } = about;
-  return { about, classify(sequence) { // one array of channels a row; undefined if the washout takes all
+  const word = (said) => ({ label: classes[said - 1], shares: [...numbers(sound.at, classes.length)] });
+  return { about, ...(sound && { hear: sound.hear(word) }), classify(sequence) { // one array of channels a row; undefined if the washout takes all
     const shares = rows, from = rows + 8 * classes.length;
     numbers(from, sequence.length * channels);
     sequence.forEach((row, t) => put(from + 8 * channels * t, row, channels));
@@ -118,3 +140,52 @@ function forecaster(wasm, about, rows, numbers, put) {
   };
 }
 `;
+
+/** A model as one file for an `AudioWorklet`, which is also the module that a page imports. */
+export const workletProgram = (
+  module: Uint8Array,
+  about: object,
+): string => `// A model that hears, for an AudioWorklet; written by Spillway.
+const about = ${JSON.stringify(about)};
+
+// Gives a node to connect a source to, such as a microphone's, and calls \`heard\` with { label, shares, first, last } of each word, or
+// { alarm, score, first, last } of each alarm; first and last are in samples since the node was made.
+export async function listen(context, heard) {
+  const { inputRate } = about.sound;
+  if (context.sampleRate !== inputRate) throw new RangeError(\`the context has \${context.sampleRate} samples a second; the model takes \${inputRate}\`);
+  await context.audioWorklet.addModule(import.meta.url);
+  const mono = { channelCount: 1, channelCountMode: "explicit" };
+  const node = new AudioWorkletNode(context, about.name, { numberOfInputs: 1, numberOfOutputs: 1, outputChannelCount: [1], ...mono });
+  node.port.onmessage = ({ data }) => heard(data);
+  node.connect(context.destination); // its output is silence; a node that leads nowhere may not run
+  return node;
+}
+
+if (globalThis.registerProcessor) {
+  const module = new WebAssembly.Module(decoded("${base64(module)}"));
+  registerProcessor(about.name, class extends AudioWorkletProcessor {
+    model = open(new WebAssembly.Instance(module), about);
+    silence = new Float32Array(128);
+    process(inputs) {
+      const heard = this.model.hear(inputs[0].length > 0 ? inputs[0][0] : this.silence);
+      if (heard) this.port.postMessage(heard);
+      return true;
+    }
+  });
+}
+
+function decoded(text) {
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const length = (text.length / 4) * 3 - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
+  const out = new Uint8Array(length + 3);
+  for (let k = 0, at = 0; k < text.length; k += 4) {
+    const [a, b, c, d] = [0, 1, 2, 3].map((i) => Math.max(0, letters.indexOf(text[k + i])));
+    out.set([(a << 2) | (b >> 4), (b << 4) | (c >> 2), (c << 6) | d], at);
+    at += 3;
+  }
+  return out.subarray(0, length);
+}
+
+${hostProgram.slice(hostProgram.indexOf("function open("))}`;
+
+const base64 = (bytes: Uint8Array): string => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));

@@ -1,7 +1,8 @@
 // Trained forecasters and classifiers as one WebAssembly module each, to run where a page or a
 // program has nothing else of this package: the exported C, compiled here, whose arrays are data
 // of the module, and a host of some sixty lines of JavaScript that calls it.
-import { option, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { ArgumentError } from "@spillway/core/errors.js";
+import { object, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { AnomalyDetector } from "../anomaly/detector.js";
 import { checkKind, type ExportedModel } from "../c/refuse.js";
@@ -10,24 +11,33 @@ import { decodeClassifier } from "../classifier/file.js";
 import { decodeForecaster } from "../forecaster/file.js";
 import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
-import { hostProgram } from "./host.js";
-import { classifierModule, detectorFile, forecasterModule } from "./module.js";
+import { hostProgram, workletProgram } from "./host.js";
+import { classifierModule, detectorFile, forecasterModule, type WasmModule } from "./module.js";
+import { type ResolvedSound, type SoundOptions, soundTable } from "./sound.js";
 
 /** A model as a WebAssembly module: what belongs into NAME.wasm and NAME.js. */
 export interface WasmFiles {
   readonly module: Uint8Array;
   readonly host: string;
+  /** With `sound`, what belongs into NAME.worklet.js: all of it, for an `AudioWorklet`. */
+  readonly worklet?: string;
 }
 
 /** How a module is written. */
 export interface WasmExportOptions {
   /** The files' name; default "model". */
   readonly name?: string | undefined;
+  /**
+   * What a classifier or detector hears: the host then has `hear(samples)`, and NAME.worklet.js is
+   * written, one file for a browser's `AudioWorklet`. A forecaster is refused.
+   */
+  readonly sound?: SoundOptions | undefined;
 }
 
 /** The options of `saveWasm`. */
 export const wasmTable = {
   name: option(text(), "model", "The files' name."),
+  sound: optional(object(soundTable), "What a classifier or detector hears, in an AudioWorklet too."),
 } satisfies TableOf<WasmExportOptions>;
 
 /**
@@ -36,34 +46,46 @@ export const wasmTable = {
  *
  * The host exports `load(source)`: of a forecaster it gives `predict`, `observe`, `teach`,
  * `calendar`, `forecast`, `begin`, `reset` and `state`, of a classifier `classify`, of a detector
- * `update`, `feedback`, `begin` and `state`.
+ * `update`, `feedback`, `begin` and `state`. With `sound` the last two also have `hear(samples)`,
+ * which takes a block of at most 128 samples and gives the word or alarm that it ended, if any.
+ * NAME.worklet.js exports `listen(context, heard)`, which gives an `AudioWorkletNode` to connect a
+ * microphone to and calls `heard` with each.
  * @throws NotFittedError; ArgumentError for a model of another kind, or what C does not hold
  * (`toC`)
  */
-export async function toWasm(model: ExportedModel): Promise<WasmFiles> {
+export async function toWasm(model: ExportedModel, options: WasmExportOptions = {}): Promise<WasmFiles> {
   checkKind(model);
-  if (model instanceof AnomalyDetector) return { module: detectorFile(model.settings, model.state), host: hostProgram };
+  const { name, sound } = resolve(wasmTable, options);
+  const { module, about } = await moduleOf(model, sound);
+  return { module, host: hostProgram, ...(sound && { worklet: workletProgram(module, { ...about, name }) }) };
+}
+
+async function moduleOf(model: ExportedModel, sound: ResolvedSound | undefined): Promise<WasmModule> {
+  if (model instanceof AnomalyDetector) return detectorFile(model.settings, model.state, sound);
   const bytes = await model.toBytes();
-  const note = { version: packageVersion };
-  const module =
-    model instanceof Classifier
-      ? classifierModule(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), note)
-      : forecasterModule(await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster"), {
-          ...note,
-          calendar: model.calendar,
-        });
-  return { module, host: hostProgram };
+  const version = packageVersion;
+  if (model instanceof Classifier)
+    return classifierModule(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), {
+      version,
+      sound,
+    });
+  if (sound) throw ArgumentError.because("a forecaster hears nothing: sound is for classifiers and detectors", { field: "sound" });
+  const parts = await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster");
+  return forecasterModule(parts, { version, calendar: model.calendar });
 }
 
 /**
- * Writes `toWasm()` to NAME.wasm and NAME.js in a folder, each whole or not at all (Node), and
- * gives their paths. @throws FileError, and what toWasm throws
+ * Writes `toWasm()` to NAME.wasm and NAME.js in a folder, with `sound` also NAME.worklet.js, each
+ * whole or not at all (Node), and gives their paths. @throws FileError, and what toWasm throws
  */
 export async function saveWasm(folder: string, model: ExportedModel, options: WasmExportOptions = {}): Promise<readonly string[]> {
   const { name } = resolve(wasmTable, options);
-  const { module, host } = await toWasm(model);
-  const paths = [`${folder}/${name}.wasm`, `${folder}/${name}.js`] as const;
-  await writeFileAtomic(paths[0], module);
-  await writeFileAtomic(paths[1], host);
+  const { module, host, worklet } = await toWasm(model, options);
+  const files = [["wasm", module], ["js", host], ...(worklet === undefined ? [] : [["worklet.js", worklet] as const])] as const;
+  const paths: string[] = [];
+  for (const [ending, content] of files) {
+    paths.push(`${folder}/${name}.${ending}`);
+    await writeFileAtomic(paths.at(-1)!, content);
+  }
   return paths;
 }

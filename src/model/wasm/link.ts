@@ -106,8 +106,15 @@ function moduleBytes(runtime: string): Uint8Array {
   return unpacked.get(runtime)!;
 }
 
-/** A module, and the address behind everything that is in its memory. @throws ArgumentError */
-export function link({ runtime, constants, model, stack, calls, without }: Linked): { readonly module: Uint8Array; readonly end: number } {
+/** A module, the address behind everything that is in its memory, and those of its tables. */
+export interface LinkedModule {
+  readonly module: Uint8Array;
+  readonly end: number;
+  address(field: Field): number;
+}
+
+/** @throws ArgumentError for a model that no memory holds */
+export function link({ runtime, constants, model, stack, calls, without }: Linked): LinkedModule {
   const { functions } = modules[runtime]!;
   const sections = sectionsOf(moduleBytes(runtime));
   const content = (id: number) => sections.find((each) => each.id === id)?.content ?? Uint8Array.of(0);
@@ -149,5 +156,5 @@ export function link({ runtime, constants, model, stack, calls, without }: Linke
   const all = sections.filter(({ id }) => id !== sectionIds.custom);
   if (!all.some(({ id }) => id === sectionIds.data)) all.push({ id: sectionIds.data, content: Uint8Array.of(0) });
   const written = all.map(({ id, content: there }) => section(id, rewritten[id]?.() ?? there));
-  return { module: joined([[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0], ...written]), end };
+  return { module: joined([[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0], ...written]), end, address: memory.address };
 }

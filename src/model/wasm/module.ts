@@ -11,7 +11,8 @@ import type { ClassifierParts } from "../classifier/file.js";
 import type { Label } from "../classifier/options.js";
 import type { ForecasterParts } from "../forecaster/file.js";
 import { customSection, joined } from "./binary.js";
-import { link } from "./link.js";
+import { type LinkedModule, link } from "./link.js";
+import { addFront, type ResolvedSound, type SoundAbout } from "./sound.js";
 
 /** What a host has to know of a forecaster. */
 interface ForecasterAbout {
@@ -36,7 +37,19 @@ interface ClassifierAbout {
   /** Values of a row. */
   readonly channels: number;
   readonly classes: readonly Label[];
+  readonly sound?: SoundAbout | undefined;
 }
+
+/** A module, and what a host has to know of it, which the module's section "spillway" holds as JSON. */
+export interface WasmModule {
+  readonly module: Uint8Array;
+  readonly about: object;
+}
+
+const described = (module: Uint8Array, about: object): WasmModule => ({
+  module: joined([module, customSection("spillway", JSON.stringify(about))]),
+  about,
+});
 
 const name = "model";
 
@@ -94,7 +107,7 @@ function offsetsOf(lengths: readonly number[]): { readonly offsets: readonly num
 export function forecasterModule(
   parts: ForecasterParts,
   note: { readonly version: string; readonly calendar: Parameters<typeof cProgram>[1]["calendar"] },
-): Uint8Array {
+): WasmModule {
   const program = cProgram(parts, { ...note, name });
   const { shape, numbers } = program;
   const fields = new Map(stateFields(shape));
@@ -135,7 +148,10 @@ export function forecasterModule(
 }
 
 /** @throws ArgumentError for what no program holds */
-export function classifierModule(parts: ClassifierParts, note: { readonly version: string }): Uint8Array {
+export function classifierModule(
+  parts: ClassifierParts,
+  note: { readonly version: string; readonly sound?: ResolvedSound | undefined },
+): WasmModule {
   const program = cClassifier(parts, { ...note, name });
   const { shape, numbers, flags } = program;
   const { channels, classes, levels, features, settings } = shape;
@@ -148,29 +164,40 @@ export function classifierModule(parts: ClassifierParts, note: { readonly versio
   ]);
   const locals = numbers["WIDTH"]! + 4 * channels + 4 * classes.length + 2 * numbers["MOST_INPUTS"]!;
   const about = { kind: "classifier", channels, classes } as const;
-  return moduleOf(program, { numbers: classifierNumbers, offsets, bytes: end, locals, calls: { classify: true } }, about);
+  const passes = 2 * numbers["MEMBERS"]! * numbers["VIEWS"]!;
+  const heard = { words: true, columns: channels, each: end, all: 8 * classes.length + passes * end };
+  const front = note.sound && addFront(note.sound, heard, program.constants);
+  const calls: Memory["calls"] = { classify: true, ...(front && { hear: true }) };
+  return moduleOf(program, { numbers: classifierNumbers, offsets, bytes: end, locals, calls, front }, about);
 }
 
 /** A detector's program, and where its state may lie. @param state what `begin` sets, if any */
-export function detectorModule(settings: AnomalySettings, state?: Float64Array): ReturnType<typeof link> {
-  const { constants, numbers, pointers } = detectorProgram(settings, state);
+export function detectorModule(settings: AnomalySettings, state?: Float64Array): LinkedModule {
+  return linkedDetector(settings, detectorProgram(settings, state), state ? ["model_begin"] : []);
+}
+
+function linkedDetector(settings: AnomalySettings, program: ReturnType<typeof detectorProgram>, more: readonly string[]): LinkedModule {
+  const { constants, numbers, pointers } = program;
   return link({
     ...{ runtime: "detector-double", constants, model: [...Object.values(numbers), ...Object.values(pointers)] },
     stack: 4096 + 40 * settings.columns.length,
-    calls: new Set(["model_update", "model_feedback", ...(state ? ["model_begin"] : [])]),
+    calls: new Set(["model_update", "model_feedback", ...more]),
     without: new Set(),
   });
 }
 
-/** A detector's module as a file, with what its host has to know of it. */
-export function detectorFile(settings: AnomalySettings, state: Float64Array): Uint8Array {
-  const { module, end } = detectorModule(settings, state);
+/** A detector's module as a file, with what its host has to know of it. @throws ArgumentError */
+export function detectorFile(settings: AnomalySettings, state: Float64Array, sound: ResolvedSound | undefined): WasmModule {
+  const program = detectorProgram(settings, state);
   const { columns } = settings;
   const { length, kept } = layoutOf(settings);
-  return joined([
-    module,
-    customSection("spillway", JSON.stringify({ kind: "detector", columns, free: end, bytes: 8 * length, kept: 8 * kept })),
-  ]);
+  const heard = { words: false, columns: columns.length, each: 8 * length, all: 8 * (length + 6 + 6 * columns.length) };
+  const front = sound && addFront(sound, heard, program.constants);
+  const linked = linkedDetector(settings, program, ["model_begin", ...(front ? ["model_hear"] : [])]);
+  return described(linked.module, {
+    ...{ kind: "detector", columns, free: linked.end, bytes: 8 * length, kept: 8 * kept },
+    ...(front && { sound: { ...front, front: linked.address({ to: "front" }) } }),
+  });
 }
 
 interface Memory {
@@ -182,25 +209,29 @@ interface Memory {
   readonly locals: number;
   /** Exported functions, and what a model has to have for each. */
   readonly calls: Readonly<Record<string, string | true>>;
+  readonly front?: Omit<SoundAbout, "front"> | undefined;
 }
 
 /** A host also has to know where memory is free, and the bytes of a state or of what a call works in. */
 function moduleOf(
   program: Program,
-  { numbers, offsets, bytes, locals, calls }: Memory,
+  { numbers, offsets, bytes, locals, calls, front }: Memory,
   about: ForecasterAbout | ClassifierAbout,
-): Uint8Array {
+): WasmModule {
   const { kind, constants, flags, pointers } = program;
   const isInteger = flags.has("INTEGER");
   const has = (flag: string): boolean =>
-    flags.has(flag) || (program.numbers[flag] ?? 0) !== 0 || (flag === "FILLING" && (has("FILLS") || has("FILLS_FED")));
+    flags.has(flag) ||
+    (flag === "LOG" && front !== undefined) ||
+    (program.numbers[flag] ?? 0) !== 0 ||
+    (flag === "FILLING" && (has("FILLS") || has("FILLS_FED")));
   const stored = new Set(constants.tables.find((table) => table.name === "reservoirs")!.rows.map((row) => row[4] as number));
   const without = [
     ...Object.entries(calledFor).flatMap(([flag, functions]) => (has(flag) ? [] : functions)),
     ...rowsFor(isInteger).filter((_, k) => !stored.has(k)),
   ];
   const isPlain = kind === "forecaster" && !beyondPlain.some(has);
-  const { module, end } = link({
+  const { module, end, address } = link({
     runtime: `${isPlain ? "plain" : kind}-${isInteger ? "integer" : flags.has("DOUBLE") ? "double" : "single"}`,
     constants,
     model: [...numbers.map((number) => program.numbers[number]!), ...offsets, ...Object.values(pointers)],
@@ -208,5 +239,6 @@ function moduleOf(
     calls: new Set(Object.entries(calls).flatMap(([call, flag]) => (flag === true || has(flag) ? [`model_${call}`] : []))),
     without: new Set(without),
   });
-  return joined([module, customSection("spillway", JSON.stringify({ ...about, free: end, bytes }))]);
+  const sound = front && { ...front, front: address({ to: "front" }) };
+  return described(module, { ...about, free: end, bytes, ...(sound && { sound }) });
 }

@@ -32,7 +32,7 @@ export interface CochleaOptions {
   readonly reference?: number | undefined;
 }
 
-const cochleaTable = {
+export const cochleaTable = {
   sampleRate: given(positive("Hz"), "Samples a second of the sound."),
   channels: option(count(1, 10_000), 64, "F, filters from lowestHz to highestHz."),
   lowestHz: option(positive("Hz"), 100, "The centre of the first filter."),
@@ -97,6 +97,13 @@ export function filterCentres(options: CochleaOptions): Float64Array {
   return Float64Array.from({ length: channels }, (_, c) => (portableExp(low + c * step) - 1) / 0.00437);
 }
 
+/** The pole a + ib of the filter of a centre frequency, and its gain. */
+export function filterOf(centre: number, sampleRate: number): readonly [a: number, b: number, gain: number] {
+  const angle = (6.283185307179586 * centre) / sampleRate;
+  const radius = portableExp((-6.283185307179586 * 1.019 * 24.7 * (1 + 0.00437 * centre)) / sampleRate);
+  return [radius * portableCos(angle), radius * portableSin(angle), 1 - radius];
+}
+
 /** Writes the mean envelope of each frame of one filter into column `c`. */
 function envelope(
   sound: ArrayLike<number>,
@@ -106,11 +113,7 @@ function envelope(
   out: Matrix<Float64Array>,
   c: number,
 ): void {
-  const angle = (6.283185307179586 * centre) / sampleRate;
-  const radius = portableExp((-6.283185307179586 * 1.019 * 24.7 * (1 + 0.00437 * centre)) / sampleRate);
-  const a = radius * portableCos(angle);
-  const b = radius * portableSin(angle);
-  const gain = 1 - radius;
+  const [a, b, gain] = filterOf(centre, sampleRate);
   const real = new Float64Array(4);
   const imaginary = new Float64Array(4);
   let frame = 0;
