@@ -89,7 +89,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
   classify: {
     examples: ["spillway classify runs/digits new/", "spillway classify model.safetensors cases.ts --out classes.csv"],
     notes: [
-      "A folder is one case for each CSV, NPY or WAV file in it; a .ts file has many, and if it names their classes, the accuracy is printed. Recordings are encoded as those of the run were, so give the run's folder.",
+      "A folder is one case for each CSV, Parquet, NPY or WAV file in it; a .ts file has many, and if it names their classes, the accuracy is printed. Recordings are encoded as those of the run were, so give the run's folder.",
     ],
     files: [["FILE of --out", "case, class, and the probability of each class"]],
     pages: ["classification"],

@@ -189,7 +189,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
     command
       .description("name the classes of new cases with a saved classifier or pipeline")
       .argument("<model>", "a model file, or the folder of a run")
-      .argument("<data>", "the cases: a UEA .ts file, a CSV or NPY file (one case), or a folder of CSV, NPY or WAV files")
+      .argument("<data>", "the cases: a UEA .ts file, a CSV, Parquet or NPY file (one case), or a folder of such or WAV files")
       .option("-o, --out <file>", "a CSV file that receives classes and probabilities")
       .addOption(engineOption())
       .addOption(planOption())
@@ -202,7 +202,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
   detect: (command, { signal, print, exit }) =>
     command
       .description("find anomalies in a table, or in rows on standard input, at an asked rate of alarms")
-      .argument("<file>", "a CSV file; - reads lines of CSV or JSON from standard input, and writes a line for each")
+      .argument("<file>", "a CSV or Parquet file; - reads lines of CSV or JSON from standard input, and writes a line for each")
       .option("--time <column>", "the column of time stamps")
       .option("--time-unit <unit>", helpOf(timeTable.unit), (text) => timeTable.unit.read(text, "--time-unit"))
       .option("--time-format <format>", helpOf(timeTable.format), (text) => timeTable.format.read(text, "--time-format"))

@@ -3,7 +3,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { callback, type InputOf, option, optional, type Resolved, resolve, text } from "@spillway/core/options.js";
 import { quoted } from "@spillway/core/text.js";
-import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav, type UeaOptions } from "@spillway/io";
+import { isParquet, listFiles, npyToMatrix, readCsv, readNpy, readParquet, readUea, readWav, type UeaOptions } from "@spillway/io";
 import { Matrix } from "@spillway/numerics";
 import type { Label } from "../model/index.js";
 import { readSpikePattern, SpikeEventFile, type SpikeHdf5Options, type SpikePattern } from "../spikes/index.js";
@@ -98,14 +98,16 @@ export interface SeriesFolder extends FolderCases {
 }
 
 /**
- * Reads the series of a folder, a CSV or NPY file each, rows in time. @throws FileError;
+ * Reads the series of a folder, a CSV, Parquet or NPY file each, rows in time. @throws FileError;
  * ArgumentError if nothing matches, or channels differ
  */
 export async function readSeriesFolder(folder: string, options: SoundFolderOptions = {}): Promise<SeriesFolder> {
-  const found = await matching(folder, [".csv", ".npy"], resolve(soundFolderTable, options));
+  const found = await matching(folder, [".csv", ".parquet", ".npy"], resolve(soundFolderTable, options));
   const sequences: Matrix[] = [];
   for (const { path } of found) {
-    const series = path.toLowerCase().endsWith(".csv") ? (await readCsv(path)).matrix : npyToMatrix(await readNpy(path), { source: path });
+    const series = path.toLowerCase().endsWith(".npy")
+      ? npyToMatrix(await readNpy(path), { source: path })
+      : (await (isParquet(path) ? readParquet(path) : readCsv(path))).matrix;
     const first = sequences[0] ?? series;
     if (series.cols !== first.cols)
       throw ArgumentError.shape(`${path} has ${series.cols} columns and the files before ${first.cols}; a data set takes one number`);

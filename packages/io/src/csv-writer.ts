@@ -50,17 +50,23 @@ export async function writeCsv(path: string, matrix: MatrixLike, options: CsvWri
   await file.commit();
 }
 
+/** @throws ArgumentError if names or texts do not fit a matrix */
+export function checkWritten(
+  { rows, cols }: Pick<Matrix, "rows" | "cols">,
+  columns: readonly string[] | undefined,
+  text: Readonly<Record<string, readonly string[]>>,
+): void {
+  if (columns && columns.length !== cols)
+    throw ArgumentError.shape(`columns holds ${columns.length} names; the matrix has ${cols} columns`, { field: "columns" });
+  for (const [name, { length }] of Object.entries(text))
+    if (length !== rows)
+      throw ArgumentError.shape(`text column "${name}" holds ${length} cells; the matrix has ${rows} rows`, { field: "text" });
+}
+
 function* pieces(matrix: Matrix, options: CsvWriteOptions): Generator<string> {
   const { columns, text, delimiter } = resolve(csvWriteTable, options);
   const names = Object.keys(text);
-  if (columns && columns.length !== matrix.cols) {
-    throw ArgumentError.shape(`columns holds ${columns.length} names; the matrix has ${matrix.cols} columns`, { field: "columns" });
-  }
-  for (const name of names) {
-    const cells = text[name]!.length;
-    if (cells !== matrix.rows)
-      throw ArgumentError.shape(`text column "${name}" holds ${cells} cells; the matrix has ${matrix.rows} rows`, { field: "text" });
-  }
+  checkWritten(matrix, columns, text);
   let piece = columns ? `${[...names, ...columns].map((name) => csvCell(name, delimiter)).join(delimiter)}\n` : "";
   for (let r = 0; r < matrix.rows; r++) {
     const cells = names.map((name) => csvCell(text[name]![r]!, delimiter));

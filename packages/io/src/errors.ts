@@ -22,14 +22,14 @@ export class FileError extends SpillwayError {
 }
 
 /** The formats that are read here. */
-export type FileFormat = "text" | "CSV" | ".ts" | "NPY" | "NPZ" | "WAV" | "safetensors";
+export type FileFormat = "text" | "CSV" | ".ts" | "NPY" | "NPZ" | "WAV" | "safetensors" | "Parquet";
 
 /** The content of a file is not what its format takes. */
 export class FormatError extends FileError {
   override readonly name: string = "FormatError";
   readonly format: FileFormat;
   /**
-   * Where: `row` and `column` of a CSV, `line`, `case` and `channel` of a `.ts`, `tensor` of a
+   * Where: `row` and `column` of a CSV or Parquet file, `line`, `case` and `channel` of a `.ts`, `tensor` of a
    * safetensors file, as far as they are known.
    */
   readonly place: Readonly<Record<string, string | number>>;

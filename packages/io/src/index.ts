@@ -1,12 +1,12 @@
 /**
- * Files: series in (CSV, .ts, NPY, NPZ, WAV), results out (CSV, NPY, NPZ, WAV), models both ways
+ * Files: series in (CSV, Parquet, .ts, NPY, NPZ, WAV), results out (CSV, Parquet, NPY, NPZ, WAV), models both ways
  * (safetensors). Parsers take bytes or text and run in a browser; functions that take a path need
  * Node and load it when they are called.
  */
 
 export { nearNames } from "@spillway/core/near-names.js";
 export { AtomicFile, writeFileAtomic } from "./atomic.js";
-export { type CsvTable, parseCsv, readCsv } from "./csv.js";
+export { parseCsv, readCsv } from "./csv.js";
 export { type CsvColumn, csvColumns } from "./csv-columns.js";
 export { type CsvOptions, missingMarkers } from "./csv-options.js";
 export { type CsvWriteOptions, formatCsv, writeCsv } from "./csv-writer.js";
@@ -17,8 +17,11 @@ export type { MissingPolicy } from "./missing.js";
 export { decodeNpy, encodeNpy, type NpyArray, type NpySource, type NpyType, npyToMatrix, readNpy, writeNpy } from "./npy.js";
 export { NpyWriter, type NpyWriterOptions } from "./npy-writer.js";
 export { decodeNpz, encodeNpz, type NpzOptions, type NpzWriteOptions, readNpz, writeNpz } from "./npz.js";
+export { decodeParquet, isParquet, type ParquetOptions, parquetColumns, readParquet } from "./parquet.js";
+export { encodeParquet, type ParquetWriteOptions, writeParquet } from "./parquet-writer.js";
 export { decodeSafetensors, encodeSafetensors, readSafetensors, writeSafetensors } from "./safetensors.js";
 export type { SafetensorsFile, SafetensorsTensor, SafetensorsType } from "./safetensors-types.js";
+export type { CsvTable } from "./table-columns.js";
 export type { NumberArray } from "./typed-bytes.js";
 export { parseUea, readUea, type UeaDataset, type UeaOptions } from "./uea.js";
 export { decodeWav, readWav, type WavSound } from "./wav.js";

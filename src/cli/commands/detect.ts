@@ -3,7 +3,7 @@
 import "../../index.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { describe, tally, visibleLines } from "@spillway/core/text.js";
-import { readCsv, writeFileAtomic } from "@spillway/io";
+import { isParquet, readCsv, readParquet, writeFileAtomic } from "@spillway/io";
 import { AtomicFile } from "@spillway/io/atomic.js";
 import { missingMarkers } from "@spillway/io/csv-options.js";
 import { cellNumber, delimiterOf, eachRecord } from "@spillway/io/csv-records.js";
@@ -177,10 +177,11 @@ function stampOf({ wall, offsets }: TimeColumn, row: number): string {
   return formatStamp({ form: "YYYY-MM-DDThh:mm:ss.fff+hh:mm", wall: wall[row]!, offset: offsets?.[row] ?? 0 });
 }
 
-/** The rows of a CSV file. @throws FileError, FormatError */
+/** The rows of a CSV or Parquet file. @throws FileError, FormatError */
 async function tableOf(path: string, { columns, time, delimiter, decimal, times }: Asked): Promise<Source> {
   const text = time === undefined ? [] : [time];
-  const read = await readCsv(path, { columns, text, delimiter, decimal, missing: "nan" });
+  const options = { columns, text, missing: "nan" as const };
+  const read = await (isParquet(path) ? readParquet(path, options) : readCsv(path, { ...options, delimiter, decimal }));
   const labels = time === undefined ? undefined : read.text[time]!;
   const stamps = labels && readTimeColumn(labels, times, (row) => `row ${read.lines[row]}, column "${time}"`);
   return {

@@ -185,6 +185,7 @@ const fieldsOf: Readonly<Record<NonNullable<FileData["format"]>, readonly string
     ...[...tableFields, "header", "delimiter", "decimal", "thousands", "comment", "encoding", "text"],
     ...["missing", "missingMarkers", "time", "timeUnit", "timeFormat", "timeZone", "gaps", "known", "calendar", "group"],
   ],
+  parquet: [...tableFields, "text", "missing", "time", "timeUnit", "timeFormat", "timeZone", "gaps", "known", "calendar", "group"],
   npy: tableFields,
   wav: tableFields,
   ts: ["missing"],
@@ -226,11 +227,11 @@ async function loadCases(data: FileData, path: string, testPath: string | undefi
   return { kind: "cases", train, test, classes: train.classes, summary };
 }
 
-function formatOf(path: string): "csv" | "npy" | "ts" | "wav" {
+function formatOf(path: string): NonNullable<FileData["format"]> {
   const ending = /\.([A-Za-z]+)$/.exec(path)?.[1]?.toLowerCase();
-  if (ending === "csv" || ending === "npy" || ending === "ts" || ending === "wav") return ending;
+  if (ending === "csv" || ending === "parquet" || ending === "npy" || ending === "ts" || ending === "wav") return ending;
   if (ending === "txt" || ending === "tsv" || ending === "dat") return "csv";
-  throw new ArgumentError("data.format", undefined, `csv, npy, ts or wav, since the name ${JSON.stringify(path)} does not say it`);
+  throw new ArgumentError("data.format", undefined, `csv, parquet, npy, ts or wav, since the name ${JSON.stringify(path)} does not say it`);
 }
 
 /** Several series are for forecasts alone. */

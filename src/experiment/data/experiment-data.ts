@@ -19,7 +19,7 @@ export interface SeriesData extends SeriesPart {
   /** The time stamps of the test file. */
   readonly testAxis?: TimeAxis | undefined;
   readonly names: readonly string[];
-  /** What a model file keeps of a CSV file's columns. */
+  /** What a model file keeps of a table's columns. */
   readonly kept?: TableNames | undefined;
   /** Step, span and gaps of the time stamps, in words. */
   readonly timesSaid?: string | undefined;

@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav } from "@spillway/io";
+import { listFiles, npyToMatrix, readCsv, readNpy, readParquet, readUea, readWav } from "@spillway/io";
 import type { Matrix } from "@spillway/numerics";
 import { encoders } from "../../spikes/index.js";
 import type { OpenExperiment } from "../description/description.js";
@@ -19,11 +19,11 @@ export interface NewCases {
   readonly labels: readonly string[];
 }
 
-const formats = [".csv", ".npy", ".wav"];
+const formats = [".csv", ".parquet", ".npy", ".wav"];
 
 /**
- * Reads the cases of a UEA .ts file, of a CSV, NPY or WAV file (one case), or of all such files of a
- * folder. @param run the folder of the run whose model names them: its encoder turns them into spikes
+ * Reads the cases of a UEA .ts file, of a CSV, Parquet, NPY or WAV file (one case), or of all such
+ * files of a folder. @param run the folder of the run whose model names them: its encoder turns them into spikes
  * @throws FileError, ExperimentError for what the encoder of the run cannot take alone
  */
 export async function readNewCases(path: string, run?: string): Promise<NewCases> {
@@ -56,6 +56,7 @@ async function readCases(path: string): Promise<NewCases & { readonly sampleRate
     const file = isFolder ? join(path, name) : name;
     const format = extname(file).toLowerCase();
     if (format === ".csv") sequences.push((await readCsv(file)).matrix);
+    else if (format === ".parquet") sequences.push((await readParquet(file)).matrix);
     else if (format === ".npy") sequences.push(npyToMatrix(await readNpy(file), { source: file }));
     else if (format === ".wav") {
       const sound = await readWav(file);

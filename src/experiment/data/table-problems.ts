@@ -1,8 +1,8 @@
-// Everything that keeps a CSV table from being read, in one error: each problem with the options of
+// Everything that keeps a table from being read, in one error: each problem with the options of
 // `data` that solve it, which are tried before they are proposed.
 import { SpillwayError } from "@spillway/core/errors.js";
 import { quoted } from "@spillway/core/text.js";
-import { FileError, readCsv } from "@spillway/io";
+import { FileError, isParquet, readCsv, readParquet } from "@spillway/io";
 import { parseStamp } from "../../series/time-form.js";
 import { fittingForms } from "../../series/time-formats.js";
 import type { FileData } from "../description/description.js";
@@ -96,9 +96,13 @@ async function settingsFor(given: Readonly<Record<string, unknown>>, data: FileD
 
 /** The first of some columns that holds time stamps, and their form if it is none of ISO 8601. */
 async function timeColumn(names: readonly (string | number)[], data: FileData, path: string) {
-  const { header, delimiter, comment, encoding } = data;
+  const { header, delimiter, comment, encoding, decimal } = data;
+  const read = (options: { readonly text: readonly (string | number)[]; readonly columns: readonly [] }) =>
+    (data.format === undefined ? isParquet(path) : data.format === "parquet")
+      ? readParquet(path, options)
+      : readCsv(path, { header, delimiter, comment, encoding, decimal, ...options });
   for (const name of names) {
-    const { text } = await readCsv(path, { header, delimiter, comment, encoding, decimal: data.decimal, text: [name], columns: [] });
+    const { text } = await read({ text: [name], columns: [] });
     const cells = Object.values(text)[0]!;
     if (cells.every((cell) => typeof parseStamp(cell) === "object")) return { name, form: undefined };
     const [form] = fittingForms(cells);

@@ -1,4 +1,4 @@
-// A table of an experiment, from a CSV, NPY or WAV file: its columns, the time stamps of its rows,
+// A table of an experiment, from a CSV, Parquet, NPY or WAV file: its columns, the time stamps of its rows,
 // and the series that it holds.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { quoted } from "@spillway/core/text.js";
@@ -17,6 +17,14 @@ import type { FileData } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { filledCells } from "./filled-rows.js";
 import { proposed, tableProblems } from "./table-problems.js";
+
+/** The formats of tables. */
+export type TableFormat = Exclude<NonNullable<FileData["format"]>, "ts">;
+
+/** Whether the columns of a format have names, and some of them may be text. */
+function hasNames(format: TableFormat): boolean {
+  return format === "csv" || format === "parquet";
+}
 
 /** One series of a table. */
 export interface SeriesPart {
@@ -38,7 +46,7 @@ export interface SeriesPart {
 export interface Table {
   readonly parts: readonly SeriesPart[];
   readonly names: readonly string[];
-  /** What a model file keeps of a CSV file's columns. */
+  /** What a model file keeps of a table's columns. */
   readonly kept?: TableNames | undefined;
   /** Rows of the file that are used. */
   readonly rows: number;
@@ -75,14 +83,14 @@ interface Rows {
  * Reads the columns that `data` asks for.
  * @param isForecast whether the table is the series of a forecast
  * @throws FileError, FormatError, ExperimentError naming the row for values that are not finite and
- * for time stamps out of order, repeated, of another form, or off the step; of a CSV file with all
+ * for time stamps out of order, repeated, of another form, or off the step; of a table with all
  * that keeps it from being read, and the options that solve it
  */
-export async function loadTable(data: FileData, path: string, format: "csv" | "npy" | "wav", isForecast = false): Promise<Table> {
+export async function loadTable(data: FileData, path: string, format: TableFormat, isForecast = false): Promise<Table> {
   try {
     return await readTable(data, path, format);
   } catch (error) {
-    if (format !== "csv") throw error;
+    if (!hasNames(format)) throw error;
     throw await tableProblems(error, { data, path, isForecast }, (other) => readTable(other, path, format));
   }
 }
@@ -95,10 +103,10 @@ function readingOf(data: FileData): TableReading | undefined {
   return given.length > 0 ? Object.fromEntries(given) : undefined;
 }
 
-async function readTable(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Table> {
+async function readTable(data: FileData, path: string, format: TableFormat): Promise<Table> {
   const { table, known, time, group } = await loadColumns(data, path, format);
   const kept = (columns: readonly string[]) =>
-    format === "csv"
+    hasNames(format)
       ? { columns, ...(known.length > 0 && { known }), time, timeUnit: data.timeUnit, group, reading: readingOf(data) }
       : undefined;
   if (known.length === 0) return { ...table, kept: kept(table.names) };
@@ -159,7 +167,7 @@ function missingByName({ names, missing }: Rows): Readonly<Record<string, number
 async function loadColumns(
   data: FileData,
   path: string,
-  format: "csv" | "npy" | "wav",
+  format: TableFormat,
 ): Promise<Pick<Rows, "known" | "time" | "group"> & { readonly table: Table }> {
   const rows = cutRows(await readRows(data, path, format), data, path);
   const { data: values, cols } = rows.matrix;
@@ -196,17 +204,18 @@ async function loadColumns(
   return { table: { ...common, parts, form: first!.whole.form, step, timesSaid: describeTimes(series, data) }, known, time, group };
 }
 
-async function readRows(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Rows> {
+async function readRows(data: FileData, path: string, format: TableFormat): Promise<Rows> {
   const own = data.columns ?? (data.inputs && data.targets ? [...data.inputs, ...data.targets] : undefined);
   const wanted = own && [...own, ...(data.known ?? [])];
-  if (format === "csv") {
-    const { readCsv } = await import("@spillway/io");
+  if (hasNames(format)) {
+    const { readCsv, readParquet } = await import("@spillway/io");
     const { header, delimiter, decimal, thousands, comment, encoding, missing, missingMarkers, time, group } = data;
     const text = [...new Set([time, group, ...(data.text ?? [])].filter((each) => each !== undefined))];
     // A fill must not reach from one series into another.
     const isFilled = missing === "mask" || (group !== undefined && (missing === "hold" || missing === "interpolate"));
-    const options = { header, delimiter, decimal, thousands, missingMarkers, comment, encoding, text, columns: wanted };
-    const read = await readCsv(path, { ...options, missing: isFilled ? "nan" : (missing as MissingPolicy) });
+    const options = { text, columns: wanted, missing: isFilled ? ("nan" as const) : (missing as MissingPolicy) };
+    const written = { header, delimiter, decimal, thousands, missingMarkers, comment, encoding };
+    const read = await (format === "csv" ? readCsv(path, { ...options, ...written }) : readParquet(path, options));
     const filled = isFilled && read.missing > 0 ? missingCells(read.matrix) : read.filled;
     const nameOf = (column: string | number | undefined) => (typeof column === "number" ? read.header[column]! : column);
     const cells = (column: string | number | undefined) => (column === undefined ? undefined : read.text[nameOf(column)!]);

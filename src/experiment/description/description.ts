@@ -46,7 +46,7 @@ export interface SoundData extends NamedFiles {
   readonly sounds: string;
 }
 
-/** A folder of series: CSV or NPY files, one case each. */
+/** A folder of series: CSV, Parquet or NPY files, one case each. */
 export interface SeriesFolderData extends NamedFiles {
   readonly cases: string;
 }

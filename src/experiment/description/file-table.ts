@@ -27,9 +27,9 @@ const columns = list(column, "a list of columns, by name or by index from 0, at 
 export const fileTable = {
   file: given(
     text("the path of a file"),
-    "A CSV, NPY, UEA .ts or WAV file: a path from this file's folder; npm:package/path for a file of an installed package; $NAME and \u0024{NAME:-default} for environment variables.",
+    "A CSV, Parquet, NPY, UEA .ts or WAV file: a path from this file's folder; npm:package/path for a file of an installed package; $NAME and \u0024{NAME:-default} for environment variables.",
   ),
-  format: optional(choice("csv", "npy", "ts", "wav"), "Left out, the name's ending says it."),
+  format: optional(choice("csv", "parquet", "npy", "ts", "wav"), "Left out, the name's ending says it."),
   /** A second file of the same form: the test part. */
   test: optional(text("the path of a file"), "A second file of the same form: the test part."),
   /** The columns of the series, by name or by index from 0; default all. */
@@ -49,32 +49,38 @@ export const fileTable = {
   comment: optional(text("the text that begins a comment line"), "CSV: lines that begin with this are skipped."),
   encoding: optional(text('the name of an encoding, such as "utf-8"'), "CSV: left out, UTF-8."),
   /** Columns kept as text; without `time`, the first of them labels the time axis. */
-  text: optional(columns, "CSV: columns that are not numbers."),
+  text: optional(columns, "CSV, Parquet: columns that are not numbers."),
   /** The column of time stamps. Their order and step are checked. */
-  time: optional(column, "CSV: the column of time stamps; order, step and gaps are checked, and forecasts carry their own."),
+  time: optional(column, "CSV, Parquet: the column of time stamps; order, step and gaps are checked, and forecasts carry their own."),
   /** The unit of time stamps that are numbers. */
-  timeUnit: optional(timeTable.unit, "CSV: the unit of time stamps that are numbers, which count from 1970: seconds or milliseconds."),
+  timeUnit: optional(
+    timeTable.unit,
+    "CSV, Parquet: the unit of time stamps that are numbers, which count from 1970: seconds or milliseconds.",
+  ),
   /** How time stamps are written, such as "DD.MM.YYYY hh:mm"; default a form of ISO 8601. */
-  timeFormat: optional(timeTable.format, "CSV: how time stamps are written, such as DD.MM.YYYY hh:mm; left out, a form of ISO 8601."),
+  timeFormat: optional(
+    timeTable.format,
+    "CSV, Parquet: how time stamps are written, such as DD.MM.YYYY hh:mm; left out, a form of ISO 8601.",
+  ),
   /** The time zone whose clock the time stamps show, such as "Europe/Berlin". */
   timeZone: optional(
     timeTable.zone,
-    "CSV: the time zone whose clock the time stamps show, through its daylight saving time; left out, UTC or what a stamp says.",
+    "CSV, Parquet: the time zone whose clock the time stamps show, through its daylight saving time; left out, UTC or what a stamp says.",
   ),
   /** What becomes of rows that are missing in time; default "error". */
   gaps: optional(
     gapKind,
-    "CSV: rows that are missing in time are refused (error, the default), filled by a line (interpolate) or the last row (hold), or end a series (split).",
+    "CSV, Parquet: rows that are missing in time are refused (error, the default), filled by a line (interpolate) or the last row (hold), or end a series (split).",
   ),
   /** Columns that are known beforehand, for the row that is forecast too. */
-  known: optional(columns, "CSV: columns that are known beforehand, for the rows that are forecast too; for forecasts."),
+  known: optional(columns, "CSV, Parquet: columns that are known beforehand, for the rows that are forecast too; for forecasts."),
   /** What of the calendar is known beforehand, by the column of time stamps. */
   calendar: optional(
     calendarKind,
-    "CSV: what of the calendar is known beforehand, by the time stamps: hour, weekday, yearday, or {holidays: days}; for forecasts.",
+    "CSV, Parquet: what of the calendar is known beforehand, by the time stamps: hour, weekday, yearday, or {holidays: days}; for forecasts.",
   ),
   /** The column that tells several series apart, which are in one table. */
-  group: optional(column, "CSV: the column that tells several series apart, which are in one table; for forecasts."),
+  group: optional(column, "CSV, Parquet: the column that tells several series apart, which are in one table; for forecasts."),
   missing: option(
     choice("error", "interpolate", "hold", "mask", "drop"),
     "error",

@@ -83,7 +83,7 @@ const bins = {
 export const fromSounds = object({ sounds: given(text("the path of a folder"), "A folder of WAV files: a path as for file."), ...named });
 
 export const fromCases = object({
-  cases: given(text("the path of a folder"), "A folder of CSV or NPY files, a case each, rows in time: a path as for file."),
+  cases: given(text("the path of a folder"), "A folder of CSV, Parquet or NPY files, a case each, rows in time: a path as for file."),
   ...named,
 });
 

@@ -5,7 +5,7 @@ import { count } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { nearNames } from "@spillway/core/near-names.js";
 import { quoted } from "@spillway/core/text.js";
-import { type CsvTable, csvColumns, parseCsv, readText } from "@spillway/io";
+import { type CsvTable, csvColumns, isParquet, parquetColumns, parseCsv, readParquet, readText } from "@spillway/io";
 import { fillMissing, holdMissing, missingCells } from "@spillway/io/missing.js";
 import type { TableNames } from "../../model/table-names.js";
 import { Matrix } from "@spillway/numerics";
@@ -93,6 +93,10 @@ export async function readRowsToCome(path: string, wanted: Wanted, reading: Read
 }
 
 async function readTable(path: string, wanted: Wanted, { time, decimal: asked }: Reading, predicted: number) {
+  if (isParquet(path)) {
+    const columns = columnsOf(await parquetColumns(path), path, wanted, time, predicted);
+    return { table: await readParquet(path, { ...asRead(columns), missing: "nan" }), columns };
+  }
   const { encoding, ...written } = wanted.names?.reading ?? {};
   const csv = { ...written, ...(asked !== undefined && { decimal: asked }) };
   const text = await readText(path, "CSV", encoding);
@@ -101,14 +105,17 @@ async function readTable(path: string, wanted: Wanted, { time, decimal: asked }:
   const header = (await csvColumns(text, { ...csv, source: path, header: hasHeader })).map(({ name }) => name);
   const columns = columnsOf(header, path, wanted, time, predicted);
   const table = await parseCsv(text, {
-    columns: [...columns.columns, ...columns.known],
-    text: [columns.time, columns.group].filter((name) => name !== undefined),
+    ...asRead(columns),
     ...csv,
     header: hasHeader,
     missing: "nan",
     source: path,
   });
   return { table, columns };
+}
+
+function asRead({ columns, known, time, group }: Columns) {
+  return { columns: [...columns, ...known], text: [time, group].filter((name) => name !== undefined) };
 }
 
 function columnsOf(header: readonly string[], path: string, wanted: Wanted, asked: string | undefined, predicted: number): Columns {
