@@ -70,6 +70,7 @@ export {
   vector,
 } from "@spillway/gpu";
 export { FaultyDriver, type LaunchReport, SimulatedDriver, type SimulatedDriverOptions, simulatedDriver } from "@spillway/sim";
+export { LockedMatrix, type LockedMatrixOptions, lockedMatrix } from "../engine/cuda/locked-matrix.js";
 export { HostNeuromorphicKernels, NeuromorphicKernels, NeuromorphicOperations } from "../engine/kernels/index.js";
 export {
   binPatternsOnDevice,

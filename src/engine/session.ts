@@ -3,7 +3,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Stream } from "@spillway/gpu";
 import { type FloatArray, Matrix } from "@spillway/numerics";
-import { DeviceMatrix, type DeviceSequences, type RealValues } from "../reservoir/device-matrix.js";
+import { DeviceMatrix, DeviceSequences, type RealValues } from "../reservoir/device-matrix.js";
 import { addRows } from "../reservoir/engine/training.js";
 import type {
   AccumulateOptions,
@@ -33,6 +33,8 @@ export interface Wanted {
   readonly every: number;
   /** Where they go on the device, floor(T / every) x N; left out, they come to the host. */
   readonly into?: DeviceMatrix | undefined;
+  /** Where they go on the host: steps may put them there themselves, and then keep none. */
+  readonly onHost?: Matrix | undefined;
   /** All of them on the device, where a `StateTaker` reads them; then `every` is 0. */
   readonly there?: boolean;
 }
@@ -40,8 +42,8 @@ export interface Wanted {
 /** A chunk that is done, and where its states are. */
 export interface Chunk extends DoneChunk {
   /**
-   * States on the host, of steps `keptFrom`, `keptFrom + keptEvery`, ... of the chunk. They are
-   * written again by later chunks.
+   * States on the host, of steps `keptFrom`, `keptFrom + keptEvery`, ... of the chunk, none if they
+   * are where they were wanted. They are written again by later chunks.
    */
   readonly kept: Matrix;
   readonly keptFrom: number;
@@ -71,7 +73,8 @@ export interface StateTaker {
 }
 
 /** A batch whose states come to the host, or are taken on the device and none is returned. */
-export interface TakenBatchOptions extends BatchOptions {
+export interface TakenBatchOptions extends Omit<BatchOptions, "into"> {
+  readonly into?: readonly Matrix[] | undefined;
   readonly taker?: StateTaker | undefined;
 }
 
@@ -150,10 +153,11 @@ export class Session<C extends Chunk = Chunk> implements EngineSession {
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
     const { into, every = 1 } = options;
     const there = into instanceof DeviceMatrix ? into : undefined;
+    const onHost = into instanceof Matrix ? into : undefined;
     if (there && !this.device) throw ArgumentError.because("this engine keeps no states on a device", { field: "into" });
     await this.#runOne(sequence, options, (progress) =>
-      this.#chunks(sequence, 0, progress, { every: into ? every : 0, into: there }, (chunk) => {
-        if (into instanceof Matrix) this.#keepRows(chunk, every, into);
+      this.#chunks(sequence, 0, progress, { every: into ? every : 0, into: there, onHost }, (chunk) => {
+        if (onHost) this.#keepRows(chunk, every, onHost);
       }),
     );
   }
@@ -167,24 +171,23 @@ export class Session<C extends Chunk = Chunk> implements EngineSession {
     return values;
   }
 
-  async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
-    const { into } = options;
+  async batch(sequences: readonly SequenceInput[], { into, ...options }: BatchOptions): Promise<Matrix[]> {
     const isLast = options.keep === "last";
-    if (into) {
+    if (into instanceof DeviceSequences) {
       const { there } = this.#steps;
       if (!there) throw ArgumentError.because("this engine keeps no states on a device", { field: "into" });
       await this.#taken(there, sequences, options, there.keeper(into, sequences, isLast));
       return [];
     }
-    const together = this.#together(sequences, options);
+    const together = this.#together(sequences, { ...options, into });
     if (together) return together;
     const { size, precision } = this.model;
     const results: Matrix[] = [];
-    await this.#oneByOne(sequences, options, ({ inputs: { rows } }) => {
-      const out = Matrix.zeros(isLast ? 1 : rows, size, precision);
+    await this.#oneByOne(sequences, options, ({ inputs: { rows } }, index) => {
+      const out = into?.[index] ?? Matrix.zeros(isLast ? 1 : rows, size, precision);
       const every = isLast ? rows : 1;
       results.push(out);
-      return { every, seen: (chunk) => this.#keepRows(chunk, every, out) };
+      return { every, onHost: out, seen: (chunk) => this.#keepRows(chunk, every, out) };
     });
     return results;
   }

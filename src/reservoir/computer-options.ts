@@ -76,6 +76,12 @@ export const batchTable = {
    * the same in the memory of the device, and DeviceSequences are returned.
    */
   keep: option(choice("all", "last", "device", "deviceLast"), "all", "Every state or the last, on the host or on the device."),
+  /**
+   * Where the states go, instead of into new matrices: one T x N matrix of the model's precision a
+   * sequence (1 x N with "last"). From a device they come at the full rate into page-locked memory:
+   * `lockedMatrix`, `subarray` for each sequence.
+   */
+  into: optional(list(matrixKind, "a list of matrices", 1), "Receive the states, one a sequence, instead of new matrices."),
   /** One T x O teacher a sequence. */
   teachers: optional(list(seriesOf("T x O"), "a list of series", 1), "One teacher a sequence."),
 };

@@ -34,6 +34,7 @@ import { type EngineChoice, selectEngine } from "./engines.js";
 import type { LinearReadout } from "./features.js";
 import {
   anySeries,
+  batchTargets,
   belowOf,
   checkReadout,
   checkSequences,
@@ -192,7 +193,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     options?: ComputerBatchOptions & { readonly keep?: "all" | "last" | undefined },
   ): Promise<Matrix[]>;
   async batch(sequences: readonly SequenceLike[], options: ComputerBatchOptions = {}): Promise<Matrix[] | DeviceSequences> {
-    const { keep, teachers, ...work } = resolve(batchTable, options);
+    const { keep, teachers, into: targets, ...work } = resolve(batchTable, options);
     checkSequences(sequences, "sequences");
     if (teachers && teachers.length !== sequences.length) {
       throw ArgumentError.shape(`teachers holds ${teachers.length} series; ${sequences.length} sequences take as many`, {
@@ -202,9 +203,13 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     const place = this.#place;
     const checked = sequences.map((inputs, b) => sequenceOf(place, inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
     checkSteps(checked, "sequences");
-    if (keep !== "device" && keep !== "deviceLast") return this.#alone(() => this.#session.batch(checked, { keep, ...work }));
-    const last = keep === "deviceLast";
+    const last = keep === "last" || keep === "deviceLast";
     const rows = checked.map(({ inputs }) => (last ? 1 : inputs.rows));
+    if (keep === "all" || keep === "last") {
+      const into = targets && batchTargets(this.model, targets, rows);
+      return this.#alone(() => this.#session.batch(checked, { keep, ...work, into }));
+    }
+    if (targets) throw ArgumentError.because(`into was given beside keep ${JSON.stringify(keep)}; it takes one of the two`);
     return this.#onDevice(rows, last ? undefined : checked[0]!.inputs, 1, async (into) => {
       await this.#session.batch(checked, { keep: last ? "last" : "all", ...work, into });
       return into;

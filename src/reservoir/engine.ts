@@ -111,10 +111,10 @@ export interface BatchOptions extends WorkOptions {
   /** Keep all states of each sequence, or only the last one (1 x N). Default "all". */
   readonly keep?: "all" | "last" | undefined;
   /**
-   * Where they go on the device, one for each sequence (`EngineSession.device`); the batch then
-   * returns none.
+   * Where they go: matrices of the host, one for each sequence, which the batch returns, or on the
+   * device (`EngineSession.device`), and then it returns none.
    */
-  readonly into?: DeviceSequences | undefined;
+  readonly into?: DeviceSequences | readonly Matrix[] | undefined;
   /** The noise sequence of the first one, if they are a share of more. Default 0. */
   readonly firstSequence?: number | undefined;
   /** Devices that have a share, all of them served by this thread. Default 1. */

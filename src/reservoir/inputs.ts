@@ -156,7 +156,16 @@ export function belowOf({ below, precision }: CompositeModel | RegisteredModel, 
   return listOf(values as ArrayLike<number>, "state.below", below, "what states leave out", precision);
 }
 
-/** A matrix that takes states. @throws ArgumentError for one of another shape or precision */
+/** Matrices that take the states of sequences. @throws ArgumentError for another number, or as `statesTarget` */
+export function batchTargets(model: AnyModel, matrices: readonly Matrix[], rows: readonly number[]): readonly Matrix[] {
+  if (matrices.length !== rows.length)
+    throw ArgumentError.shape(`into holds ${matrices.length} matrices; ${count(rows.length, "sequence")} take as many`, {
+      field: "into",
+    });
+  return matrices.map((matrix, b) => statesTarget(model, matrix, rows[b]!, `into[${b}]`));
+}
+
+/** A matrix that takes states. @throws ArgumentError for one of another shape or precision, or without memory */
 export function statesTarget({ size, precision }: AnyModel, matrix: Matrix, rows: number, name: string): Matrix {
   const holds = matrix.data instanceof Float32Array ? "float32" : "float64";
   if (matrix.rows !== rows || matrix.cols !== size || holds !== precision) {
@@ -164,6 +173,8 @@ export function statesTarget({ size, precision }: AnyModel, matrix: Matrix, rows
       field: name,
     });
   }
+  if (matrix.data.length !== rows * size)
+    throw ArgumentError.because(`the memory of ${name} is gone: it was page-locked and disposed of, or transferred`, { field: name });
   return matrix;
 }
 

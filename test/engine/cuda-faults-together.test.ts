@@ -30,7 +30,7 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
     return runMembers(context, members, plan, { keep: "all", training: { targets, washout: 1, sinks }, chunkBytes: 9 * 4 * 2 * 4 });
   },
   "an ensemble that stays open": async (context) => {
-    const ensemble = openTogether(context, "sim", [of, of], { profile: true })!;
+    const ensemble = (await openTogether(context, "sim", [of, of], { profile: true }))!;
     try {
       for (let run = 0; run < 2; run++) await ensemble.run({ inputs }, { keep: "last" });
     } finally {

@@ -99,10 +99,10 @@ describe("a profile on a device", () => {
     for (const phase of ["upload", "drive", "run", "check", "download"] as const) expect(phaseOf(profile, phase)!.pieces, phase).toBe(3);
     for (const phase of ["drive", "run", "check"] as const) expect(phaseOf(profile, phase)!.milliseconds, phase).toBeGreaterThan(0);
     expect(phaseOf(profile, "run")!.steps).toBe(40);
-    // 40 x 2 inputs and 40 x 20 states in binary32, and the index of the first bad state, 8 bytes,
-    // of each chunk.
+    // 40 x 2 inputs and 40 x 20 states in binary32; the index of the first bad state, 8 bytes, of
+    // each chunk comes over with its check.
     expect(phaseOf(profile, "upload")!.bytes).toBe(40 * 2 * 4);
-    expect(phaseOf(profile, "download")!.bytes).toBe(40 * 20 * 4 + 3 * 8);
+    expect(phaseOf(profile, "download")!.bytes).toBe(40 * 20 * 4);
     expect(profile.device!.bytesToHost).toBe(40 * 20 * 4 + 3 * 8);
     expect(profile.device!.bytesToDevice).toBe(40 * 2 * 4);
     expect(profile.device!.kernels).toMatchObject({ matvec_input: 3, first_non_finite_f32: 3 });

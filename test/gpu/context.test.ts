@@ -82,21 +82,21 @@ describe("disposal", () => {
     }
   });
 
-  it("locks host memory for downloads of up to 8 MiB once, and keeps 32 MiB of it", async () => {
+  it("locks host memory for downloads of up to 32 MiB once, and keeps 40 MiB of it", async () => {
     const inner = new FakeDriver();
     const driver = new FaultyDriver(inner);
     const context = openDevice({ driver });
     const locked = () => inner.outstanding()["registered"] ?? 0;
     const stream = context.stream();
-    const [small, large] = [context.zeros("u8", 5 << 20), context.zeros("u8", 9 << 20)];
+    const [small, large] = [context.zeros("u8", 5 << 20), context.zeros("u8", 33 << 20)];
     for (let k = 0; k < 3; k++) expect((await stream.download(small)).length).toBe(5 << 20);
-    expect(driver.uses.get("cuMemHostRegister")).toBe(1);
-    await Promise.all(Array.from({ length: 7 }, () => stream.download(small)));
-    expect(driver.uses.get("cuMemHostRegister")).toBe(7);
-    expect(locked()).toBe(4);
+    expect(driver.uses.get("cuMemHostRegister")).toBe(5);
+    await Promise.all(Array.from({ length: 9 }, () => stream.download(small)));
+    expect(driver.uses.get("cuMemHostRegister")).toBe(45);
+    expect(locked()).toBe(40);
     await stream.download(large);
-    expect(driver.uses.get("cuMemHostRegister")).toBe(8);
-    expect(locked()).toBe(4);
+    expect(driver.uses.get("cuMemHostRegister")).toBe(46);
+    expect(locked()).toBe(40);
     context.dispose();
     expect(inner.outstanding()).toEqual({});
   });

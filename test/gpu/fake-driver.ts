@@ -114,6 +114,19 @@ export class FakeDriver implements Driver {
     return at;
   }
 
+  /** A CUDA_MEMCPY2D; side k begins at word 7 k. */
+  #copyRows(words: BigUint64Array): void {
+    const [width, rows] = [Number(words[14]), Number(words[15])];
+    const types = new Uint32Array(words.buffer, words.byteOffset);
+    const sides = [0, 7].map((at) => {
+      const [onHost, pitch] = [types[2 * (at + 2)] === 1, Number(words[at + 6])];
+      const bytes = (rows - 1) * pitch + width;
+      return { pitch, bytes: onHost ? this.#hostBytes(words[at + 3]!, bytes) : this.#deviceBytes(words[at + 4]!, bytes) };
+    });
+    const [from, to] = [sides[0]!, sides[1]!];
+    for (let row = 0; row < rows; row++) to.bytes.set(from.bytes.subarray(row * from.pitch, row * from.pitch + width), row * to.pitch);
+  }
+
   #make(kind: string): bigint {
     const handle = this.#take(8);
     this.#held.set(handle, { kind, context: this.#current });
@@ -279,7 +292,7 @@ export class FakeDriver implements Driver {
       cuMemcpyDtoDAsync: (to, from, bytes) => last(this.#deviceBytes(to, bytes).set(this.#deviceBytes(from, bytes)), success),
       cuMemcpyPeerAsync: (to, _there, from, _here, bytes) =>
         last(this.#deviceBytes(to, bytes).set(this.#deviceBytes(from, bytes)), success),
-      cuMemcpy2DAsync: (_copy, stream) => last(this.#uses(stream, "stream"), success),
+      cuMemcpy2DAsync: (copy, stream) => last(this.#uses(stream, "stream"), this.#copyRows(copy as BigUint64Array), success),
       cuMemsetD8Async: memset(1),
       cuMemsetD16Async: memset(2),
       cuMemsetD32Async: memset(4),

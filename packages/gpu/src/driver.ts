@@ -31,6 +31,15 @@ export interface Driver {
   textAt(address: bigint): string;
 
   /**
+   * Copies host memory on another thread: several copies at a time take about as long as one. The
+   * caller keeps the memory of both until it resolves. Left out or undefined: it cannot.
+   */
+  copyHost?(destination: Uint8Array, source: Uint8Array): Promise<void> | undefined;
+
+  /** Says that new memory will all be written: with large pages that takes less time. */
+  willWrite?(memory: Uint8Array): void;
+
+  /**
    * Whether modules must be PTX, because there is no machine code of the device; a simulated one's.
    * Default false.
    */

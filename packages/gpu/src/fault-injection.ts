@@ -69,6 +69,14 @@ export class FaultyDriver implements Driver {
     return this.#inner.textAt(address);
   }
 
+  copyHost(destination: Uint8Array, source: Uint8Array): Promise<void> | undefined {
+    return this.#inner.copyHost?.(destination, source);
+  }
+
+  willWrite(memory: Uint8Array): void {
+    this.#inner.willWrite?.(memory);
+  }
+
   get takesPtxOnly(): boolean {
     return this.#inner.takesPtxOnly ?? false;
   }

@@ -58,17 +58,17 @@ export function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n")[0]!;
 }
 
-/** A C library whose functions return a 32-bit status. */
+/** A C library whose functions return a 32-bit status; of the path null, what the process has loaded. */
 export class ForeignLibrary {
   readonly path: string;
   readonly #koffi: Koffi;
   readonly #library: ReturnType<Koffi["load"]>;
   readonly #functions = new Map<string, NativeFunction | undefined>();
 
-  constructor(path: string) {
+  constructor(path: string | null) {
     this.#koffi = loadKoffi();
     this.#library = this.#koffi.load(path);
-    this.path = path;
+    this.path = path ?? process.execPath;
   }
 
   /** The function, declared on first use; undefined if the library has none of its symbols. */

@@ -77,7 +77,8 @@ export type { CompileOutcome, CompilerLibrary } from "./nvrtc-library.js";
 export { listDevices, type OpenOptions, openDevice, openDevices, registerDriver } from "./open-device.js";
 export type { EventOptions, LabelOptions, StreamOptions, UploadOptions } from "./options.js";
 export type { ArgumentFor, ArgumentsFor, Parameter, PtxParameter, ValueFor } from "./parameters.js";
-export { PinnedBuffer } from "./pinned.js";
+export type { HostPart } from "./parts.js";
+export { isLocked, PinnedBuffer } from "./pinned.js";
 export { type GpuProbe, type NvrtcProbe, type ProbedDevice, type ProbeOptions, probe } from "./probe.js";
 export { driverForPtx, type EntryParameter, ptxEntries, ptxTarget, ptxVersion } from "./ptx-entry.js";
 export {

@@ -3,11 +3,13 @@
 import type { Driver } from "./driver.js";
 import { type DriverArguments, type DriverCall, type DriverFunction, driverCalls } from "./driver-calls.js";
 import { ForeignLibrary } from "./ffi.js";
+import { HostMemory } from "./host-memory.js";
 import { driverCandidates, loadFirst, thisPlace } from "./library-search.js";
 
 class NativeDriver implements Driver {
   readonly library: string;
   readonly #foreign: ForeignLibrary;
+  readonly #host = new HostMemory();
 
   constructor(path: string) {
     this.#foreign = new ForeignLibrary(path);
@@ -32,6 +34,14 @@ class NativeDriver implements Driver {
 
   textAt(address: bigint): string {
     return this.#foreign.textAt(address);
+  }
+
+  copyHost(destination: Uint8Array, source: Uint8Array): Promise<void> | undefined {
+    return this.#host.copy(destination, source);
+  }
+
+  willWrite(memory: Uint8Array): void {
+    this.#host.willWrite(memory);
   }
 }
 

@@ -3,7 +3,7 @@
 // memory: after `dispose` the array is empty.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { ContextCore } from "./context-core.js";
-import { type ArrayOf, arrayOf, bytesOf, type Dtype } from "./dtypes.js";
+import { type ArrayOf, arrayOf, bytesOf, type Dtype, type HostArray } from "./dtypes.js";
 import { Holding } from "./ledger.js";
 import { Owned } from "./owned.js";
 
@@ -21,14 +21,34 @@ export function alignedMemory(core: ContextCore, bytes: number): { buffer: Array
 
 interface PinnedState {
   readonly core: ContextCore;
-  /** Streams whose copies may still be under way. */
-  readonly streams: Set<bigint>;
+  /** Streams of each context whose copies may still be under way. */
+  readonly streams: Map<ContextCore, Set<bigint>>;
   readonly bytes: Uint8Array;
 }
 
+/** The state of each page-locked buffer, by its memory. */
+const lockedMemory = new WeakMap<ArrayBufferLike, PinnedState>();
+
+/** Whether the array lies in a page-locked buffer, of this context or another. */
+export const isLocked = ({ buffer }: HostArray): boolean => lockedMemory.has(buffer);
+
+function noteUse({ streams }: PinnedState, core: ContextCore, stream: bigint): void {
+  const known = streams.get(core);
+  if (known) known.add(stream);
+  else streams.set(core, new Set([stream]));
+}
+
+/** Notes a copy of a stream with an array, which its page-locked buffer's `dispose` waits for. */
+export function noteArrayUse(core: ContextCore, { buffer }: HostArray, stream: bigint): void {
+  const state = lockedMemory.get(buffer);
+  if (state) noteUse(state, core, stream);
+}
+
 /** Waits for copies. The service stream comes after all that streams which are gone were given. */
-function settle({ core, streams }: PinnedState): void {
-  for (const stream of streams) core.call("cuStreamSynchronize", core.streams.has(stream) ? stream : core.service);
+function settle({ streams }: PinnedState): void {
+  for (const [core, users] of streams)
+    if (!core.disposed && !core.loss)
+      for (const stream of users) core.call("cuStreamSynchronize", core.streams.has(stream) ? stream : core.service);
   streams.clear();
 }
 
@@ -36,6 +56,7 @@ function unlock(state: PinnedState): void {
   const { core, bytes } = state;
   settle(state);
   core.call("cuMemHostUnregister", bytes);
+  lockedMemory.delete(bytes.buffer);
   // A transfer detaches the memory: its views become empty instead of dangling.
   structuredClone(bytes.buffer, { transfer: [bytes.buffer as ArrayBuffer] });
 }
@@ -53,6 +74,7 @@ export class PinnedBuffer<T extends Dtype = Dtype> extends Owned {
     this.length = length;
     this.#array = array;
     this.#state = state;
+    lockedMemory.set(state.bytes.buffer, state);
   }
 
   /** @internal */
@@ -66,7 +88,7 @@ export class PinnedBuffer<T extends Dtype = Dtype> extends Owned {
     const { buffer, offset } = alignedMemory(core, length * bytesOf(dtype));
     const bytes = new Uint8Array(buffer, offset, length * bytesOf(dtype));
     core.call("cuMemHostRegister", bytes, bytes.byteLength, portable);
-    return new PinnedBuffer(dtype, length, arrayOf(dtype, length, buffer, offset), { core, streams: new Set(), bytes }, label);
+    return new PinnedBuffer(dtype, length, arrayOf(dtype, length, buffer, offset), { core, streams: new Map(), bytes }, label);
   }
 
   /** The memory. Its length is 0 after `dispose`. */
@@ -81,7 +103,7 @@ export class PinnedBuffer<T extends Dtype = Dtype> extends Owned {
 
   /** @internal Notes a copy of a stream, which `dispose` waits for. */
   noteUse(stream: bigint): void {
-    this.#state.streams.add(stream);
+    noteUse(this.#state, this.core, stream);
   }
 
   /**

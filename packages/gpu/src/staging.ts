@@ -1,23 +1,29 @@
 // What asynchronous reads and waits need again and again, kept for the next: events, and
 // page-locked memory that results come in by.
 import { type ContextCore, eventFlags } from "./context-core.js";
-import { type ArrayOf, arrayOf, type Dtype } from "./dtypes.js";
+import { describeCopy2D, hostSide } from "./copies.js";
+import { type ArrayOf, arrayOf, type Dtype, type HostArray } from "./dtypes.js";
 import { CudaError } from "./errors.js";
 import type { LaunchHistory } from "./launch-history.js";
 import { Holding } from "./ledger.js";
-import { alignedMemory } from "./pinned.js";
+import { blocksOf, bytesOfParts, type HostPart, type PartBlock, rowsOf } from "./parts.js";
+import { alignedMemory, isLocked, noteArrayUse } from "./pinned.js";
 import type { DeviceSlice } from "./slice.js";
 import { type AwaitedEvent, destroyEvent, waitFor } from "./waiting.js";
 
-/** Bytes of the least block. */
-const leastBlock = 1 << 20;
+/** Bytes of a block: of small transfers, and of large ones. */
+const blockSizes = [1 << 20, 4 << 20] as const;
 /**
- * Copies of up to so many bytes come through a block: to copy a MiB once more takes less time than
- * to page-lock it, which is half a millisecond on an H200's host.
+ * Blocks of one transfer: while some travel, others are copied on the host. To copy a MiB once more
+ * takes less time than to page-lock it, which is half a millisecond on an H200's host.
  */
-const mostThroughBlock = 8 << 20;
+const mostBlocks = 8;
 /** Blocks beyond so many bytes are not kept. */
-const mostKept = 32 << 20;
+const mostKept = mostBlocks * (blockSizes[0] + blockSizes[1]);
+/** What lies between two parts comes along with them, up to so many bytes. */
+const mostBetween = 1 << 16;
+/** Pieces of fewer bytes are copied by this thread: another takes some microseconds to begin. */
+const leastHandedOn = 1 << 16;
 
 /** Called right before and after a copy is given to a stream. */
 export interface CopyMarks {
@@ -25,6 +31,13 @@ export interface CopyMarks {
   before(): void;
   /** Called right after it is given, whether it is done or not. */
   after(): void;
+}
+
+/** The stream that orders copies. */
+export interface StagedOn {
+  readonly stream: bigint;
+  readonly history: LaunchHistory | undefined;
+  readonly marks?: CopyMarks | undefined;
 }
 
 /** Page-locked memory. */
@@ -58,7 +71,7 @@ export class Staging {
    * Resolves when all that the stream was given before this call is done. @throws CudaError, also
    * of that work.
    */
-  async whenDone(stream: bigint, history: LaunchHistory | undefined): Promise<void> {
+  async whenDone({ stream, history }: StagedOn): Promise<void> {
     const event = this.#takeEvent();
     try {
       this.#core.callOn(history, "cuEventRecord", event.handle, stream);
@@ -70,46 +83,141 @@ export class Staging {
 
   /**
    * A copy of device memory as it is after all that the stream was given before this call. Copies
-   * of up to 8 MiB come through a block that is kept; larger ones into the result itself,
+   * of up to 32 MiB come through blocks that are kept; larger ones into the result itself,
    * page-locked for the while.
    *
    * @throws CudaError, also of the work before.
    */
-  async download<T extends Dtype>(
-    slice: DeviceSlice<T>,
-    stream: bigint,
-    history: LaunchHistory | undefined,
-    marks?: CopyMarks,
-  ): Promise<ArrayOf<T>> {
-    const { byteLength } = slice;
-    if (byteLength === 0) return arrayOf(slice.dtype, 0);
-    return byteLength <= mostThroughBlock
-      ? this.#throughBlock(slice, stream, history, marks)
-      : this.#directly(slice, stream, history, marks);
+  async download<T extends Dtype>(slice: DeviceSlice<T>, on: StagedOn): Promise<ArrayOf<T>> {
+    if (slice.byteLength > mostBlocks * blockSizes[1]) return this.#directly(slice, on);
+    const array = arrayOf(slice.dtype, slice.length);
+    await this.toHost(slice, [{ start: 0, array }], on, true);
+    return array;
   }
 
-  async #throughBlock<T extends Dtype>(
-    slice: DeviceSlice<T>,
-    stream: bigint,
-    history: LaunchHistory | undefined,
-    marks: CopyMarks | undefined,
-  ): Promise<ArrayOf<T>> {
-    const block = this.#takeBlock(slice.byteLength);
-    if (!block) return this.#directly(slice, stream, history, marks);
-    try {
-      marks?.before();
-      this.#core.callOn(history, "cuMemcpyDtoHAsync", block.bytes, slice.address, slice.byteLength, stream);
-      marks?.after();
-      await this.whenDone(stream, history);
-      return arrayOf(slice.dtype, slice.length, block.bytes.slice(0, slice.byteLength).buffer as ArrayBuffer);
-    } finally {
-      this.#giveBack(block);
+  /**
+   * As `Stream.toHost`, of parts that were checked. With `atOnce` every copy is given to the stream
+   * before this returns.
+   */
+  async toHost(slice: DeviceSlice, parts: readonly HostPart[], on: StagedOn, atOnce = false): Promise<void> {
+    const { stream, history, marks } = on;
+    const core = this.#core;
+    for (const { array } of parts) if (array.byteLength >= blockSizes[1]) core.driver.willWrite?.(bytesOf(array));
+    marks?.before();
+    const direct = parts.filter(({ array }) => isLocked(array));
+    this.#copyRows(slice, direct, on, false);
+    const others = direct.length > 0 ? parts.filter(({ array }) => !isLocked(array)) : parts;
+    const staged = await this.#throughBlocks(others, mostBetween, on, atOnce, async (block, { from, to, pieces }, given) => {
+      core.callOn(history, "cuMemcpyDtoHAsync", block, slice.address + BigInt(from), to - from, stream);
+      given();
+      await this.whenDone(on);
+      await this.#copy(pieces.map(({ at, bytes }) => [bytes, block.subarray(at, at + bytes.byteLength)]));
+    });
+    if (!staged) this.#copyRows(slice, others, on, false);
+    if (!staged || direct.length > 0) await this.whenDone(on);
+  }
+
+  /** As `Stream.fromHost`, of parts that were checked. */
+  async fromHost(slice: DeviceSlice, parts: readonly HostPart[], on: StagedOn): Promise<void> {
+    const { stream, history, marks } = on;
+    const core = this.#core;
+    marks?.before();
+    const direct = parts.filter(({ array }) => isLocked(array));
+    this.#copyRows(slice, direct, on, true);
+    const others = direct.length > 0 ? parts.filter(({ array }) => !isLocked(array)) : parts;
+    const staged = await this.#throughBlocks(others, 0, on, false, async (block, { from, to, pieces }, given) => {
+      await this.#copy(pieces.map(({ at, bytes }) => [block.subarray(at, at + bytes.byteLength), bytes]));
+      core.callOn(history, "cuMemcpyHtoDAsync", slice.address + BigInt(from), block, to - from, stream);
+      given();
+      await this.whenDone(on);
+    });
+    if (!staged) this.#copyRows(slice, others, on, true);
+    if (!staged || direct.length > 0) await this.whenDone(on);
+  }
+
+  /** Copies parts as they lie: page-locked ones while this returns, others before. */
+  #copyRows(slice: DeviceSlice, parts: readonly HostPart[], { stream, history }: StagedOn, up: boolean): void {
+    const core = this.#core;
+    for (const { start, first, width, rows, devicePitch, hostPitch } of rowsOf(parts)) {
+      noteArrayUse(core, first, stream);
+      const address = slice.address + BigInt(start);
+      const there = { host: false, address, pitchBytes: devicePitch };
+      const here = hostSide(core.driver, first, hostPitch);
+      if (rows > 1)
+        core.callOn(
+          history,
+          "cuMemcpy2DAsync",
+          up ? describeCopy2D(here, there, width, rows) : describeCopy2D(there, here, width, rows),
+          stream,
+        );
+      else if (up) core.callOn(history, "cuMemcpyHtoDAsync", address, first, width, stream);
+      else core.callOn(history, "cuMemcpyDtoHAsync", first, address, width, stream);
     }
   }
 
-  /** A block of the least power of two that holds so many bytes, or nothing as `#lock`. */
-  #takeBlock(bytes: number): Block | undefined {
-    const size = Math.max(leastBlock, 2 ** (32 - Math.clz32(bytes - 1)));
+  /**
+   * Has blocks of parts done, as many at a time as there are pieces of page-locked memory for them.
+   * False if there are none, or with `atOnce` too few: then nothing was done.
+   */
+  async #throughBlocks(
+    parts: readonly HostPart[],
+    between: number,
+    { stream, marks }: StagedOn,
+    atOnce: boolean,
+    work: (block: Uint8Array, piece: PartBlock, given: () => void) => Promise<void>,
+  ): Promise<boolean> {
+    const core = this.#core;
+    const bytes = bytesOfParts(parts);
+    const size = bytes > mostBlocks * blockSizes[0] ? blockSizes[1] : blockSizes[0];
+    const pieces = blocksOf(parts, size, between);
+    let toGive = pieces.length;
+    const given = () => {
+      if (--toGive === 0) marks?.after();
+    };
+    if (toGive === 0) {
+      marks?.after();
+      return true;
+    }
+    const blocks: Block[] = [];
+    try {
+      const wanted = Math.min(pieces.length, mostBlocks);
+      for (let block = this.#takeBlock(size); block; block = blocks.length < wanted ? this.#takeBlock(size) : undefined) blocks.push(block);
+      if (blocks.length === 0 || (atOnce && blocks.length < pieces.length)) return false;
+      let next = 0;
+      const serve = async ({ bytes }: Block): Promise<void> => {
+        try {
+          while (next < pieces.length) await work(bytes, pieces[next++]!, given);
+        } catch (error) {
+          next = pieces.length;
+          throw error;
+        }
+      };
+      const ends = await Promise.allSettled(blocks.map(serve));
+      const failed = ends.find((end) => end.status === "rejected");
+      if (!failed) return true;
+      // What a failed piece gave to the stream may still be under way.
+      if (!core.loss && !core.disposed) core.function("cuStreamSynchronize")(stream);
+      throw failed.reason;
+    } finally {
+      for (const block of blocks) this.#giveBack(block);
+    }
+  }
+
+  /** Copies on the host: long pieces on other threads, if the driver does that. */
+  async #copy(pairs: readonly (readonly [Uint8Array, Uint8Array])[]): Promise<void> {
+    const { driver } = this.#core;
+    const copies = pairs.map(async ([to, from]) => {
+      const copying = from.byteLength >= leastHandedOn ? driver.copyHost?.(to, from) : undefined;
+      if (copying) await copying;
+      else to.set(from);
+    });
+    // The memory is in use until the last copy has ended.
+    const failed = (await Promise.allSettled(copies)).find((end) => end.status === "rejected");
+    if (failed) throw failed.reason;
+  }
+
+  /** A block of a size, or nothing as `#lock`. */
+  #takeBlock(size: number): Block | undefined {
     const kept = this.#blocks.findIndex((block) => block.bytes.byteLength === size);
     return kept < 0 ? this.#lock("staging", size) : this.#blocks.splice(kept, 1)[0];
   }
@@ -121,21 +229,16 @@ export class Staging {
     else this.#blocks.push(block);
   }
 
-  async #directly<T extends Dtype>(
-    slice: DeviceSlice<T>,
-    stream: bigint,
-    history: LaunchHistory | undefined,
-    marks: CopyMarks | undefined,
-  ): Promise<ArrayOf<T>> {
+  async #directly<T extends Dtype>(slice: DeviceSlice<T>, on: StagedOn): Promise<ArrayOf<T>> {
     const core = this.#core;
     const { dtype, length, address, byteLength } = slice;
     const block = this.#lock("download", byteLength);
     const bytes = block?.bytes ?? new Uint8Array(byteLength);
     try {
-      marks?.before();
-      core.callOn(history, "cuMemcpyDtoHAsync", bytes, address, byteLength, stream);
-      marks?.after();
-      await this.whenDone(stream, history);
+      on.marks?.before();
+      core.callOn(on.history, "cuMemcpyDtoHAsync", bytes, address, byteLength, on.stream);
+      on.marks?.after();
+      await this.whenDone(on);
     } finally {
       if (block) core.release(block.holding);
     }
@@ -161,3 +264,5 @@ export class Staging {
     return { bytes, holding };
   }
 }
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: HostArray): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength);

@@ -15,7 +15,8 @@ import { Holding } from "./ledger.js";
 import { type LabelOptions, labelTable } from "./options.js";
 import { Owned } from "./owned.js";
 import type { ArgumentsFor, Parameter } from "./parameters.js";
-import { PinnedBuffer } from "./pinned.js";
+import { bytesOfParts, checkParts, type HostPart } from "./parts.js";
+import { noteArrayUse, PinnedBuffer } from "./pinned.js";
 import { DeviceSlice, noteUse, type ReadonlyDeviceSlice, usable } from "./slice.js";
 import type { CopyMarks, Staging } from "./staging.js";
 import { status } from "./status.js";
@@ -156,6 +157,7 @@ export class Stream extends Owned {
       return array.array;
     }
     this.#notCapturing("a copy of memory that is not page-locked");
+    noteArrayUse(this.core, array, this.handle);
     return array;
   }
 
@@ -211,7 +213,41 @@ export class Stream extends Owned {
     this.#notCapturing("a download");
     const from = this.#use(source, false);
     this.meter?.noteCopy(0, from.byteLength);
-    return this.#staging.download(from, this.handle, this.history, marks);
+    return this.#staging.download(from, { stream: this.handle, history: this.history, marks });
+  }
+
+  /**
+   * Copies parts of device memory to arrays on the host, as they are after all that was given
+   * before: through page-locked memory and by several threads, and straight into arrays of page-locked
+   * memory (`lockedMatrix`, `Context.pinned`). Before it resolves the device memory must not be
+   * written again, and no array be transferred.
+   *
+   * @throws ArgumentError if parts are of another type, overlap or lie outside the memory; CudaError,
+   * also of the work before.
+   */
+  async toHost<T extends Dtype>(source: ReadonlyDeviceSlice<T>, parts: readonly HostPart[], marks?: CopyMarks): Promise<void> {
+    this.use();
+    this.#notCapturing("a download");
+    const from = this.#use(source, false);
+    checkParts(from, parts);
+    this.meter?.noteCopy(0, bytesOfParts(parts));
+    await this.#staging.toHost(from, parts, { stream: this.handle, history: this.history, marks });
+  }
+
+  /**
+   * The same in the other direction: copies arrays on the host to parts of device memory. What is
+   * given to the stream once it resolved finds them there. Until then nothing may use these parts of the memory, and
+   * the arrays must stay as they are.
+   *
+   * @throws as `toHost`.
+   */
+  async fromHost<T extends Dtype>(destination: DeviceSlice<T>, parts: readonly HostPart[]): Promise<void> {
+    this.use();
+    this.#notCapturing("an upload that is waited for");
+    const target = this.#use(destination, true);
+    checkParts(target, parts);
+    this.meter?.noteCopy(bytesOfParts(parts), 0);
+    await this.#staging.fromHost(target, parts, { stream: this.handle, history: this.history });
   }
 
   /**
@@ -365,7 +401,7 @@ export class Stream extends Owned {
   async done(): Promise<void> {
     this.use();
     this.#notCapturing("a wait");
-    await this.#staging.whenDone(this.handle, this.history);
+    await this.#staging.whenDone({ stream: this.handle, history: this.history });
   }
 
   /**

@@ -1,6 +1,6 @@
 // Runs a sequence in chunks, two under way at a time: while one is computed, the states of the one
 // before come over and are handed on.
-import type { Context, Stream } from "@spillway/gpu";
+import type { Context, HostArray, Stream } from "@spillway/gpu";
 import { type FloatArray, Matrix } from "@spillway/numerics";
 import { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import type { SequenceInput } from "../../reservoir/engine.js";
@@ -19,6 +19,8 @@ export interface ChunkTarget {
   readonly every: number;
   /** Where they go instead, on the device: floor(T / every) x N. */
   readonly into?: RealSlice | undefined;
+  /** Where they go on the host, T x N, if every state does; then a chunk has none. */
+  readonly onHost?: Matrix | undefined;
 }
 
 /** A chunk that is done. The chunk after next overwrites its states. */
@@ -84,8 +86,18 @@ export class ChunkPipeline {
     const chunk = this.#underWay.shift();
     if (!chunk) return undefined;
     await chunk.slot.copied.done();
+    const finished = this.#finished(chunk);
+    const { onHost } = this.#target;
+    if (onHost && finished.finite > 0) {
+      const { copies, clock, model } = this.#parts;
+      const values = finished.finite * model.size;
+      const states = chunk.slot.states.slice(0, values);
+      const first = chunk.from * model.size;
+      const array = onHost.data.subarray(first, first + values) as HostArray;
+      await copies.toHost(states, [{ start: 0, array }], clock?.around(copies, states.byteLength));
+    }
     this.#parts.clock?.collect();
-    return this.#finished(chunk);
+    return finished;
   }
 
   /** x before the first chunk that is under way, if there is one. */
@@ -132,16 +144,21 @@ export class ChunkPipeline {
     const { step, sequence } = this.#start;
     clock?.on(compute, "run", runSize(loop, steps));
     loop.enqueue(compute, { steps, firstStep: step + from, sequence, drive, feedback, state: device.state, states });
+    const { every, into, onHost } = this.#target;
     clock?.on(compute, "check");
     common.firstNonFinite(compute, states, slot.firstNonFinite);
+    // States go to their rows once the host knows how many are finite. That must not wait for the
+    // next chunk, as the stream of copies does.
+    if (onHost) compute.read(slot.firstNonFinite, slot.hostFirstNonFinite);
     clock?.off(compute);
-    slot.computed.record(compute);
-    copies.wait(slot.computed);
-    clock?.on(copies, "download");
-    copies.read(slot.firstNonFinite, slot.hostFirstNonFinite);
-    const { every, into } = this.#target;
+    if (!onHost) {
+      slot.computed.record(compute);
+      copies.wait(slot.computed);
+      clock?.on(copies, "download");
+      copies.read(slot.firstNonFinite, slot.hostFirstNonFinite);
+    }
     const keptFrom = every > 0 ? every - 1 - (from % every) : steps;
-    const keptRows = keptFrom < steps ? Math.floor((steps - 1 - keptFrom) / every) + 1 : 0;
+    const keptRows = !onHost && keptFrom < steps ? Math.floor((steps - 1 - keptFrom) / every) + 1 : 0;
     if (keptRows > 0) {
       const rectangle = { columns: size, rows: keptRows, sourcePitch: keptRows > 1 ? every * size : size };
       const source = states.slice(keptFrom * size);
@@ -149,8 +166,8 @@ export class ChunkPipeline {
       const there = into?.slice(first, first + keptRows * size);
       copies.copy2D(there ?? this.#buffers.hostStates()[index], source, rectangle);
     }
-    clock?.off(copies);
-    slot.copied.record(copies);
+    if (!onHost) clock?.off(copies);
+    slot.copied.record(onHost ? compute : copies);
     this.#underWay.push({ from, to, slot, index, keptFrom, keptRows: into ? 0 : keptRows });
   }
 

@@ -171,10 +171,16 @@ export class DeviceSteps implements Steps<FinishedChunk>, PipelineParts, StatePl
     throw new NonFiniteStateError(record.step, neuron);
   }
 
-  chunks(sequence: SequenceInput, { step, output }: SessionRecord, number: number, { every, into }: Wanted): Chunks<FinishedChunk> {
+  chunks(sequence: SequenceInput, { step, output }: SessionRecord, number: number, wanted: Wanted): Chunks<FinishedChunk> {
+    const { every, into } = wanted;
+    const onHost = every === 1 ? wanted.onHost : undefined;
     const start = { step, sequence: number, output: output.slice() };
     this.compute.waitFor(slicesOf([sequence]));
-    const pipeline = new ChunkPipeline(this, this.#buffersFor(sequence.inputs.rows), sequence, start, { every, into: into?.values });
+    const pipeline = new ChunkPipeline(this, this.#buffersFor(sequence.inputs.rows), sequence, start, {
+      every,
+      into: into?.values,
+      onHost,
+    });
     return {
       next: () => pipeline.next(),
       goBack: ({ finite, slot }) => {

@@ -5,6 +5,7 @@
 import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { SpillwayError } from "@spillway/core/errors.js";
 import { Matrix, stackRows } from "@spillway/numerics";
+import { DeviceSequences } from "../device-matrix.js";
 import type {
   BatchOptions,
   Engine,
@@ -141,12 +142,14 @@ class DistributedSession implements EngineSession {
   }
 
   async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
-    const shares = options.into ? [] : await this.#shares(sequences);
+    const { into } = options;
+    const shares = into instanceof DeviceSequences ? [] : await this.#shares(sequences);
     if (shares.length < 2) return this.#first.batch(sequences, options);
     const results = await runShares(shares, this.#names, stepsOfAll(sequences), options, async ({ device, from, to }, work) =>
       (await this.#session(device)).batch(sequences.slice(from, to), {
         ...options,
         ...work,
+        into: into instanceof DeviceSequences ? into : into?.slice(from, to),
         firstSequence: (options.firstSequence ?? 0) + from,
         devices: shares.length,
       }),

@@ -141,12 +141,13 @@ describe("fast arithmetic", () => {
 
   it("is for the members that allow it alone, and the plan says so", async () => {
     const [allowed, portable] = [model({ size: 24, seed: 1, arithmetic: "fast" }), model({ size: 24, seed: 1 })];
-    const detail = (of: readonly ReservoirModel[]) => {
-      const ensemble = openTogether(context, "sim", of)!;
+    const detail = async (of: readonly ReservoirModel[]) => {
+      const ensemble = (await openTogether(context, "sim", of))!;
       void ensemble.dispose();
       return ensemble.plan.details["arithmetic"];
     };
-    expect([[allowed], [allowed, portable], [portable]].map(detail)).toEqual(["fast", "fast and portable", undefined]);
+    const found = await Promise.all([[allowed], [allowed, portable], [portable]].map(detail));
+    expect(found).toEqual(["fast", "fast and portable", undefined]);
     const members = membersOf([allowed, portable], () => 5);
     const [, own] = await together(members, undefined);
     await expectReference(members.slice(1), [own!]);
@@ -255,7 +256,7 @@ describe("the engine", () => {
     const shared = model({ size: 24, seed: 1, storage: "dense" });
     const of = [shared, model({ size: 24, seed: 2, storage: "dense" }), model({ size: 30, seed: 3 }), shared];
     const before = context.held().filter(({ kind }) => kind !== "module").length;
-    const ensemble = openTogether(context, "sim", of, { profile: true })!;
+    const ensemble = (await openTogether(context, "sim", of, { profile: true }))!;
     expect(ensemble.plan.details).toMatchObject({ plan: "ensemble", reservoirs: 4, weights: "kept on the device" });
     const opened = ensemble.profile!()!.device!.bytesToDevice;
     // W, W_in, b and a, the noise level and its keys, which members of one model have once, and N
@@ -282,7 +283,7 @@ describe("the engine", () => {
     const small = openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 20 }), onLeak: () => undefined });
     const of = Array.from({ length: 30 }, (_, seed) => model({ size: 100, seed, storage: "dense", spectralRadius: null }));
     const inputs = randomMatrix(2, 1, "float32", 3);
-    const ensemble = openTogether(small, "sim", of)!;
+    const ensemble = (await openTogether(small, "sim", of))!;
     expect(ensemble.plan).toMatchObject({ bytes: 0, details: { weights: "uploaded in each run" } });
     const last = await ensemble.run({ inputs }, { keep: "last" });
     const expected = await runEnsembleOnce(referenceEngine, of, { inputs }, { keep: "last" });

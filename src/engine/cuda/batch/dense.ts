@@ -1,7 +1,7 @@
 // Runs many sequences through one dense W, all in step, in chunks whose states come to the host
 // while the next chunk runs.
 import { Held } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
+import type { Context, DeviceBuffer, DeviceEvent, HostPart, Stream } from "@spillway/gpu";
 import { Matrix } from "@spillway/numerics";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -14,7 +14,7 @@ import { DeviceModel } from "../device-model.js";
 import { copyRows, slicesOf } from "../device-rows.js";
 import type { SessionWork } from "../device-work.js";
 import { uploadSoon } from "../host-calls.js";
-import { KeptLocked, type LentMemory } from "../kept-locked.js";
+import { KeptLocked } from "../kept-locked.js";
 import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import type { DeviceClock } from "../profile.js";
@@ -90,8 +90,6 @@ export class DenseBatchRun {
   readonly #drive: DeviceBuffer<"f32">;
   readonly #feedback: DeviceBuffer<"f32"> | null;
   readonly #states: DeviceBuffer<"f32">[] = [];
-  /** The states of one chunk on the host, if several chunks come there. */
-  readonly #statesOnHost: LentMemory | undefined;
   readonly #started: DeviceEvent[] = [];
   readonly #computed: DeviceEvent[] = [];
   readonly #take: ((chunk: StateChunk) => void) | undefined;
@@ -180,7 +178,6 @@ export class DenseBatchRun {
         this.#started.push(own(context.event()));
         this.#computed.push(own(context.event()));
       }
-      if (queued && keepAll && !options.taker) this.#statesOnHost = own(queued.lend(rows * size));
       this.#leak = own(context.upload(model.leakRate, { label: "leak rates" }));
       this.#state = own(context.zeros("f32", count * size, { label: "x" }));
       if (!fromZero) {
@@ -218,8 +215,9 @@ export class DenseBatchRun {
     const total = this.#sequences.reduce((sum, { inputs }) => sum + inputs.rows, 0);
     const pacer = new WorkPacer(this.#options, total);
     const all = !this.#take && this.#options.keep !== "last";
-    const results: Matrix[] = new Array(this.#take ? 0 : this.#order.length);
-    if (all) for (const [b, { inputs }] of this.#sequences.entries()) results[this.#order[b]!] = Matrix.zeros(inputs.rows, size, "float32");
+    const results: Matrix[] = this.#take ? [] : (this.#options.into?.slice() ?? new Array(this.#order.length));
+    for (const [b, { inputs }] of this.#sequences.entries())
+      if (!this.#take) results[this.#order[b]!] ??= Matrix.zeros(all ? inputs.rows : 1, size, "float32");
     const underWay: Chunk[] = [];
     for (let next = 0, count = 0; next < this.#steps || underWay.length > 0; ) {
       while (next < this.#steps && underWay.length < 2) {
@@ -240,7 +238,7 @@ export class DenseBatchRun {
     await this.#check();
     if (!all && !this.#take) {
       const last = await this.#compute.download(this.#state, this.#clock?.around(this.#compute, this.#state.byteLength));
-      for (const [b, index] of this.#order.entries()) results[index] = new Matrix(1, size, last.slice(b * size, (b + 1) * size));
+      for (const [b, index] of this.#order.entries()) results[index]!.data.set(last.subarray(b * size, (b + 1) * size));
     }
     pacer.finish();
     return results;
@@ -344,34 +342,20 @@ export class DenseBatchRun {
     }
   }
 
-  async #bringOver(chunk: Chunk, results: Matrix[]): Promise<void> {
+  /** Copies the states of a chunk to their rows. */
+  async #bringOver({ from, to, slot }: Chunk, results: readonly Matrix[]): Promise<void> {
     const { size } = this.#model;
-    const { from, to } = chunk;
-    const states = await this.#download(chunk);
-    this.#clock?.enter("keep");
+    const columns = (to - from) * size;
+    const parts: HostPart[] = [];
     for (const [b, { inputs }] of this.#sequences.entries()) {
-      const rows = Math.min(to, inputs.rows) - from;
-      const begin = b * (to - from) * size;
-      if (rows > 0) results[this.#order[b]!]!.data.set(states.subarray(begin, begin + rows * size), from * size);
+      const end = Math.min(to, inputs.rows);
+      if (end <= from) continue;
+      const { data } = results[this.#order[b]!] as Matrix<Float32Array>;
+      parts.push({ start: b * columns, array: data.subarray(from * size, end * size) });
     }
-    this.#clock?.leave();
-  }
-
-  /** The states of a chunk, in memory that the next one may be written to. */
-  async #download({ from, to, slot }: Chunk): Promise<Float32Array> {
-    const stream = this.#copies;
-    const count = this.#sequences.length;
-    const columns = (to - from) * this.#model.size;
-    const made = this.#states[slot]!.slice(0, count * columns);
-    const marks = this.#clock?.around(stream, made.byteLength);
-    stream.wait(this.#computed[slot]!);
-    if (!this.#statesOnHost) return stream.download(made, marks);
-    const { buffer } = this.#statesOnHost;
-    marks?.before();
-    stream.copy2D(buffer, made, { columns, rows: count });
-    marks?.after();
-    await stream.done();
-    return buffer.array;
+    await this.#computed[slot]!.done();
+    const made = this.#states[slot]!.slice(0, this.#sequences.length * columns);
+    await this.#copies.toHost(made, parts, this.#clock?.around(this.#copies, made.byteLength));
   }
 
   /**

@@ -1,6 +1,6 @@
 // Ensembles on a device: all members in a few launches if that is faster than one after the other.
 // Their weights stay there between runs, if they fit.
-import { Held } from "@spillway/core/disposal.js";
+import { disposeQuietlyAsync, Held } from "@spillway/core/disposal.js";
 import { DisposedError } from "@spillway/core/errors.js";
 import type { Context, Stream } from "@spillway/gpu";
 import type { Matrix } from "@spillway/numerics";
@@ -24,17 +24,24 @@ import { DeviceWeights, weightBytes } from "./weights.js";
  * `DeviceAbilities.openEnsemble`, or undefined if the members run better one after the other, or a
  * plan for one reservoir was asked for.
  */
-export function openTogether(
+export async function openTogether(
   context: Context,
   engine: string,
   models: readonly ReservoirModel[],
   options?: EngineOptions,
-): EnsembleSession | undefined {
+): Promise<EnsembleSession | undefined> {
   if ((options?.plan ?? "auto") !== "auto") return undefined;
   const members = models.map((model) => ({ model }));
   const plan = planMembers(context, members);
   if (!plan || !worthwhile(context, members, plan)) return undefined;
-  return new DeviceEnsemble(context, engine, models, plan, options);
+  const opened = new DeviceEnsemble(context, engine, models, plan, options);
+  try {
+    await opened.sent();
+    return opened;
+  } catch (error) {
+    await disposeQuietlyAsync([opened]);
+    throw error;
+  }
 }
 
 /**
@@ -136,6 +143,11 @@ export class DeviceEnsemble implements EnsembleSession {
     } finally {
       this.#alive();
     }
+  }
+
+  /** Resolves when the weights that stay on the device are there. */
+  async sent(): Promise<void> {
+    for (const weights of this.#weights) await weights?.sent();
   }
 
   profile(): EngineProfile | undefined {

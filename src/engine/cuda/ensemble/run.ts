@@ -1,7 +1,7 @@
 // Runs members on the device, those of one shape in one launch: in waves that fit the memory and
 // chunks of steps whose states come to the host while the next chunk runs.
 import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
+import type { Context, DeviceBuffer, DeviceEvent, HostArray, HostPart, Stream } from "@spillway/gpu";
 import { Matrix, storedValues } from "@spillway/numerics";
 import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
 import { hostInputs } from "../../../reservoir/inputs.js";
@@ -26,6 +26,8 @@ import { DeviceWeights, sparseWeights, weightBytes } from "./weights.js";
 /** What to do with the states. */
 export interface MemberOptions extends WorkOptions {
   readonly keep: "all" | "last" | "none";
+  /** Where the states go; left out, into new matrices. */
+  readonly into?: readonly Matrix[] | undefined;
   readonly training?: { readonly targets: Matrix; readonly washout: number; readonly sinks: readonly TrainingSink[] } | undefined;
   /** Takes the states of the members on the device. */
   readonly taker?: StateTaker | undefined;
@@ -115,7 +117,7 @@ export async function runMembers(
 ): Promise<Matrix[]> {
   const total = members.reduce((sum, { sequence }) => sum + sequence.inputs.rows, 0);
   const pacer = new WorkPacer(options, total);
-  const results: Matrix[] = new Array(options.keep === "none" ? 0 : members.length);
+  const results: Matrix[] = options.keep === "none" ? [] : (options.into?.slice() ?? new Array(members.length));
   const failed = new Map<number, { step: number; neuron: number }>();
   const { clock } = options;
   const opened = kept ? [] : openStreams(context, clock);
@@ -131,6 +133,7 @@ export async function runMembers(
         clock?.on(compute, "upload");
         const weights = there ?? new DeviceWeights(context, compute, kernel, models.slice(first, first + size), plan.patterns);
         try {
+          await weights.sent();
           const work = new Wave(context, compute, copies, weights, there ? first : 0, wave, members, options, failed);
           try {
             done += await work.run(results, (steps) => pacer.pause(done + steps));
@@ -289,7 +292,7 @@ class Wave {
     const { keep, clock } = this.#options;
     for (const r of this.#indices) {
       const { model, sequence } = this.#members[r]!;
-      if (keep === "all") results[r] = Matrix.zeros(sequence.inputs.rows, model.size, model.precision) as Matrix;
+      if (keep !== "none") results[r] ??= Matrix.zeros(keep === "last" ? 1 : sequence.inputs.rows, model.size, model.precision);
     }
     const underWay: Chunk[] = [];
     let next = 0;
@@ -316,7 +319,7 @@ class Wave {
       const { size } = this.#members[this.#indices[0]!]!.model;
       const state = this.#device.state;
       const last = await this.#compute.download(state, clock?.around(this.#compute, state.byteLength));
-      for (const [i, r] of this.#indices.entries()) results[r] = new Matrix(1, size, last.slice(i * size, (i + 1) * size));
+      for (const [i, r] of this.#indices.entries()) results[r]!.data.set(last.subarray(i * size, (i + 1) * size));
     }
     return this.#done(this.#steps);
   }
@@ -351,33 +354,41 @@ class Wave {
     this.#computed[slot]!.record(this.#compute);
   }
 
-  async #bringOver({ from, to, slot }: Chunk, results: Matrix[]): Promise<void> {
-    this.#copies.wait(this.#computed[slot]!);
-    const pitch = this.#chunkSteps;
-    const { training, clock } = this.#options;
+  async #bringOver({ from, to, slot }: Chunk, results: readonly Matrix[]): Promise<void> {
+    const { keep, training, clock } = this.#options;
     const made = this.#states[slot]!;
-    const states = await this.#copies.download(made, clock?.around(this.#copies, made.byteLength));
+    const marks = () => clock?.around(this.#copies, made.byteLength);
+    await this.#computed[slot]!.done();
+    if (keep === "all") await this.#copies.toHost(made, this.#partsOf(from, to, results), marks());
+    if (!training || this.#trainer) return;
+    const states = await this.#copies.download(made, marks());
+    for (const [i, r] of this.#indices.entries()) {
+      const { model, sequence } = this.#members[r]!;
+      const end = Math.min(to, sequence.inputs.rows);
+      const first = Math.max(from, training.washout);
+      if (first >= end) continue;
+      const begin = (i * this.#chunkSteps - from) * model.size;
+      clock?.enter("train", end - first);
+      training.sinks[r]!.add(
+        new Matrix(end - first, model.size, states.subarray(begin + first * model.size, begin + end * model.size)),
+        hostInputs(sequence).subarray(first, end),
+        training.targets.subarray(first, end),
+      );
+      clock?.leave();
+    }
+  }
+
+  /** The states of steps [from, to) of each member, and the rows that they belong to. */
+  #partsOf(from: number, to: number, results: readonly Matrix[]): HostPart[] {
+    const parts: HostPart[] = [];
     for (const [i, r] of this.#indices.entries()) {
       const { model, sequence } = this.#members[r]!;
       const end = Math.min(to, sequence.inputs.rows);
       if (end <= from) continue;
-      const rows = new Matrix(end - from, model.size, states.subarray(i * pitch * model.size, (i * pitch + end - from) * model.size));
-      if (results[r]) {
-        clock?.enter("keep");
-        results[r].data.set(rows.data, from * model.size);
-        clock?.leave();
-      }
-      if (!training || this.#trainer) continue;
-      const first = Math.max(0, training.washout - from);
-      if (first >= rows.rows) continue;
-      clock?.enter("train", rows.rows - first);
-      training.sinks[r]!.add(
-        rows.subarray(first),
-        hostInputs(sequence).subarray(from + first, end),
-        training.targets.subarray(from + first, end),
-      );
-      clock?.leave();
+      const array = results[r]!.data.subarray(from * model.size, end * model.size) as HostArray;
+      parts.push({ start: i * this.#chunkSteps * model.size, array });
     }
+    return parts;
   }
 
   /** Steps that are made once all have come to step `to`. */

@@ -1,7 +1,7 @@
 // What members of one shape do not change when they run: their weights, parameters and initial
 // states, in device memory.
 import { disposeQuietly } from "@spillway/core/disposal.js";
-import type { Context, Stream } from "@spillway/gpu";
+import type { Context, HostArray, Stream } from "@spillway/gpu";
 import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "@spillway/numerics";
 import { tanhTable } from "../../../reservoir/integer/tanh.js";
 import { integerRows } from "../../../reservoir/integer/weights.js";
@@ -29,6 +29,10 @@ export class DeviceWeights {
   /** What the kernel takes first: weights, for sliced ones their patterns, and parameters. */
   readonly arguments: readonly AnyArgument[];
   readonly #memory: Uploads;
+  readonly #stream: Stream;
+  /** Dense matrices that are not there yet, and the memory that takes them one behind another. */
+  #toSend: { readonly target: RealSlice; readonly matrices: readonly Matrix[] } | undefined;
+  #sending: Promise<void> | undefined;
   readonly #indices: readonly { readonly weights: number; readonly parameters: number }[];
 
   constructor(context: Context, stream: Stream, kernel: EnsembleKernel, models: readonly ReservoirModel[], patterns: Patterns) {
@@ -36,6 +40,7 @@ export class DeviceWeights {
     const { precision, size, inputSize, outputSize } = models[0]!;
     const memory = new Uploads(context, stream, precision);
     this.#memory = memory;
+    this.#stream = stream;
     try {
       const weights = new Distinct<Matrix | SparseMatrix>();
       const distinct = new Distinct<ReservoirModel>();
@@ -70,13 +75,28 @@ export class DeviceWeights {
           ? this.#sliced(models, weights.items as SparseMatrix[], patterns, kernel.integers ? steps : undefined)
           : kernel.integers
             ? [memory.matrix(weights.items, integerWords(size), "W", (weight) => pairsInWords(steps(weight), size))]
-            : [memory.matrix(weights.items as Matrix[], size * size, "W", ({ data }) => data)];
+            : [this.#later(memory.real(weights.items.length * size * size, "W"), weights.items as Matrix[])];
       const table = kernel.integers ? [memory.table("i16", [tanhTable], tanhTable.length, "tanh")] : [];
       this.arguments = [...matrices, ...table, ...parameters];
     } catch (error) {
       disposeQuietly([memory]);
       throw error;
     }
+  }
+
+  #later(target: RealSlice, matrices: readonly Matrix[]): RealSlice {
+    this.#toSend = { target, matrices };
+    return target;
+  }
+
+  /** Resolves when all weights are there; no kernel may be given them before. @throws CudaError */
+  async sent(): Promise<void> {
+    const { target, matrices } = this.#toSend ?? {};
+    if (!target || !matrices) return;
+    const parts = matrices.map(({ data }, k) => ({ start: k * data.length, array: data as HostArray }));
+    this.#sending ??= this.#stream.fromHost(target, parts);
+    await this.#sending;
+    this.#toSend = undefined;
   }
 
   /** Which weights and which parameters are a model's. */
