@@ -41,6 +41,7 @@ export {
   readText,
   readUea,
   readWav,
+  tableFrom,
   type WavSound,
   writeCsv,
   writeFileAtomic,

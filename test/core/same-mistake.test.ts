@@ -208,6 +208,7 @@ const withOptions: readonly Place[] = [
   ["readNpz", (wrong) => io.readNpz("nowhere.npz", wrong)],
   ["readParquet", (wrong) => io.readParquet("nowhere.parquet", wrong)],
   ["decodeParquet", (wrong) => io.decodeParquet(new Uint8Array(0), wrong)],
+  ["tableFrom", (wrong) => io.tableFrom([{ x: 1 }], wrong)],
   ["decodeNpz", (wrong) => io.decodeNpz(new Uint8Array(0), wrong)],
   ["readUea", (wrong) => io.readUea("nowhere.ts", wrong)],
   ["NpyWriter.create", (wrong) => io.NpyWriter.create("nowhere/a.npy", wrong)],

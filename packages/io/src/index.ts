@@ -22,6 +22,7 @@ export { encodeParquet, type ParquetWriteOptions, writeParquet } from "./parquet
 export { decodeSafetensors, encodeSafetensors, readSafetensors, writeSafetensors } from "./safetensors.js";
 export type { SafetensorsFile, SafetensorsTensor, SafetensorsType } from "./safetensors-types.js";
 export type { CsvTable } from "./table-columns.js";
+export { tableFrom } from "./table-from.js";
 export type { NumberArray } from "./typed-bytes.js";
 export { parseUea, readUea, type UeaDataset, type UeaOptions } from "./uea.js";
 export { decodeWav, readWav, type WavSound } from "./wav.js";

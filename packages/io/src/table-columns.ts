@@ -41,7 +41,7 @@ export interface ColumnsAsked {
   readonly text: readonly (string | number)[];
 }
 
-type Fail = (reason: string) => FormatError;
+type Fail = (reason: string) => Error;
 
 /** The columns of numbers and of text that are asked for. @throws what `fail` makes of a reason */
 export function chooseColumns(

@@ -1,6 +1,7 @@
 // Matrices as plain data: row-major dense and CSR sparse. No arithmetic on them lives here.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { describe } from "@spillway/core/text.js";
+import { type ArrowTable, type TableRow, tableColumns, tableNumbers } from "./tables.js";
 
 /** The number formats that states, inputs and weights are held in. */
 export type Precision = "float32" | "float64";
@@ -9,10 +10,17 @@ export type Precision = "float32" | "float64";
 export type FloatArray = Float32Array | Float64Array;
 
 /**
- * What a user may hand over as a series or a matrix: a matrix, a flat series (one column), or an
- * array of rows.
+ * What a user may hand over as a series or a matrix: a matrix, a flat series (one column), an array
+ * of rows, or a table whose columns are all numbers: one of Apache Arrow, or rows that are objects.
+ * Its columns become those of the matrix in their order; null is NaN.
  */
-export type MatrixLike = Matrix | FloatArray | readonly number[] | readonly (readonly number[] | FloatArray)[];
+export type MatrixLike =
+  | Matrix
+  | FloatArray
+  | readonly number[]
+  | readonly (readonly number[] | FloatArray)[]
+  | ArrowTable
+  | readonly TableRow[];
 
 /**
  * A dense matrix, row-major: element (r, c) is `data[r * cols + c]`. In a series, time runs along
@@ -129,11 +137,13 @@ export function storedValues(matrix: Matrix | SparseMatrix): number {
 
 /**
  * Wraps anything matrix-like; matrices and typed arrays are not copied. @throws ArgumentError on
- * ragged rows.
+ * ragged rows, of rows with other columns than row 0, and of values that are no numbers.
  */
 export function asMatrix(source: MatrixLike, name = "matrix"): Matrix {
   if (source instanceof Matrix) return source;
   if (isFloatArray(source)) return new Matrix(source.length, 1, source);
+  const table = tableColumns(source, name);
+  if (table) return new Matrix(table.rows, table.names.length, tableNumbers(table, table.names, name));
   if (!Array.isArray(source)) {
     throw new ArgumentError(name, source, "a Matrix, a Float32Array, a Float64Array, or an array of numbers or rows");
   }

@@ -7,6 +7,7 @@ import { warnOnce } from "@spillway/core/warning.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { readBytes } from "@spillway/io/files.js";
 import { isList, loadWasm, Matrix, type MatrixLike } from "@spillway/numerics";
+import { tableColumns, tableNumbers } from "@spillway/numerics/tables.js";
 import { exportsOf } from "@spillway/numerics/wasm/index.js";
 import { minuteMs } from "../../series/civil.js";
 import { firstTime, lastTime, parseStamp } from "../../series/time-form.js";
@@ -354,7 +355,9 @@ function rowsOf(series: MatrixLike | ArrayLike<number>): {
   readonly length: number;
   rowAt(t: number): number | ArrayLike<number>;
 } {
-  if (series instanceof Matrix) return { length: series.rows, rowAt: (t) => series.row(t) };
+  const table = tableColumns(series, "series");
+  const whole = table ? new Matrix(table.rows, table.names.length, tableNumbers(table, table.names, "series")) : series;
+  if (whole instanceof Matrix) return { length: whole.rows, rowAt: (t) => whole.row(t) };
   if (!isList(series)) throw new ArgumentError("series", series, "a Matrix, or a list of numbers or rows");
   return { length: series.length, rowAt: (t) => series[t] as number | ArrayLike<number> };
 }
