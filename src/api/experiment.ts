@@ -9,6 +9,7 @@ export {
   type ExperimentRunOptions,
   type ExperimentSource,
   experimentJsonSchema,
+  experimentSchema,
   formatResult,
   loadData,
   loadExperiment,

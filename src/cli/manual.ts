@@ -218,7 +218,9 @@ export const manuals: Readonly<Record<string, Manual>> = {
   },
   schema: {
     examples: ["spillway schema > experiment.schema.json"],
-    notes: ["Then begin a file with `# yaml-language-server: $schema=experiment.schema.json`."],
+    notes: [
+      "Then begin a file with `# yaml-language-server: $schema=experiment.schema.json`, or with the schema's `$id` for that of the newest version.",
+    ],
     pages: ["experiments"],
   },
   ptx: {

@@ -41,7 +41,7 @@ export type {
 } from "./description/description.js";
 export { ExperimentError, type ExperimentErrorPlace } from "./description/errors.js";
 export { asExperiment, type LoadedExperiment, loadExperiment, parseExperimentText } from "./description/file.js";
-export { experimentJsonSchema } from "./description/json-schema.js";
+export { experimentJsonSchema, experimentSchema } from "./description/json-schema.js";
 export type { FieldDescription, ForecasterDescription, ModelDescription, ModelType, NvarDescription } from "./description/model-options.js";
 export { loadNetworkExperiment, type NetworkExperiment, type NetworkReference, readNetworkExperiment } from "./description/network-file.js";
 export { type CheckedExperiment, parseExperiment } from "./description/parse.js";

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { parseExperimentText } from "../../src/experiment/description/file.js";
 import { experimentJsonSchema } from "../../src/experiment/description/json-schema.js";
+import { parseExperiment } from "../../src/experiment/description/parse.js";
 import { tasks } from "../../src/tasks/index.js";
 
 interface Node {
@@ -87,5 +89,38 @@ describe("the JSON Schema of experiment files", () => {
     const text = readFileSync(join(examples, name), "utf8");
     expect(fits(schema, parse(text))).toBe(true);
     expect(parseExperimentText(text, name).experiment.name).toBe(name.replace(".yaml", ""));
+  });
+});
+
+describe("the JSON Schema, compiled by ajv in strict mode", () => {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats: { date: /^\d{4}-\d\d-\d\d$/ } });
+  const check = ajv.compile(experimentJsonSchema());
+
+  it("has an address that stays the same, where the package has the file", () => {
+    const { exports } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly exports: Readonly<Record<string, string>> };
+    const file = exports["./experiment.schema.json"]!.slice(2);
+    expect(experimentJsonSchema()["$id"]).toBe(`https://unpkg.com/spillway/${file}`);
+  });
+
+  it.each(reservoirExamples)("takes %s", (name) => {
+    const experiment: unknown = parse(readFileSync(join(examples, name), "utf8"), { merge: true });
+    expect([check(experiment), check.errors]).toEqual([true, null]);
+  });
+
+  it("refuses what is refused when it is read", () => {
+    const experiment = { name: "a", data: { task: "narma" }, reservoir: { size: 20 }, task: { type: "predict" } };
+    expect(check(experiment)).toBe(true);
+    const wrong = [
+      { reservoir: { size: -1 } },
+      { reservoir: { sise: 20 } },
+      { task: { type: "predicted" } },
+      { data: { file: "a.csv", format: "xls" } },
+      { seeds: "one" },
+      { metrics: [7] },
+    ];
+    for (const change of wrong) {
+      expect(check({ ...experiment, ...change }), JSON.stringify(change)).toBe(false);
+      expect(() => parseExperiment({ ...experiment, ...change }), JSON.stringify(change)).toThrow();
+    }
   });
 });

@@ -4,7 +4,8 @@
  * any one options object.
  */
 import { mostOfAny } from "./checks.js";
-import { ArgumentError } from "./errors.js";
+import { ArgumentError, SpillwayError } from "./errors.js";
+import { describe } from "./text.js";
 
 /** A JSON Schema (draft 2020-12), or a part of one. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -31,6 +32,53 @@ export interface Option<Value, Input = Value, Required extends boolean = boolean
   readonly default: Value | undefined;
   /** What it is for, in a line. */
   readonly description: string;
+}
+
+/** What is wrong with a value, and where, as Standard Schema says it. */
+export interface SchemaIssue {
+  readonly message: string;
+  /** The names and indices that lead to it. */
+  readonly path: readonly (string | number)[];
+}
+
+/**
+ * A schema that other libraries take, such as tRPC and validators of routes: version 1 of Standard
+ * Schema (https://standardschema.dev).
+ */
+export interface StandardSchema<Input, Value> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: "spillway";
+    /** The value with every default filled in, or what is wrong with it. */
+    readonly validate: (
+      value: unknown,
+    ) => { readonly value: Value; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+    /** For types alone. */
+    readonly types?: { readonly input: Input; readonly output: Value } | undefined;
+  };
+}
+
+/** A standard schema of what `read` takes. Its issue is the sentence of the error, with its field. */
+export function standardSchema<Input, Value>(read: (value: unknown) => Value): StandardSchema<Input, Value> {
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "spillway",
+      validate: (value) => {
+        try {
+          return { value: read(value) };
+        } catch (error) {
+          if (!(error instanceof SpillwayError)) throw error;
+          return { issues: [{ message: error.message, path: pathOf(error.field ?? "") }] };
+        }
+      },
+    },
+  };
+}
+
+/** `a.b[2].c` as names and indices. */
+function pathOf(field: string): (string | number)[] {
+  return Array.from(field.matchAll(/\[(\d+)\]|[^.[\]]+/g), ([name, index]) => (index === undefined ? name : Number(index)));
 }
 
 /** Options by name. */
@@ -152,6 +200,11 @@ export function choice<const Name extends string>(...names: readonly Name[]): Ki
   return checked(takes, (value) => (names as readonly unknown[]).includes(value), { type: "string", enum: names });
 }
 
+/** A name of parts; an empty enum would be no JSON Schema. */
+function namesSchema(parts: NamedParts): JsonSchema {
+  return parts.names().length > 0 ? { type: "string", enum: parts.names() } : { not: {} };
+}
+
 /** The name of a part. Parts that are registered later are taken as well. */
 export function choiceOf<Name extends string = string>(parts: NamedParts): Kind<Name> {
   const takes = () => `one of ${parts.names().join(", ")}`;
@@ -160,7 +213,7 @@ export function choiceOf<Name extends string = string>(parts: NamedParts): Kind<
       return takes();
     },
     get schema() {
-      return { type: "string", enum: parts.names() };
+      return namesSchema(parts);
     },
     read(value, field) {
       if (parts.names().includes(value as string)) return value as Name;
@@ -287,7 +340,12 @@ export function object<const Table extends OptionTable>(
   table: Table,
   takes: string = `an object with ${Object.keys(table).join(", ")}`,
   others: "refused" | "kept" = "refused",
-): Kind<Resolved<Table>, InputOf<Table>> {
+): Kind<Resolved<Table>, InputOf<Table>> & StandardSchema<InputOf<Table>, Resolved<Table>> {
+  const read = (value: unknown, field: string): Resolved<Table> => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, takes);
+    const path = field === "" ? "" : `${field}.`;
+    return others === "kept" ? { ...value, ...readTable(table, pick(value, table), path) } : readTable(table, value, path);
+  };
   return {
     takes,
     get schema() {
@@ -299,11 +357,11 @@ export function object<const Table extends OptionTable>(
         additionalProperties: others === "kept",
       };
     },
-    read(value, field) {
-      if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, takes);
-      const path = field === "" ? "" : `${field}.`;
-      return others === "kept" ? { ...value, ...readTable(table, pick(value, table), path) } : readTable(table, value, path);
-    },
+    read,
+    ...standardSchema<InputOf<Table>, Resolved<Table>>((value) => {
+      if (typeof value === "object" && value !== null && !Array.isArray(value)) return read(value, "");
+      throw ArgumentError.because(`it is ${describe(value)}; it takes ${takes || "an object"}`);
+    }),
   };
 }
 
@@ -327,7 +385,7 @@ export function byName<Value>(key: string, tables: Readonly<Record<string, Optio
       return takes();
     },
     get schema() {
-      return { anyOf: [{ type: "string", enum: parts.names() }, ...parts.names().map((name) => kindOf(name).schema)] };
+      return { anyOf: [namesSchema(parts), ...parts.names().map((name) => kindOf(name).schema)] };
     },
     read(value, field) {
       const isObject = typeof value === "object" && value !== null && !Array.isArray(value);

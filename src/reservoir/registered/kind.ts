@@ -181,6 +181,8 @@ export const anyRegisteredKind: Kind<unknown> = {
     return `an object whose "kind" is one of ${reservoirKinds.names().join(", ")}`;
   },
   get schema() {
+    // An empty anyOf is no JSON Schema.
+    if (reservoirKinds.names().length === 0) return { not: {} };
     return { anyOf: reservoirKinds.names().map((name) => describedKind(name).schema) };
   },
   read: (value, field) => describedKind(String((value as { readonly kind?: unknown } | null)?.kind)).read(value, field),
