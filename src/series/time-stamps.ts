@@ -8,8 +8,19 @@ import { formTakes, isTimeForm, parseStamp, type TimeForm } from "./time-form.js
 import { type RowName, stampError, type TimeAxis, type TimeColumn, timeAxis, timesError } from "./time-grid.js";
 import { zoneKind } from "./time-zone.js";
 
-/** A time stamp: text, a date (which counts as UTC), or a number with a unit. */
-export type TimeLike = string | number | Date;
+/**
+ * A value of Temporal: an `Instant`, a `ZonedDateTime`, a `PlainDateTime`, a `PlainDate` or a
+ * `PlainYearMonth`, of the runtime or of a polyfill; known by its tag.
+ */
+export interface TemporalLike {
+  readonly [Symbol.toStringTag]: `Temporal.${string}`;
+  toString(options?: object): string;
+}
+
+/**
+ * A time stamp: text, a date (which counts as UTC), a value of Temporal, or a number with a unit.
+ */
+export type TimeLike = string | number | Date | TemporalLike;
 
 export const timeTable = {
   /** The unit of numbers that count the time since 1970; they are not taken without it. */
@@ -62,8 +73,10 @@ export function readTimeColumn(
   for (let row = 0; row < stamps.length; row++) {
     const text = textOf(stamps[row]!);
     if (text === undefined)
-      throw timesError(`${nameOf(row)} is ${describe(stamps[row])}; it takes text, a date, or a number if unit is given`);
-    const stamp = parseStamp(text, unit, stamps[row] instanceof Date ? undefined : format);
+      throw timesError(
+        `${nameOf(row)} is ${describe(stamps[row])}; it takes text, a date, a value of Temporal, or a number if unit is given`,
+      );
+    const stamp = parseStamp(text, unit, typeof stamps[row] === "object" ? undefined : format);
     if (typeof stamp === "string") throw stampError(nameOf(row), text, stamp);
     form ??= stamp.form;
     if (stamp.form !== form)
@@ -76,9 +89,20 @@ export function readTimeColumn(
   return zone === undefined ? column : inZone(column, zone, nameOf);
 }
 
-function textOf(stamp: TimeLike): string | undefined {
+/** What becomes text by itself: dates, and values of Temporal. */
+export function textOf(stamp: TimeLike): string | undefined {
   if (typeof stamp === "string") return stamp;
   if (typeof stamp === "number") return Number.isFinite(stamp) ? String(stamp) : undefined;
   if (stamp instanceof Date && Number.isFinite(stamp.getTime())) return stamp.toISOString();
-  return undefined;
+  return typeof stamp === "object" && stamp !== null && !(stamp instanceof Date) ? temporalText(stamp) : undefined;
+}
+
+/** Of one form for all values of a type: milliseconds, and more digits only if there are any. */
+function temporalText(value: TemporalLike): string | undefined {
+  const tag = value[Symbol.toStringTag];
+  const options = { calendarName: "never", timeZoneName: "never" };
+  if (tag === "Temporal.PlainDate" || tag === "Temporal.PlainYearMonth") return value.toString(options);
+  if (tag !== "Temporal.Instant" && tag !== "Temporal.ZonedDateTime" && tag !== "Temporal.PlainDateTime") return undefined;
+  const text = value.toString({ ...options, fractionalSecondDigits: 9 });
+  return text.replace(/(\.\d{3})0{6}/, "$1");
 }

@@ -12,7 +12,7 @@ import { exportsOf } from "@spillway/numerics/wasm/index.js";
 import { minuteMs } from "../../series/civil.js";
 import { firstTime, lastTime, parseStamp } from "../../series/time-form.js";
 import type { TimeColumn } from "../../series/time-grid.js";
-import type { TimeLike } from "../../series/time-stamps.js";
+import { type TimeLike, textOf } from "../../series/time-stamps.js";
 import { decodeModelFile, encodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { floats } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
@@ -129,8 +129,9 @@ export class AnomalyDetector {
 
   /**
    * Takes the next row: a value for each column, or a number if there is one column.
-   * @param time of the row: a date, text in a form of ISO 8601, or milliseconds since 1970; texts
-   * without a zone count as UTC. Stamps add the calendar to the forecast, and show gaps.
+   * @param time of the row: a date, a value of Temporal, text in a form of ISO 8601, or
+   * milliseconds since 1970; texts without a zone count as UTC. Stamps add the calendar to the
+   * forecast, and show gaps.
    * @throws ArgumentError for a row of another width, a value that is no number, or a time that
    * cannot be read; the state is as before
    */
@@ -322,12 +323,13 @@ const detectTable = {
   times: optional(checkedLater<readonly TimeLike[] | TimeColumn>("a list of time stamps, one a row"), "Time stamps of the rows."),
 };
 
-const momentTakes = "a date, text in a form of ISO 8601 such as 2024-01-31T13:00:00Z, or milliseconds since 1970";
+const momentTakes = "a date, a value of Temporal, text in a form of ISO 8601 such as 2024-01-31T13:00:00Z, or milliseconds since 1970";
 
 /** @throws ArgumentError for what is no time stamp */
 function momentOf(time: unknown, field = "time"): Moment {
-  if (typeof time === "string") {
-    const stamp = parseStamp(time);
+  const text = typeof time === "object" && !(time instanceof Date) ? textOf(time as TimeLike) : time;
+  if (typeof text === "string") {
+    const stamp = parseStamp(text);
     if (typeof stamp !== "string") return { instant: stamp.wall - stamp.offset * minuteMs, wall: stamp.wall };
     throw ArgumentError.because(`${field} is ${describe(time)}, which ${stamp}`, { field, value: time, expected: momentTakes });
   }
