@@ -221,10 +221,10 @@ export function parseChoice(value: unknown): Omit<ForecasterChoice, "targets" | 
 }
 
 /** What each member of a combination is. */
-const combinationNote = list(choice("loop", "direct", "classical"), "a list of loop, direct or classical", 1);
+const combinationNote = list(choice("loop", "direct", "classical", "pooled"), "a list of loop, direct, classical or pooled", 1);
 
 /** @throws ArgumentError */
-export function parseCombination(value: unknown): readonly ("loop" | "direct" | "classical")[] {
+export function parseCombination(value: unknown): readonly ("loop" | "direct" | "classical" | "pooled")[] {
   return combinationNote.read(value, "combination");
 }
 
@@ -278,6 +278,35 @@ export function parseClassical(value: unknown) {
   const found = classicalNote.read(value, "classical");
   const isBad = found.smoothed.some(({ smoothing: { season, indices } }) => (season === "none") !== (indices.length === 0));
   if (isBad) throw new ArgumentError("classical", value, "indices if and only if there is a season");
+  return found;
+}
+
+const pooledNote = object({
+  window: given(whole({ atLeast: 1 }), "Rows of a window."),
+  horizon: given(whole({ atLeast: 1 }), "Steps of the readout."),
+  season: given(whole({ atLeast: 1 }), "Rows of a season."),
+  columns: given(whole({ atLeast: 1 }), "What it predicts."),
+  known: given(whole(), "Known inputs."),
+  pooled: given(
+    list(
+      object({
+        season: given(choice("none", "additive", "multiplicative"), "How the season enters."),
+        indices: given(list(number(), "a list of numbers"), "Of the rows to come."),
+        least: given(number({ atLeast: 0 }), "The least value of logarithms; 0 for none."),
+        recent: given(list(number(), "a list of numbers", 1), "The last values."),
+        last: given(number(), "The value of the last row."),
+      }),
+      "a list of columns",
+    ),
+    "One a column; none after a reset.",
+  ),
+});
+
+/** @throws ArgumentError */
+export function parsePooled(value: unknown) {
+  const found = pooledNote.read(value, "pooled");
+  const isBad = found.pooled.some(({ season, indices }) => (season === "none") !== (indices.length === 0));
+  if (isBad) throw new ArgumentError("pooled", value, "indices if and only if there is a season");
   return found;
 }
 

@@ -66,10 +66,21 @@ export function servedModel(model: ServableModel, { timeout, maxSessions, idle }
   };
   const stepped = <State>(kind: ModelKind, model: StepByStep<State>, owner: { dispose(): Promise<void> }): ServedModel => {
     const sessions = new Sessions<State>(maxSessions, idle);
-    const { inputs, outputs, known, fedBack, grid, horizon, table } = model;
+    const { inputs, outputs, known, fedBack, grid, horizon, table, keys = [] } = model;
     const time = grid && { form: grid.form, step: describeStep(grid.step), trained: gridText(grid) };
     const { columns, trainedTo = time?.trained, scoredFrom } = table ?? {};
-    const facts = { inputs, outputs, known, feedback: fedBack > 0, horizon, time, columns, trainedTo, scoredFrom };
+    const facts = {
+      inputs,
+      outputs,
+      known,
+      feedback: fedBack > 0,
+      horizon,
+      time,
+      columns,
+      trainedTo,
+      scoredFrom,
+      ...(keys.length > 0 && { keys }),
+    };
     return {
       kind,
       trainedTo,

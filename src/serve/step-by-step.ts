@@ -29,7 +29,7 @@ export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, se
   return [...forecastRoutes(served, sessions), predictRoute(served), ...sessionRoutes(served, sessions)];
 }
 
-type Forecasting = Outside & { readonly steps: number; readonly warmup?: ForecasterPrefix };
+type Forecasting = Outside & { readonly steps: number };
 
 const outputRows = given(rowsKind, "A row of outputs for each row.");
 export const noSession = { 404: "There is no such session." };
@@ -129,11 +129,16 @@ class Served<State> {
     return this.model.horizon !== undefined || (this.model.members ?? 1) > 1;
   }
 
+  get isSeveral(): boolean {
+    return (this.model.keys ?? []).length > 0;
+  }
+
   get forecastFields() {
     const { outputs, known, grid, horizon, isCombined = false, members = 1 } = this.model;
     const limit = horizon === undefined || isCombined ? "" : `, of at most ${horizon} steps from errors`;
     return {
       steps: given(stepsOf(outputs), "How many rows to forecast."),
+      ...(this.isSeveral && { key: optional(text(), "Which of the series is forecast; left out, warmup has the rows of a new one.") }),
       ...(known > 0
         ? { known: optional(knownKind(known, grid), "What is known of the steps to come, one row a step.") }
         : this.outside > 0 && { inputs: optional(seriesOf(this.outside), "What comes from outside, one row a step.") }),
@@ -173,7 +178,9 @@ function forecastRoutes<State>(served: Served<State>, sessions: Sessions<State>)
       run: async ({ body, signal, reserve }) => {
         const { steps, warmup, ...others } = body as Forecasting;
         await reserve(served.numbersOf(steps, others));
-        return served.fromSaved(warmup, signal, async (options) => answerOf(await model.forecast!(steps, others, options)));
+        // Of several series the forecast itself goes to the one that is meant.
+        const [before, asked] = served.isSeveral ? [undefined, { ...others, warmup }] : [warmup, others];
+        return served.fromSaved(before, signal, async (options) => answerOf(await model.forecast!(steps, asked, options)));
       },
     }),
     route({

@@ -20,6 +20,9 @@ export interface Outside extends Pick<Rows, "inputs"> {
   readonly known?: MatrixLike | TimedRows | undefined;
   /** Shares of the values to come that bands hold. */
   readonly intervals?: readonly number[] | undefined;
+  /** Which of several series is forecast, and rows of it, or of a new one. */
+  readonly key?: string | undefined;
+  readonly warmup?: ForecasterPrefix | undefined;
   /** Levels of quantiles. */
   readonly quantiles?: readonly number[] | undefined;
   /** What bands are made of. */
@@ -53,6 +56,8 @@ export interface StepByStep<State> {
   readonly horizon?: number | undefined;
   /** Whether it has bands of any number of steps, which is what combinations have. */
   readonly isCombined?: boolean | undefined;
+  /** The keys of several series that it was trained on. */
+  readonly keys?: readonly string[] | undefined;
   /** Reservoirs whose median its forecasts are, if bands can be made of what they differ by. */
   readonly members?: number | undefined;
   /** What its file says of its columns. */
@@ -78,6 +83,7 @@ export function forecasterSteps<Model extends ForecastModel>(forecaster: Forecas
     known: forecaster.known,
     grid: forecaster.grid,
     horizon: forecaster.choice?.horizon,
+    keys: forecaster.keys,
     isCombined: forecaster.choice?.members !== undefined,
     members: forecaster.members.length,
     table: forecaster.settings.table,

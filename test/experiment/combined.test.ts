@@ -132,6 +132,45 @@ describe("an experiment with members by name", () => {
     expect(result.scores.every(({ value }) => Number.isFinite(value))).toBe(true);
   });
 
+  it("weighs each series of a group by itself beside a pooled readout, and forecasts each by its name", async () => {
+    const value = (s: number, t: number) => 10 ** s * (20 + s + 3 * Math.sin(0.7 * t + s));
+    const table = (name: string, shops: readonly string[], from: number, rows: number) =>
+      writeFile(
+        join(folder, name),
+        ["shop,sales", ...shops.flatMap((shop, s) => Array.from({ length: rows }, (_, t) => `${shop},${value(from + s, t)}`))].join("\n"),
+      );
+    const shops = ["north", "south", "east"];
+    await table("shops.csv", shops, 0, 70);
+    const data = { file: join(folder, "shops.csv"), columns: ["sales"], group: "shop" };
+    const members = ["theta", "damped", "ets", "pooled"];
+    const metrics = ["mase", "coverage"];
+    const { folder: place, result } = await runExperiment(described({ data, metrics }, { members, starts: 3 }), {
+      out: join(folder, "shops"),
+    });
+    const { weighed } = result.seeds[0]!;
+    expect(weighed).toMatchObject({ series: 3, members: members.map((name) => ({ name })) });
+    expect(weighed!.members.at(-1)!.weights[0]).toBeGreaterThan(0.5);
+    expect(result.choice!.sentence).toContain("mean of 3 series");
+    expect(result.scores[0]!.value).toBeLessThan(0.5);
+    const last = (await linesOf(place)).filter(({ start }) => start === "last");
+    expect([...new Set(last.map(({ group }) => group))]).toEqual(shops);
+    for (const { lower, prediction, upper } of last) {
+      expect(Number(lower)).toBeLessThan(Number(prediction));
+      expect(Number(prediction)).toBeLessThan(Number(upper));
+    }
+    // Every series that was trained, without a table; of a table each by its name, and one that is new.
+    const own = await forecastAhead(place);
+    expect(own.forecasts.map(({ group }) => group)).toEqual(shops);
+    expect(own.forecasts.flatMap(({ prediction }) => [...prediction.data])).toEqual(last.map(({ prediction }) => Number(prediction)));
+    await table("more.csv", [...shops, "west"], 0, 70);
+    const { forecasts } = await forecastAhead(place, { data: join(folder, "more.csv") });
+    expect(forecasts.map(({ group }) => group)).toEqual([...shops, "west"]);
+    expect(forecasts.slice(0, 3).map(({ prediction }) => [...prediction.data])).toEqual(
+      own.forecasts.map(({ prediction }) => [...prediction.data]),
+    );
+    for (let k = 0; k < horizon; k++) expect(forecasts[3]!.prediction.data[k]! / value(3, 70 + k)).toBeCloseTo(1, 1);
+  });
+
   it("is searched by a score of its quantiles", async () => {
     const search = {
       space: { "task.weights": { choice: ["validation", "equal"] } },

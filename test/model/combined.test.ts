@@ -211,7 +211,6 @@ describe("a combination of members", () => {
     ["names and a choice of the loop's", quarters(30), { members: ["loop", "ets"], choose: {} }, 'members: ["loop"]'],
     ["names and feedback", quarters(30), { members: ["ets"], reservoir: { feedback: {} } }, "reservoir.feedback was given"],
     ["weights of a loop alone", quarters(300), { members: ["loop"], weights: "equal" }, 'weights is "equal"'],
-    ["several series", { sequences: [quarters(60), quarters(70)] }, {}, "and there are 2 series: a combination is weighed by one"],
     ["another name", quarters(30), { members: ["theta", "etts"] }, 'members[1] is "etts"; it takes "loop", "direct"'],
     ["inputs and targets", { inputs: quarters(30), targets: quarters(30) }, {}, "horizon chooses by closed loops over a series"],
   ])("refuses %s", async (_, data, options, message) => {

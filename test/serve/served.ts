@@ -56,6 +56,11 @@ const makers: Readonly<Record<string, (path: string) => Promise<void>>> = {
     await using model = await Forecaster.fit(wave(40), { horizon: 4, members: ["theta", "damped"], engine: "cpu" });
     await model.save(path);
   },
+  async several(path) {
+    const sequences = new Map(["north", "south"].map((key, s) => [key, wave(90, 7 * s)]));
+    await using model = await Forecaster.fit({ sequences }, { horizon: 4, members: ["theta", "pooled"], engine: "cpu" });
+    await model.save(path);
+  },
   async nvar(path) {
     await using model = await NvarForecaster.fit(wave(300), { delays: 3 });
     await model.save(path);

@@ -57,6 +57,19 @@ describe("a served forecaster with time stamps", () => {
     expect(answer.quantiles).toEqual([{ level: 0.9, values: long.quantiles![0]!.values.toArrays() }]);
   });
 
+  it("answers for one of several series by its key, and for a new one by its rows", async () => {
+    await using several = await Forecaster.load(await models.path("several"));
+    await using other = await models.serve("several");
+    const { body } = await ask(other, "GET", "/model");
+    expect(body).toMatchObject({ keys: ["north", "south"] });
+    const outputs = async (more: object) => (await post<Answer>(other, "/forecast", { steps: 3, ...more })).outputs;
+    expect(await outputs({ key: "north" })).toEqual((await several.forecast(3, { key: "north" })).toArrays());
+    const warmup = wave(30, 20);
+    expect(await outputs({ warmup })).toEqual((await several.forecast(3, { warmup })).toArrays());
+    expect(await outputs({ key: "south", warmup })).toEqual((await several.forecast(3, { key: "south", warmup })).toArrays());
+    expect((await ask(other, "POST", "/forecast", { steps: 3, key: "west" })).status).toBe(400);
+  });
+
   it("answers with bands of what members differ by, without a horizon", async () => {
     await using ensemble = await Forecaster.load(await models.path("ensemble"), { engine: "cpu" });
     await using other = await models.serve("ensemble");

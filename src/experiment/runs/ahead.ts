@@ -39,7 +39,7 @@ export interface Ahead {
 }
 
 type Given = Resolved<typeof aheadTable>;
-type AnyForecaster = Pick<Forecaster<ForecastModel>, "settings" | "grid" | "known" | "columns" | "choice" | "state" | "forecast">;
+type AnyForecaster = Pick<Forecaster<ForecastModel>, "settings" | "grid" | "known" | "columns" | "choice" | "keys" | "state" | "forecast">;
 
 /** The model file of a run's folder, or the path itself. */
 export async function modelFileOf(path: string): Promise<string> {
@@ -88,8 +88,12 @@ async function aheadOf(forecaster: AnyForecaster, path: string, given: Given): P
   if (given.inputs !== undefined && wanted.known === 0)
     throw ArgumentError.because("inputs was given; the model takes nothing that is known beforehand", { field: "inputs" });
   const separate = given.inputs === undefined ? undefined : await readRowsToCome(given.inputs, wanted, given);
-  const series = (table?.series ?? [undefined]).map((rows) => ({
+  const places: readonly { readonly rows?: RowsUpToNow | undefined; readonly key?: string | undefined }[] =
+    table?.series.map((rows) => ({ rows, key: forecaster.keys.find((key) => key === rows.group) })) ??
+    (forecaster.keys.length > 0 ? forecaster.keys.map((key) => ({ key })) : [{}]);
+  const series = places.map(({ rows, key }) => ({
     rows,
+    key,
     coming: separate ? separate.get(rows?.group) : comingOf(rows, wanted),
   }));
   const steps = given.steps ?? stepsGiven(series) ?? forecaster.choice?.horizon;
@@ -157,6 +161,8 @@ function lastRowOf(names: TableNames | undefined): number | undefined {
 }
 
 interface One {
+  /** Which of several series the model was trained on. */
+  readonly key: string | undefined;
   readonly names: TableNames | undefined;
   readonly rows: RowsUpToNow | undefined;
   readonly coming: RowsToCome | undefined;
@@ -169,9 +175,9 @@ interface One {
 
 async function forecastOne(
   forecaster: AnyForecaster,
-  { names, rows, coming, steps, levels, quantiles, bandsFrom, signal }: One,
+  { key, names, rows, coming, steps, levels, quantiles, bandsFrom, signal }: One,
 ): Promise<WrittenForecast> {
-  const place = { start: "last", row: rows?.series.rows ?? (lastRowOf(names) ?? -1) + 1, group: rows?.group } as const;
+  const place = { start: "last", row: rows?.series.rows ?? (lastRowOf(names) ?? -1) + 1, group: rows?.group ?? key } as const;
   const times = rows?.axis && timesAfter(rows.axis.grid, steps);
   const written = (said: Forecast): WrittenForecast => {
     const [band, ...more] = said.bands ?? [];
@@ -179,6 +185,7 @@ async function forecastOne(
   };
   const { settings, grid, known } = forecaster;
   const options = {
+    key,
     warmup: rows && warmupOf(rows, { ...settings, grid, known }),
     known: coming && (coming.times ? { values: coming.known, times: coming.times } : coming.known.subarray(0, steps)),
     intervals: levels,

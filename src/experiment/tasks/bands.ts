@@ -78,7 +78,7 @@ export function canGive({ horizon, errors, validated }: MeasuredErrors, share: n
 /** How bands did on the test starts, those of `level` and those of others. */
 export function judgeBands(
   outcomes: readonly Outcome[],
-  bandOf: (prediction: Matrix, level: number) => Band,
+  bandOf: (outcome: number, level: number) => Band,
   level: number,
   measured: MeasuredErrors,
 ): Bands {
@@ -89,8 +89,8 @@ export function judgeBands(
   const mean = (measure: (target: Matrix, band: Band) => number, share: number, c?: number) => {
     let sum = 0;
     let measured = 0;
-    for (const { prediction, target } of outcomes) {
-      const band = bandOf(prediction, share);
+    for (const [k, { target }] of outcomes.entries()) {
+      const band = bandOf(k, share);
       const own = c === undefined ? target : columnAlone(target, c);
       const count = own.data.filter((value) => !Number.isNaN(value)).length;
       if (count === 0) continue;

@@ -4,6 +4,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import type { WeightedMember } from "../../model/forecaster/choice.js";
+import { memberNames } from "../../model/forecaster/options.js";
 import { chooseDefaults, opensCalendar, plannedMembers } from "../../model/forecaster/plan.js";
 import { fewestRows } from "../../model/forecaster/validation.js";
 import type { Forecaster, ForecasterOptions, TriedSetting } from "../../model/index.js";
@@ -193,16 +194,26 @@ export interface WeighedMembers {
   /** Forecasts from earlier rows, and how many horizons the rows after the first of them hold. */
   readonly origins: number;
   readonly horizons: number;
+  /** How many series the weights are the mean of, if they are several. */
+  readonly series?: number | undefined;
 }
 
 /** How the members of a combination are weighed; undefined if there is none. */
-export function weighedOf({ choice }: Pick<Forecaster, "choice">): WeighedMembers | undefined {
+export function weighedOf(forecaster: Pick<Forecaster, "choice" | "keys" | "choiceOf">): WeighedMembers | undefined {
+  const { choice, keys } = forecaster;
   if (!choice?.members) return undefined;
   const { members, starts, validated, horizon } = choice;
+  const known = { origins: starts.length, horizons: validated!.rows / horizon };
+  if (keys.length === 0) return { members: members.map(({ name, weights, errors }) => ({ name, weights, errors })), ...known };
+  const each = keys.map((key) => forecaster.choiceOf(key)!.members!);
+  const names = memberNames.filter((name) => each.some((own) => own.some((member) => member.name === name)));
   return {
-    members: members.map(({ name, weights, errors }) => ({ name, weights, errors })),
-    origins: starts.length,
-    horizons: validated!.rows / horizon,
+    members: names.map((name) => {
+      const own = each.map((one) => one.find((member) => member.name === name)?.weights);
+      return { name, weights: members[0]!.weights.map((_, c) => own.reduce((sum, weights) => sum + (weights?.[c] ?? 0), 0) / keys.length) };
+    }),
+    ...known,
+    series: keys.length,
   };
 }
 
@@ -218,7 +229,8 @@ export function describeWeights(all: readonly WeighedMembers[]): string | undefi
     for (const { name, weights } of members)
       totals.set(name, (totals.get(name) ?? 0) + weights.reduce((sum, weight) => sum + weight, 0) / weights.length / all.length);
   const said = [...totals].sort(([, a], [, b]) => b - a).map(([name, weight]) => `${name} ${weight.toFixed(2)}`);
-  const seeds = all.length > 1 ? `; mean of ${all.length} seeds` : "";
+  const several = first.series === undefined ? "" : `; mean of ${first.series} series`;
+  const seeds = `${several}${all.length > 1 ? `; mean of ${all.length} seeds` : ""}`;
   return `${said.join(", ")}: weights by forecasts from ${first.origins} earlier row${first.origins === 1 ? "" : "s"}${seeds}`;
 }
 

@@ -143,7 +143,10 @@ export async function runForecast(
     const context: ScoreContext = {
       ...{ scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent },
       forecasts: spread
-        ? known.map((each, k) => ({ ...each, quantile: (level: number) => spread.quantile(outcomes[k]!.prediction, level) }))
+        ? known.map((each, k) => ({
+            ...each,
+            quantile: (level: number) => spread.quantile(outcomes[k]!.prediction, level, starts[k]!.group),
+          }))
         : known,
     };
     const asked = experiment.baselines.filter((each) => each !== "majority");
@@ -224,10 +227,10 @@ function summaryOf(
 }
 
 /** A series, and how many of its first rows train. */
-type TrainingRows = Pick<PreparedSeries, "whole" | "facts" | "trainRows">;
+type TrainingRows = Pick<PreparedSeries, "whole" | "facts" | "trainRows" | "group">;
 
 /** A row of a series, from which on it is forecast. */
-interface RowPoint extends Pick<PreparedSeries, "whole" | "facts"> {
+interface RowPoint extends Pick<PreparedSeries, "whole" | "facts" | "group"> {
   readonly at: number;
 }
 
@@ -344,11 +347,12 @@ function modelPlan<Model extends ForecastModel>(
       const sequences = series.map(({ whole: { measured, lost }, facts, trainRows }) =>
         describedRows(measured, facts, from, lost + trainRows),
       );
-      const forecaster = await train(sequences.length === 1 ? sequences[0]! : { sequences }, { table, onProgress }).catch(
-        (error: unknown) => {
-          throw underModel(error, experiment);
-        },
-      );
+      const keys = keysOf(series);
+      const rows = sequences.length === 1 ? sequences[0]! : { sequences: new Map(sequences.map((one, s) => [keys[s]!, one])) };
+      const forecaster = await train(rows, { table, onProgress }).catch((error: unknown) => {
+        throw underModel(error, experiment);
+      });
+      const keyOf = (group: string | undefined) => (forecaster.keys.includes(group ?? "0") ? (group ?? "0") : undefined);
       const stateAtEnd = forecaster.state;
       const computer: AnyReservoirComputer | undefined = forecaster.computers[0];
       const rowsOf = ({ whole: { measured, lost }, facts }: Omit<RowPoint, "at">, first: number, last: number) =>
@@ -370,9 +374,13 @@ function modelPlan<Model extends ForecastModel>(
             weighed,
           };
         },
-        measured: forecaster.choice,
+        measuredOf: (group) => {
+          const key = keyOf(group);
+          return key === undefined ? forecaster.choice : forecaster.choiceOf(key);
+        },
         forecast: (steps, point) =>
           forecaster.forecast(steps, {
+            key: keyOf(point.group),
             warmup: rowsOf(point, point.at - warmup, point.at),
             known: point.facts.known?.subarray(point.whole.lost + point.at, point.whole.lost + point.at + steps),
             signal,
@@ -396,12 +404,20 @@ function modelPlan<Model extends ForecastModel>(
   };
 }
 
+/** A key for each series: its group. Of the parts that gaps split the last has it as it is. */
+function keysOf(series: readonly TrainingRows[]): readonly string[] {
+  const names = series.map(({ group }, s) => group ?? String(s));
+  return names.map((name, s) =>
+    names.lastIndexOf(name) === s ? name : `${name}, part ${names.slice(0, s + 1).filter((other) => other === name).length}`,
+  );
+}
+
 /** A trained model. */
 interface RunModel {
   /** What a result says of it. */
   readonly found: Pick<Trial, "engine" | "reservoir" | "measuredRadius" | "radiusMethod" | "readout" | "choice" | "weighed" | "profile">;
   /** Errors of the forecasts that its settings were chosen by; undefined if none were. */
-  readonly measured: MeasuredErrors | undefined;
+  measuredOf(group?: string): MeasuredErrors | undefined;
   /** The rows from a row on, driven by the warm-up before it. */
   forecast(steps: number, point: RowPoint): Promise<Matrix>;
   /** Its states up to `steps` rows after a row; none if it has no states to show. */
@@ -473,10 +489,11 @@ function tableOf({ kept, test }: SeriesData, { warmup }: ModelPlan, series: read
 
 /** What forecasts may be off by. */
 interface Spread {
-  readonly measured: MeasuredErrors;
-  band(prediction: Matrix, share: number): ForecastBand;
+  /** Of one of several series, if the model measured each. */
+  measuredOf(group?: string): MeasuredErrors;
+  band(prediction: Matrix, share: number, group?: string): ForecastBand;
   /** NaN if the errors are of too few starts. */
-  quantile(prediction: Matrix, level: number): Matrix;
+  quantile(prediction: Matrix, level: number, group?: string): Matrix;
 }
 
 /**
@@ -493,7 +510,7 @@ async function spreadOf(
   const longest = prepared.toSorted((a, b) => b.trainRows - a.trainRows)[0]!;
   const least = Math.max(experiment.washout + 2, plan.warmup);
   const measured =
-    model.measured ??
+    model.measuredOf() ??
     (await calibrate(longest, { horizon, least }, async (fitted) => {
       const earlier = await plan.fit([{ ...asKnownAt({ ...longest, at: fitted }), trainRows: fitted }], {});
       return { forecast: (at) => closedLoop(earlier, horizon, { ...longest, at }), dispose: () => earlier.dispose() };
@@ -503,15 +520,16 @@ async function spreadOf(
     undefined,
     prepared.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
   );
-  const band = (prediction: Matrix, share: number) =>
-    boundedBands(bandsAround(prediction as Matrix<Float64Array>, measured, [longest.fitted], [share]), bounds)[0]!;
+  const measuredOf = (group: string | undefined) => model.measuredOf(group) ?? measured;
+  const band = (prediction: Matrix, share: number, group?: string) =>
+    boundedBands(bandsAround(prediction as Matrix<Float64Array>, measuredOf(group), [longest.fitted], [share]), bounds)[0]!;
   return {
-    measured,
+    measuredOf,
     band,
-    quantile(prediction, level) {
+    quantile(prediction, level, group) {
       const share = Math.abs(2 * level - 1);
       if (share === 0) return prediction;
-      if (canGive(measured, share)) return band(prediction, share)[level < 0.5 ? "lower" : "upper"];
+      if (canGive(measuredOf(group), share)) return band(prediction, share, group)[level < 0.5 ? "lower" : "upper"];
       return new Matrix(prediction.rows, prediction.cols, new Float64Array(prediction.data.length).fill(Number.NaN));
     },
   };
@@ -524,15 +542,15 @@ async function writtenForecasts(
   { prepared, starts, outcomes, ranked, last, spread }: Omit<Tested, "model" | "plan">,
 ): Promise<Trial["forecasts"]> {
   const { horizon, level, independent, quantiles } = experiment.task;
-  const around = (prediction: Matrix) => ({
-    band: spread && canGive(spread.measured, level) ? spread.band(prediction, level) : undefined,
-    quantiles: spread && quantiles?.map((share) => ({ level: share, values: spread.quantile(prediction, share) })),
+  const around = (prediction: Matrix, group: string | undefined) => ({
+    band: spread && canGive(spread.measuredOf(group), level) ? spread.band(prediction, level, group) : undefined,
+    quantiles: spread && quantiles?.map((share) => ({ level: share, values: spread.quantile(prediction, share, group) })),
   });
   const scored = starts.map(({ whole, at, times, group }, k): WrittenForecast => {
     const { prediction, target } = outcomes[k]!;
     const row = whole.lost + at;
     const baselines = ranked.map(({ name, outcomes: said }) => ({ name, prediction: said[k]!.prediction }));
-    const own = { prediction, target, ...around(prediction), baselines };
+    const own = { prediction, target, ...around(prediction, group), baselines };
     const before = rowsBefore(whole.original, at, experiment.task, times);
     return { start: independent ? k : row, row, times: times?.slice(at, at + horizon), group, before, ...own };
   });
@@ -544,14 +562,22 @@ async function writtenForecasts(
     const training = starts.find((start) => start.group === group)?.training ?? starts[0]?.training;
     // Inputs that are known beforehand end with the table.
     if (at < last.fewest || facts.known) continue;
-    const prediction = await closedLoop(last.model, horizon, { whole, facts, at });
+    const prediction = await closedLoop(last.model, horizon, { whole, facts, at, group });
     const times = facts.axis && timesAfter(facts.axis.grid, horizon);
     const baselines = ranked.map(({ name, from }) => ({ name, prediction: from({ whole, facts, at, training: training! }) }));
-    const own = { prediction, ...around(prediction), baselines };
+    const own = { prediction, ...around(prediction, group), baselines };
     const before = rowsBefore(whole.original, at, experiment.task, test.isSeparate ? undefined : texts);
     beyond.push({ start: "last", row: whole.lost + at, times, group, before, ...own });
   }
-  const bands = spread && outcomes.length > 0 ? judgeBands(outcomes, spread.band, level, spread.measured) : undefined;
+  const bands =
+    spread && outcomes.length > 0
+      ? judgeBands(
+          outcomes,
+          (k, share) => spread.band(outcomes[k]!.prediction, share, starts[k]!.group),
+          level,
+          spread.measuredOf(starts[0]!.group),
+        )
+      : undefined;
   return { written: [...scored, ...beyond], names: data.names, bands, level };
 }
 

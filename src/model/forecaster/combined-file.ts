@@ -1,7 +1,7 @@
 // A combination of members as a model file and back: which tensors and notes each of them is.
 import { disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { Matrix } from "@spillway/numerics";
-import { type AnyReservoirComputer, type EngineSelection, ReservoirComputer } from "../../reservoir/index.js";
+import { type AnyModel, type AnyReservoirComputer, type EngineSelection, ReservoirComputer } from "../../reservoir/index.js";
 import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
 import type { ModelFile } from "../model-file.js";
 import { floats, type MutableContent } from "../mutable-content.js";
@@ -14,9 +14,10 @@ import { type CommonParts, getCommon, getMember, getRows, type MemberFile, membe
 import { ForecasterMember } from "./member.js";
 import type { Trained } from "./model.js";
 import type { ForecasterSettings } from "./options.js";
+import { PooledMember } from "./pooled.js";
 
 /** A member of a combination. */
-export type CombinedMember = ForecasterMember | DirectMember | ClassicalMember;
+export type CombinedMember = ForecasterMember | DirectMember | ClassicalMember | PooledMember;
 
 /** A combination, as its file holds it. */
 export interface CombinedParts extends CommonParts {
@@ -29,13 +30,15 @@ const prefixOf = (m: number) => `member.${m}.`;
 /**
  * Notes `combination`, the kind of each member, and `groups`. A member of the loop is as in the
  * file of a loop alone. A direct member has its reservoir, a readout `column.C.readout` of each
- * column, tensor `recent` and note `direct`; a classical one note `classical`, with its position.
+ * column, tensor `recent` and note `direct`; a classical one note `classical`, with its position;
+ * a pooled one its reservoir, a readout, and note `pooled`, with its position.
  */
 export function encodeCombined(content: MutableContent, { members, groups }: Trained<CombinedMember>, settings: ForecasterSettings): void {
   for (const [m, member] of members.entries()) {
     const prefix = prefixOf(m);
     if (member instanceof ForecasterMember) putMember(content, prefix, memberFile(member), settings);
     else if (member instanceof DirectMember) putDirect(content, prefix, member);
+    else if (member instanceof PooledMember) putPooled(content, prefix, member);
     else {
       const smoothed = member.state.smoothed.map(({ smoothing: { least, indices, ...rest }, last }) => ({
         last,
@@ -50,8 +53,18 @@ export function encodeCombined(content: MutableContent, { members, groups }: Tra
   content.metadata["groups"] = stableJson(groups);
 }
 
-function kindOf(member: CombinedMember): "loop" | "direct" | "classical" {
+function kindOf(member: CombinedMember): "loop" | "direct" | "classical" | "pooled" {
+  if (member instanceof PooledMember) return "pooled";
   return member instanceof ForecasterMember ? "loop" : member instanceof DirectMember ? "direct" : "classical";
+}
+
+function putPooled(content: MutableContent, prefix: string, { computers, parts, state }: PooledMember): void {
+  putReservoir(content, prefix, computers[0].model);
+  putReadout(content, prefix, parts.readout);
+  const { window, horizon } = parts.shape;
+  const { season, columns, known } = parts;
+  const pooled = state.pooled.map((column) => ({ ...column, indices: [...column.indices], recent: [...column.recent] }));
+  content.metadata[`${prefix}pooled`] = stableJson({ window, horizon, season, columns, known, pooled });
 }
 
 function putDirect(content: MutableContent, prefix: string, { computers, parts, state: { recent } }: DirectMember): void {
@@ -69,8 +82,23 @@ export function isCombined({ metadata }: ModelFile): boolean {
   return Object.hasOwn(metadata, "combination");
 }
 
+/** Reservoirs that members of several series share, by the numbers that they are made of. */
+export type SharedComputers = Map<unknown, AnyReservoirComputer>;
+
+async function sharedComputer(model: AnyModel, selection: EngineSelection, shared: SharedComputers): Promise<AnyReservoirComputer> {
+  const key = "inputWeights" in model ? (model.inputWeights as Matrix).data : model;
+  const found = shared.get(key) ?? (await ReservoirComputer.fromModel(model, selection));
+  shared.set(key, found);
+  return found;
+}
+
 /** @throws ModelFileError with the reason why the content is no combination */
-export async function decodeCombined(file: ModelFile, source: string, selection: EngineSelection): Promise<CombinedParts> {
+export async function decodeCombined(
+  file: ModelFile,
+  source: string,
+  selection: EngineSelection,
+  shared: SharedComputers = new Map(),
+): Promise<CombinedParts> {
   const { parseForecasterSettings, parseGroups, parseCombination } = await import("../schemas.js");
   const reader = new TensorReader(file, source);
   const settings = reader.check("forecaster", () => parseForecasterSettings(reader.json("forecaster")));
@@ -85,8 +113,10 @@ export async function decodeCombined(file: ModelFile, source: string, selection:
       kind === "loop"
         ? await loopMember(reader, prefix, settings, selection)
         : kind === "direct"
-          ? await directMember(reader, prefix, selection)
-          : await classicalMember(reader, prefix);
+          ? await directMember(reader, prefix, selection, shared)
+          : kind === "pooled"
+            ? await pooledMember(reader, prefix, selection, shared)
+            : await classicalMember(reader, prefix);
     columns.add(own.columns);
     found.push(own.open);
   }
@@ -138,7 +168,31 @@ export async function openMember(
   return member;
 }
 
-async function directMember(reader: TensorReader, prefix: string, selection: EngineSelection): Promise<Readable> {
+async function pooledMember(reader: TensorReader, prefix: string, selection: EngineSelection, shared: SharedComputers): Promise<Readable> {
+  const { parsePooled } = await import("../schemas.js");
+  const model = await getReservoir(reader, prefix);
+  const { window, horizon, pooled, ...rest } = reader.check("pooled", () => parsePooled(reader.json(`${prefix}pooled`)));
+  if (model.inputSize !== 1 || model.outputSize > 0) throw reader.error("the reservoir of its pooled member takes one input");
+  const readout = await getReadout(reader, prefix, model.size, window);
+  if (readout.outputSize !== horizon || !readout.features.input)
+    throw reader.error(`the readout of its pooled member has ${readout.outputSize} outputs; it forecasts ${horizon} steps`);
+  if (pooled.length > 0 && pooled.length !== rest.columns)
+    throw reader.error(`its pooled member has a position of ${pooled.length} columns and predicts ${rest.columns}`);
+  return {
+    columns: rest.columns,
+    async open(bounds) {
+      const computer = await sharedComputer(model, selection, shared);
+      const member = new PooledMember(computer, { ...rest, shape: { window, season: 1, horizon }, readout, bounds });
+      const floats = (values: readonly number[]) => Float64Array.from(values);
+      member.state = {
+        pooled: pooled.map(({ indices, recent, ...column }) => ({ ...column, indices: floats(indices), recent: floats(recent) })),
+      };
+      return member;
+    },
+  };
+}
+
+async function directMember(reader: TensorReader, prefix: string, selection: EngineSelection, shared: SharedComputers): Promise<Readable> {
   const { parseDirect } = await import("../schemas.js");
   const model = await getReservoir(reader, prefix);
   const { known, least, ...shape } = reader.check("direct", () => parseDirect(reader.json(`${prefix}direct`)));
@@ -154,7 +208,7 @@ async function directMember(reader: TensorReader, prefix: string, selection: Eng
   return {
     columns: least.length,
     async open(bounds) {
-      const computer: AnyReservoirComputer = await ReservoirComputer.fromModel(model, selection);
+      const computer = await sharedComputer(model, selection, shared);
       const scales = least.map((each) => ({ least: each }));
       return new DirectMember(computer, { shape, scales, readouts, known, bounds }, recent);
     },

@@ -3,7 +3,15 @@
 import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix, stackRows } from "@spillway/numerics";
-import { type AnyReservoirOptions, type CreateOptions, ReservoirComputer, type WorkOptions, WorkPacer } from "../../reservoir/index.js";
+import {
+  type AnyReservoirComputer,
+  type AnyReservoirOptions,
+  type CreateOptions,
+  ReservoirComputer,
+  type ReservoirOptions,
+  type WorkOptions,
+  WorkPacer,
+} from "../../reservoir/index.js";
 import { type EarlierOrigins, earlierOrigins, leastWithNeighbours, meanSize, memberWeights } from "../../series/combination.js";
 import type { MutableContent } from "../mutable-content.js";
 import { fitStandardisation } from "../standardisation.js";
@@ -16,9 +24,10 @@ import { DirectMember, DirectTraining, directReservoir, directShape, directShare
 import { weighted } from "./ensemble.js";
 import { tryCandidate } from "./evaluate.js";
 import { medianOf } from "./loss.js";
-import type { FitRows, ForecastModel, Trained } from "./model.js";
+import type { FitRows, ForecastModel, SeveralSeries, Trained } from "./model.js";
 import { type CandidateOptions, type ForecasterSettings, type MemberName, memberNames } from "./options.js";
 import { plannedMembers } from "./plan.js";
+import { choosePooled, forecastsOf, PooledMember, type PooledSeries, pooledShape, pooledSize, trainPooled } from "./pooled.js";
 import { checkAllSeries, half, type ReadyCandidates, type ReservoirForecastModel } from "./reservoir-model.js";
 import type { RowKind } from "./rows.js";
 import { forecastAll, trainingPart, type ValidationParts } from "./validation.js";
@@ -61,6 +70,13 @@ interface Tried extends Pick<WeightedMember, "name" | "scores"> {
   dispose(): Promise<void>;
 }
 
+/** What a series has of the others that were trained with it. */
+interface BesideOthers {
+  /** The reservoir of the direct members. */
+  readonly shared?: AnyReservoirComputer | undefined;
+  readonly pooled?: ((validation: Validation) => Promise<Tried | undefined>) | undefined;
+}
+
 /** What the loop chose. */
 type LoopChoice = Pick<ForecasterChoice, "candidates" | "scores" | "kept">;
 
@@ -95,9 +111,107 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     if (rows.data.length > 1) throw severalSeries(names, rows.data.length);
     checkAllSeries(rows.data);
     await disposeAllAsync(previous.flatMap(({ computers }) => computers));
+    return this.#combineOrGiveBack(names, rows, work, {});
+  }
+
+  /** Each series by itself, without the loop, and beside a readout that all of them train. */
+  get several(): SeveralSeries<CombinedMember> {
+    return { fit: (all, work) => this.#fitSeveral(all, work), further: (rows, like, work) => this.#fitFurther(rows, like, work) };
+  }
+
+  async #fitSeveral(all: readonly FitRows[], work: WorkOptions): Promise<readonly Trained<CombinedMember>[]> {
+    for (const { data } of all) checkAllSeries(data);
+    const names = this.#namesOfSeveral();
+    const isPooled = names.includes("pooled");
+    const members: Trained<CombinedMember>[] = [];
+    const computers: ReservoirComputer[] = [];
+    const { signal, onProgress } = work;
+    try {
+      const shared = names.includes("direct") ? await this.#computerOf(directReservoir) : undefined;
+      if (shared) computers.push(shared);
+      const pooled = isPooled ? await this.#pool(all, computers, signal) : undefined;
+      for (const [s, rows] of all.entries()) {
+        const tried = pooled && ((one: Validation) => pooled.tried(s, one));
+        members.push(await this.#combineOrGiveBack(names, rows, { signal }, { shared, pooled: tried }));
+        onProgress?.(s + 1, all.length);
+      }
+      return members;
+    } catch (error) {
+      await disposeQuietlyAsync(computers);
+      throw error;
+    }
+  }
+
+  async #fitFurther(rows: FitRows, like: Trained<CombinedMember>, { signal }: WorkOptions): Promise<Trained<CombinedMember>> {
+    const pool = like.members.find((member) => member instanceof PooledMember);
+    const shared = like.members.find((member) => member instanceof DirectMember)?.computers[0];
+    const pooled = pool && ((one: Validation) => this.#triedPooled(pool, one, signal));
+    return this.#combineOrGiveBack(this.#namesOfSeveral(), rows, { signal }, { shared, pooled });
+  }
+
+  /** @throws ArgumentError for the loop alone */
+  #namesOfSeveral(): readonly MemberName[] {
+    return memberNames.filter((name) => name !== "loop" && (this.settings.members as readonly MemberName[]).includes(name));
+  }
+
+  /** The readout that all series train; undefined if they have too few windows. */
+  async #pool(all: readonly FitRows[], computers: ReservoirComputer[], signal: AbortSignal | undefined) {
+    const validations = all.map((rows) => this.#validationOf(rows));
+    const { horizon, season } = validations[0]!;
+    const series = validations.map(({ data, filled, origins }): PooledSeries => ({ series: data.held ?? data.series, filled, origins }));
+    const shape = pooledShape(
+      series.map((one) => one.series.rows),
+      horizon,
+      season,
+    );
+    const size = pooledSize(series, shape);
+    if (size === undefined) return undefined;
+    const computer = await this.#computerOf({ ...directReservoir, size });
+    computers.push(computer);
+    const how = { shape, season };
+    const chosen = await choosePooled(computer, series, how, signal);
+    if (!chosen) return undefined;
+    const readout = await trainPooled(computer, series, how, chosen.share, signal);
+    return {
+      tried: async (s: number, { data, known, bounds }: Validation): Promise<Tried> => ({
+        name: "pooled",
+        forecasts: chosen.forecasts[s]!,
+        async train() {
+          const member = new PooledMember(computer, { shape, season, readout, columns: data.series.cols, known, bounds });
+          member.start({ series: data.held ?? data.series });
+          return { members: [member], groups: [0] };
+        },
+        dispose: holdsNothing,
+      }),
+    };
+  }
+
+  /** The pooled member of other series for a new one. */
+  async #triedPooled(pool: PooledMember, one: Validation, signal: AbortSignal | undefined): Promise<Tried> {
+    const { data, filled, origins, known, bounds } = one;
+    const { shape, season, readout } = pool.parts;
+    const series = data.held ?? data.series;
+    const [forecasts] = await forecastsOf(pool.computers[0], [readout], { series, filled, origins }, { shape, season }, signal);
+    return {
+      name: "pooled",
+      forecasts: forecasts!,
+      async train() {
+        const member = new PooledMember(pool.computers[0], { ...pool.parts, columns: series.cols, known, bounds });
+        member.start({ series });
+        return { members: [member], groups: [0] };
+      },
+      dispose: holdsNothing,
+    };
+  }
+
+  #computerOf(described: ReservoirOptions): Promise<ReservoirComputer> {
+    return ReservoirComputer.create({ ...described, seed: this.#reservoir.seed }, { ...this.#create, plan: undefined });
+  }
+
+  async #combineOrGiveBack(names: readonly MemberName[], rows: FitRows, work: WorkOptions, more: BesideOthers) {
     const tried: Tried[] = [];
     try {
-      return await this.#combine(names, rows, tried, work);
+      return await this.#combine(names, rows, tried, work, more);
     } catch (error) {
       await disposeQuietlyAsync(tried);
       throw error;
@@ -105,7 +219,13 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
   }
 
   /** @param tried receives the members that were tried */
-  async #combine(names: readonly MemberName[], rows: FitRows, tried: Tried[], work: WorkOptions): Promise<Trained<CombinedMember>> {
+  async #combine(
+    names: readonly MemberName[],
+    rows: FitRows,
+    tried: Tried[],
+    work: WorkOptions,
+    more: BesideOthers = {},
+  ): Promise<Trained<CombinedMember>> {
     const { weights: how = "validation" } = this.settings;
     const validation = this.#validationOf(rows);
     const { signal } = work;
@@ -122,7 +242,12 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
         // A calendar that the loop may choose is left out if it does not.
         const isLeft = this.settings.calendar === "choose" && !chosen.candidates[chosen.kept[0]?.candidate ?? -1]?.calendar;
         const own = isLeft ? { ...validation, known: validation.known - rows.calendarColumns } : validation;
-        const found = name === "direct" ? await this.#tryDirect(own, signal) : await tryClassical(name, own);
+        const found =
+          name === "direct"
+            ? await this.#tryDirect(own, signal, more.shared)
+            : name === "pooled"
+              ? await more.pooled?.(own)
+              : await tryClassical(name, own);
         if (found) tried.push(found);
       }
       await pacer.pause(i + 1);
@@ -268,17 +393,17 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     };
   }
 
-  async #tryDirect(validation: Validation, signal: AbortSignal | undefined): Promise<Tried | undefined> {
+  /** @param shared a reservoir of several series, which nobody here gives back */
+  async #tryDirect(validation: Validation, signal: AbortSignal | undefined, shared?: AnyReservoirComputer): Promise<Tried | undefined> {
     const { data, filled, origins, horizon, season, parts, targets } = validation;
     const series = data.held ?? data.series;
     const { rows } = series;
     if (rows < fewestDirectRows) return undefined;
-    const { seed } = this.#reservoir;
-    const computer = await ReservoirComputer.create({ ...directReservoir, seed }, { ...this.#create, plan: undefined });
+    const computer = shared ?? (await this.#computerOf(directReservoir));
     const training = new DirectTraining(computer, series, filled, directShape(rows, horizon, season));
     const close = async () => {
       training.dispose();
-      await computer.dispose();
+      if (!shared) await computer.dispose();
     };
     try {
       await training.add(origins[0]!, signal);

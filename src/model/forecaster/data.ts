@@ -6,6 +6,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { filledSeries } from "@spillway/numerics/known-finite.js";
 import { checkFinite } from "../../reservoir/index.js";
+import { checkSequences } from "../../reservoir/inputs.js";
 import type { TimeAxis, TimeColumn, TimeLike } from "../../series/index.js";
 import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
 import type { MissingInSeries } from "./missing-option.js";
@@ -41,10 +42,24 @@ export type ForecasterData<Values = SeriesValues> =
 
 /**
  * Series that follow one another without touching: each starts from the reservoir's initial state
- * and has its own washout.
+ * and has its own washout. Of a combination each is a series of its own, by its key; of a list the
+ * keys are "0", "1" and so on.
  */
 export interface ForecasterSequences {
-  readonly sequences: readonly ForecasterData[];
+  readonly sequences: readonly ForecasterData[] | ReadonlyMap<string, ForecasterData>;
+}
+
+/** Several series by their keys; undefined of one. @throws ArgumentError for keys that are no texts */
+export function seriesByKey(data: ForecasterData | ForecasterSequences): ReadonlyMap<string, ForecasterData> | undefined {
+  if (typeof data !== "object" || data === null || !("sequences" in data)) return undefined;
+  const { sequences } = data;
+  if (!(sequences instanceof Map)) {
+    checkSequences(sequences as readonly ForecasterData[], "sequences");
+    return new Map((sequences as readonly ForecasterData[]).map((one, s) => [String(s), one]));
+  }
+  checkSequences([...sequences.keys()], "sequences");
+  for (const key of sequences.keys()) if (typeof key !== "string") throw new ArgumentError("sequences", key, "a Map whose keys are texts");
+  return sequences;
 }
 
 /**

@@ -7,7 +7,7 @@ import { describedBy } from "../../reservoir/kinds.js";
 import { descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "../defaults.js";
 import type { ModelFile } from "../model-file.js";
 import { CombinedForecastModel } from "./combined.js";
-import { decodeCombined, isCombined, openMember } from "./combined-file.js";
+import { decodeCombined, isCombined, openMember, type SharedComputers } from "./combined-file.js";
 import { decodeForecaster } from "./file.js";
 import { hybridAgain, hybridUse } from "./hybrid.js";
 import type { ForecasterKind, Opened } from "./kind.js";
@@ -22,6 +22,7 @@ import {
 } from "./options.js";
 import { opensCalendar, planCandidates, plannedReadout, plannedSize } from "./plan.js";
 import { ReservoirForecastModel } from "./reservoir-model.js";
+import { isSeveral, splitSeries } from "./series-file.js";
 
 /** The model of `Forecaster`. */
 export type DefaultForecastModel = ReservoirForecastModel | CombinedForecastModel;
@@ -33,6 +34,7 @@ export const defaultKind: ForecasterKind<DefaultForecastModel, ForecasterOptions
   create: describedModel,
   async open(file, { source, model: own, ...selection }) {
     if (isCombined(file)) return openCombined(file, source, selection);
+    if (isSeveral(file)) return openSeveral(splitSeries(file, source), source, selection);
     const { settings, members: parts, groups, choice, time, last } = await decodeForecaster(file, source);
     const hybrid = hybridAgain(own, settings.hybrid);
     const members: ForecasterMember[] = [];
@@ -47,8 +49,29 @@ export const defaultKind: ForecasterKind<DefaultForecastModel, ForecasterOptions
   },
 };
 
-async function openCombined(file: ModelFile, source: string, selection: EngineSelection): Promise<Opened<CombinedForecastModel>> {
-  const { settings, trained, choice, time, last, kept } = await decodeCombined(file, source, selection);
+async function openSeveral(
+  files: ReadonlyMap<string, ModelFile>,
+  source: string,
+  selection: EngineSelection,
+): Promise<Opened<CombinedForecastModel>> {
+  const shared: SharedComputers = new Map();
+  const series = new Map<string, Opened<CombinedForecastModel>>();
+  try {
+    for (const [key, file] of files) series.set(key, await openCombined(file, source, selection, shared));
+  } catch (error) {
+    await disposeQuietlyAsync([...shared.values()]);
+    throw error;
+  }
+  return { ...[...series.values()].at(-1)!, series };
+}
+
+async function openCombined(
+  file: ModelFile,
+  source: string,
+  selection: EngineSelection,
+  shared?: SharedComputers,
+): Promise<Opened<CombinedForecastModel>> {
+  const { settings, trained, choice, time, last, kept } = await decodeCombined(file, source, selection, shared);
   const loop = trained.members.find((member) => member instanceof ForecasterMember);
   const reservoir: AnyReservoirOptions = loop ? describedBy(loop.computer.model) : forecasterReservoir({ size: plannedSize });
   const model = new CombinedForecastModel(

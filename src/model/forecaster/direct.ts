@@ -217,29 +217,10 @@ export class DirectTraining {
     for (; this.#next + horizon <= end; this.#next += stride) starts.push(this.#next);
     for (const [c, scale] of scales.entries()) {
       const values = turned(this.#series.subarray(0, end), c, scale);
-      for (let from = 0; from < starts.length; from += chunk) await this.#addWindows(c, values, starts.slice(from, from + chunk), signal);
+      const isFilled = (row: number) => this.#filled?.at(row, c) === 1;
+      const cut = { computer: this.#computer, shape: this.#shape, values, isFilled, signal };
+      for (let from = 0; from < starts.length; from += chunk) await addWindows(this.#sums[c]!, cut, starts.slice(from, from + chunk));
     }
-  }
-
-  async #addWindows(c: number, values: Float64Array, starts: readonly number[], signal: AbortSignal | undefined): Promise<void> {
-    const { window, horizon, season } = this.#shape;
-    const { scaled, mean, scale } = windowsOf(values, starts, window);
-    const kept: number[] = [];
-    const targets: number[] = [];
-    for (const [w, start] of starts.entries()) {
-      const steps = Array.from({ length: horizon }, (_, k) => {
-        if (this.#filled?.at(start + k, c) === 1) return Number.NaN;
-        return (values[start + k]! - mean[w]!) / scale[w]! - baseOf(scaled.row(w), k, season);
-      });
-      if (!steps.every((value) => Math.abs(value) <= mostScales)) continue;
-      kept.push(w);
-      targets.push(...steps);
-    }
-    if (kept.length === 0) return;
-    const rows = Matrix.zeros(kept.length, window);
-    for (const [k, w] of kept.entries()) rows.row(k).set(scaled.row(w));
-    const [states, inputs] = await statesOf(this.#computer, rows, signal);
-    this.#sums[c]!.add(states, inputs, new Matrix(kept.length, horizon, Float64Array.from(targets)));
   }
 
   /** Whether there are windows enough to train on. */
@@ -276,7 +257,42 @@ export class DirectTraining {
   }
 }
 
-const trainer = (lambda: number) => ridge({ transform: "squares", input: true, lambda });
+/** A column that windows are cut from. */
+interface CutColumn {
+  readonly computer: AnyReservoirComputer;
+  readonly shape: DirectShape;
+  readonly values: Float64Array;
+  /** Whether a value was filled and not measured: it is no target. */
+  readonly isFilled: (row: number) => boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Adds the windows before the rows `starts`, with the targets from there on. */
+export async function addWindows(
+  sums: GramAccumulator,
+  { computer, shape: { window, horizon, season }, values, isFilled, signal }: CutColumn,
+  starts: readonly number[],
+): Promise<void> {
+  const { scaled, mean, scale } = windowsOf(values, starts, window);
+  const kept: number[] = [];
+  const targets: number[] = [];
+  for (const [w, start] of starts.entries()) {
+    const steps = Array.from({ length: horizon }, (_, k) => {
+      if (isFilled(start + k)) return Number.NaN;
+      return (values[start + k]! - mean[w]!) / scale[w]! - baseOf(scaled.row(w), k, season);
+    });
+    if (!steps.every((value) => Math.abs(value) <= mostScales)) continue;
+    kept.push(w);
+    targets.push(...steps);
+  }
+  if (kept.length === 0) return;
+  const rows = Matrix.zeros(kept.length, window);
+  for (const [k, w] of kept.entries()) rows.row(k).set(scaled.row(w));
+  const [states, inputs] = await statesOf(computer, rows, signal);
+  sums.add(states, inputs, new Matrix(kept.length, horizon, Float64Array.from(targets)));
+}
+
+export const trainer = (lambda: number) => ridge({ transform: "squares", input: true, lambda });
 
 function solved(sums: GramAccumulator, lambda: number): TrainedReadout | IllConditionedError {
   try {
@@ -306,7 +322,7 @@ function turned(series: Matrix, c: number, { least }: DirectScale): Float64Array
  * The window before each row: less its mean, over its deviation, or half the mean step if that is
  * larger. Before the first row its value is repeated.
  */
-function windowsOf(values: Float64Array, ends: readonly number[], window: number): Windows {
+export function windowsOf(values: Float64Array, ends: readonly number[], window: number): Windows {
   const scaled = Matrix.zeros(ends.length, window);
   const mean = new Float64Array(ends.length);
   const scale = new Float64Array(ends.length);
@@ -331,12 +347,16 @@ function windowsOf(values: Float64Array, ends: readonly number[], window: number
 }
 
 /** The forecast of step k that needs no training: the last value, or that of a season before. */
-function baseOf(window: ArrayLike<number>, k: number, season: number): number {
+export function baseOf(window: ArrayLike<number>, k: number, season: number): number {
   return season > 1 ? window[window.length - season + (k % season)]! : window[window.length - 1]!;
 }
 
 /** The state after each window, and the windows as the reservoir got them. */
-async function statesOf(computer: AnyReservoirComputer, windows: Matrix, signal: AbortSignal | undefined): Promise<[Matrix, Matrix]> {
+export async function statesOf(
+  computer: AnyReservoirComputer,
+  windows: Matrix,
+  signal: AbortSignal | undefined,
+): Promise<[Matrix, Matrix]> {
   const { size, precision } = computer.model;
   const sequences = Array.from({ length: windows.rows }, (_, w) => new Matrix(windows.cols, 1, windows.row(w) as Float64Array));
   const last = await computer.batch(sequences, { keep: "last", signal });

@@ -4,7 +4,9 @@
 import { checkWhole } from "@spillway/core/checks.js";
 import { disposeAllAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { resolve } from "@spillway/core/options.js";
+import { suggestion } from "@spillway/core/near-names.js";
+import { type Resolved, resolve } from "@spillway/core/options.js";
+import { quoted } from "@spillway/core/text.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { readBytes } from "@spillway/io/files.js";
 import type { Matrix } from "@spillway/numerics";
@@ -17,7 +19,7 @@ import type { TimeGrid } from "../../series/index.js";
 import { timeAxis } from "../../series/time-grid.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile, encodeModelFile, type LoadOptions } from "../model-file.js";
-import { emptyContent } from "../mutable-content.js";
+import { emptyContent, type MutableContent } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
 import { bandsOf, boundedBands, checkIntervals, quantilesOf, selectedBands } from "./bands.js";
 import { type Bound, bounded } from "./bounds.js";
@@ -25,6 +27,7 @@ import type { ForecasterChoice } from "./choice.js";
 import { Clock } from "./clock.js";
 import {
   type CheckedSeries,
+  checkAlike,
   checkColumns,
   checkedSeries,
   checkedTeacher,
@@ -36,6 +39,7 @@ import {
   noInputs,
   type SeriesValues,
   selected,
+  seriesByKey,
   withTimes,
 } from "./data.js";
 import { type DefaultForecastModel, defaultKind } from "./default-model.js";
@@ -84,6 +88,7 @@ import {
   withLow,
 } from "./rows.js";
 import { scoredRows, scorerOf } from "./score.js";
+import { putSeries } from "./series-file.js";
 
 /** The position of a forecaster in its series. */
 export interface ForecasterState<State = unknown> {
@@ -92,6 +97,13 @@ export interface ForecasterState<State = unknown> {
   readonly time: TimeGrid | undefined;
   /** The last rows, by which missing values of those to come are held; undefined if they are not. */
   readonly last?: LastRows | undefined;
+}
+
+/** One of several series that a forecaster was trained on. */
+interface SeriesPlace<Model extends ForecastModel> {
+  readonly trained: Trained<MemberOf<Model>>;
+  readonly clock: Clock;
+  readonly last: LastRows;
 }
 
 /** Arguments of options, which may be left out if every option may. */
@@ -154,6 +166,8 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   #missingCounts: readonly number[] = [];
   /** The rows that it was trained on, of a combination. */
   #kept: KeptRows | undefined;
+  /** Of several series each by its key; the fields above are those of the last. */
+  #series: ReadonlyMap<string, SeriesPlace<Model>> | undefined;
 
   /** @internal */
   constructor(model: Model, opened?: Omit<Opened<Model>, "model">) {
@@ -163,6 +177,14 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     this.#clock = new Clock(model.settings.calendar, opened?.time);
     this.#last = opened?.last ?? {};
     this.#kept = opened?.kept;
+    this.#series =
+      opened?.series &&
+      new Map(
+        [...opened.series].map(([key, { trained, time, last }]) => [
+          key,
+          { trained, clock: new Clock(model.settings.calendar, time), last },
+        ]),
+      );
   }
 
   /**
@@ -206,6 +228,8 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   }
 
   async #train(data: ForecasterData | ForecasterSequences, previous: readonly MemberOf<Model>[], work: WorkOptions): Promise<void> {
+    const all = seriesByKey(data);
+    if (all && all.size > 1 && this.#model.several) return this.#trainSeveral(all, previous, work);
     const { checked, ...rows } = trainingRows(data, this.#rows);
     checkTargets(this.settings.targets, checked[0]!);
     const clock = new Clock(this.settings.calendar);
@@ -218,6 +242,96 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     this.#last = rows.last;
     this.#missingCounts = rows.missingCounts;
     this.#kept = choice?.members && keptRows(data, (checked[0] as Partial<CheckedSeries>).times);
+    this.#series = undefined;
+  }
+
+  async #trainSeveral(all: ReadonlyMap<string, ForecasterData>, previous: readonly MemberOf<Model>[], work: WorkOptions): Promise<void> {
+    const read = [...all].map(([key, data]) => {
+      try {
+        return this.#readOne(data);
+      } catch (error) {
+        throw error instanceof ArgumentError ? error.under(`sequences[${JSON.stringify(key)}]`) : error;
+      }
+    });
+    checkAlike(read.map(({ rows }) => rows.data[0]!));
+    const trained = await this.#model.several!.fit(
+      read.map(({ rows }) => rows),
+      work,
+    );
+    const old = [...(this.#series?.values() ?? [])].flatMap((place) => place.trained.members);
+    const places = read.map(({ clock, last }, s) => this.#placeOf(trained[s] as Trained<MemberOf<Model>>, clock, last));
+    const end = places.at(-1)!;
+    this.#series = new Map([...all.keys()].map((key, s) => [key, places[s]!]));
+    this.#trained = end.trained;
+    this.#clock = end.clock;
+    this.#last = end.last;
+    this.#kept = undefined;
+    this.#missingCounts = read[0]!.rows.missingCounts.map((_, c) => read.reduce((sum, { rows }) => sum + rows.missingCounts[c]!, 0));
+    await disposeAllAsync(new Set([...previous, ...old].flatMap(({ computers }) => computers)));
+  }
+
+  /** The rows of one of several series. */
+  #readOne(data: ForecasterData) {
+    const { checked, ...rows } = trainingRows(data, this.#rows);
+    checkTargets(this.settings.targets, checked[0]!);
+    const clock = new Clock(this.settings.calendar);
+    const timed = clock.train(checked);
+    return { clock, last: rows.last, rows: { ...rows, data: timed, calendarColumns: clock.columns } };
+  }
+
+  #placeOf(trained: Trained<MemberOf<Model>>, clock: Clock, last: LastRows): SeriesPlace<Model> {
+    if (this.settings.calendar === "choose" && trained.choice && !isCalendarKept(trained.choice)) clock.leaveCalendar();
+    return { trained, clock, last };
+  }
+
+  /** Work at one of several series, or at a new one; of one series alone as it is. */
+  async #at<T>(
+    { key, warmup, signal }: Pick<ForecastOptions, "key" | "warmup" | "signal">,
+    work: (warmup: ForecasterPrefix | undefined) => Promise<T>,
+  ): Promise<T> {
+    const series = this.#series;
+    if (!series) {
+      if (key === undefined) return work(warmup);
+      throw new ArgumentError("key", key, "nothing: this forecaster was trained on one series");
+    }
+    const keys = [...series.keys()];
+    const known = `${keys.slice(0, 5).map(quoted).join(", ")}${keys.length > 5 ? ` and ${keys.length - 5} more` : ""}`;
+    const place = key === undefined ? undefined : series.get(key);
+    if (key !== undefined && !place)
+      throw new ArgumentError("key", key, `one of ${known}${suggestion(key, keys)}; the rows of a new series are warmup, without a key`);
+    if (!place && warmup === undefined)
+      throw ArgumentError.because(`key is missing; say which of ${known}, or give the rows of a new series as warmup`, { field: "key" });
+    const at = place ?? (await this.#further(warmup as ForecasterData, signal));
+    const before = [this.#trained, this.#clock, this.#last] as const;
+    [this.#trained, this.#clock, this.#last] = [at.trained, at.clock, at.last];
+    try {
+      return await work(place && warmup);
+    } finally {
+      [this.#trained, this.#clock, this.#last] = before;
+      if (!place) {
+        const own = new Set(this.#fitted().members.flatMap(({ computers }) => computers));
+        await disposeAllAsync(at.trained.members.flatMap(({ computers }) => computers).filter((computer) => !own.has(computer)));
+      }
+    }
+  }
+
+  /** A series that is new: its members are fitted and weighed by its rows. */
+  async #further(data: ForecasterData, signal: AbortSignal | undefined): Promise<SeriesPlace<Model>> {
+    const { clock, last, rows } = this.#readOne(data);
+    const trained = await this.#model.several!.further(rows, this.#fitted(), { signal });
+    return this.#placeOf(trained as Trained<MemberOf<Model>>, clock, last);
+  }
+
+  /** The keys of several series that it was trained on; empty of one. */
+  get keys(): readonly string[] {
+    return [...(this.#series?.keys() ?? [])];
+  }
+
+  /** What was chosen for one of several series. @throws ArgumentError for another key */
+  choiceOf(key: string): ForecasterChoice | undefined {
+    const place = this.#series?.get(key);
+    if (!place) throw new ArgumentError("key", key, "one of `keys`");
+    return place.trained.choice;
   }
 
   /**
@@ -233,6 +347,8 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
       const { weights, ...work } = resolve(updateTable, options);
       const { members } = this.#fitted();
       const kept = this.#kept;
+      if (this.#series)
+        throw ArgumentError.because("this forecaster was trained on several series; fit it on all rows of them again", { field: "rows" });
       if (weights === "keep") {
         const all = kept && this.#joined(kept, rows);
         await this.#follow(rows, work.signal);
@@ -449,29 +565,35 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
    */
   async forecast(steps: number, options: ForecastOptions = {}): Promise<Forecast> {
     return this.#turns.take(async () => {
-      const { inputs, known, warmup, history, intervals, quantiles, bandsFrom, signal, onProgress } = resolve(forecastTable, options);
-      const trained = this.#fitted();
-      const { bounds } = this;
-      const { targets } = this.settings;
+      const given = resolve(forecastTable, options);
       checkWhole("steps", steps, 1);
-      checkIntervals(trained, steps, { intervals, quantiles, bandsFrom });
-      const prefix = this.#prefix(warmup);
-      return this.#puttingBack(async () => {
-        await this.#start(prefix, signal);
-        if (history !== undefined) {
-          const last = checkedSeries(history, "history");
-          for (const member of trained.members) member.recall(last);
-        }
-        const ahead = this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known;
-        const outside = outsideOf(this.#first, this.#clock, { inputs, known: ahead }, steps);
-        const made = await askMembers(trained, { signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
-        const values = agreed(trained, made, bounds);
-        const bands = bandsOf(trained, { values, made }, { intervals, bandsFrom });
-        const ends = bands && selectedBands(boundedBands(bands, bounds), targets);
-        const levels = quantilesOf(trained, { values, made }, { quantiles, bandsFrom, bounds });
-        const asked = levels?.map((each) => ({ level: each.level, values: selected(each.values, targets) }));
-        return new Forecast(selected(bounded(values, bounds), targets), this.#clock.times(steps), ends, asked);
-      });
+      this.#fitted();
+      return this.#at(given, (warmup) => this.#forecast(steps, { ...given, warmup }));
+    });
+  }
+
+  async #forecast(steps: number, asked: Resolved<typeof forecastTable>): Promise<Forecast> {
+    const { inputs, known, warmup, history, intervals, quantiles, bandsFrom, signal, onProgress } = asked;
+    const trained = this.#fitted();
+    const { bounds } = this;
+    const { targets } = this.settings;
+    checkIntervals(trained, steps, { intervals, quantiles, bandsFrom });
+    const prefix = this.#prefix(warmup);
+    return this.#puttingBack(async () => {
+      await this.#start(prefix, signal);
+      if (history !== undefined) {
+        const last = checkedSeries(history, "history");
+        for (const member of trained.members) member.recall(last);
+      }
+      const ahead = this.#masks > 0 ? maskAhead(known, steps, this.#masks, this.known) : known;
+      const outside = outsideOf(this.#first, this.#clock, { inputs, known: ahead }, steps);
+      const made = await askMembers(trained, { signal, onProgress }, (member, work) => member.forecast(steps, outside, work));
+      const values = agreed(trained, made, bounds);
+      const bands = bandsOf(trained, { values, made }, { intervals, bandsFrom });
+      const ends = bands && selectedBands(boundedBands(bands, bounds), targets);
+      const levels = quantilesOf(trained, { values, made }, { quantiles, bandsFrom, bounds });
+      const shares = levels?.map((each) => ({ level: each.level, values: selected(each.values, targets) }));
+      return new Forecast(selected(bounded(values, bounds), targets), this.#clock.times(steps), ends, shares);
     });
   }
 
@@ -578,19 +700,24 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
    */
   async toBytes(): Promise<Uint8Array> {
     return this.#turns.take(async () => {
-      const content = emptyContent();
-      const trained = this.#fitted();
       const { kind } = this.#model;
-      this.#model.encode(content, trained);
-      putChoice(content, trained.choice);
-      putLast(content, this.settings, this.#last);
-      putKept(content, this.#kept);
-      putBounds(content, this.#first.preprocessing.bounds);
-      const time = this.#clock.note;
-      if (time) content.metadata["time"] = stableJson(time);
+      const place = { trained: this.#fitted(), clock: this.#clock, last: this.#last };
+      const content = this.#series ? emptyContent() : this.#contentOf(place);
+      if (this.#series) putSeries(content, new Map([...this.#series].map(([key, one]) => [key, this.#contentOf(one)])));
+      else putKept(content, this.#kept);
       content.metadata[kind] = stableJson(this.settings);
       return encodeModelFile(kind, content);
     });
+  }
+
+  #contentOf({ trained, clock, last }: SeriesPlace<Model>): MutableContent {
+    const content = emptyContent();
+    this.#model.encode(content, trained);
+    putChoice(content, trained.choice);
+    putLast(content, this.settings, last);
+    putBounds(content, trained.members[0]!.preprocessing.bounds);
+    if (clock.note) content.metadata["time"] = stableJson(clock.note);
+    return content;
   }
 
   /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
@@ -600,7 +727,8 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
 
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
-    await disposeAllAsync(this.#trained?.members.flatMap(({ computers }) => computers) ?? []);
+    const places = [...(this.#series?.values() ?? []), { trained: this.#trained }];
+    await disposeAllAsync(new Set(places.flatMap(({ trained }) => trained?.members.flatMap(({ computers }) => computers) ?? [])));
   }
 
   /** Lets `await using` dispose of it. */

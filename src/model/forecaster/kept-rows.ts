@@ -6,7 +6,7 @@ import { filledSeries } from "@spillway/numerics/known-finite.js";
 import { type TimeColumn, type TimeGrid, timeAxis } from "../../series/time-grid.js";
 import { floats, type MutableContent } from "../mutable-content.js";
 import type { TensorReader } from "../tensor-reader.js";
-import type { DescribedSeries, ForecasterData, ForecasterSequences } from "./data.js";
+import { type DescribedSeries, type ForecasterData, type ForecasterSequences, seriesByKey } from "./data.js";
 
 /** Rows of one series. */
 export interface KeptRows {
@@ -21,7 +21,7 @@ export interface KeptRows {
 
 /** A copy of the rows that were given. @param times their stamps, as they were read */
 export function keptRows(data: ForecasterData | ForecasterSequences, times: TimeColumn | undefined): KeptRows {
-  const one = typeof data === "object" && data !== null && "sequences" in data ? data.sequences[0]! : data;
+  const [one] = seriesByKey(data)?.values() ?? [data];
   const { series, known, filled } = described(one as ForecasterData<MatrixLike>);
   const copy = (values: MatrixLike, name: string) => Matrix.from(filledSeries(values, name), "float64");
   return {

@@ -17,6 +17,8 @@ export interface Opened<Model extends ForecastModel> {
   readonly last: LastRows;
   /** The rows that it was trained on, of a combination. */
   readonly kept?: KeptRows | undefined;
+  /** Of several series each by its key; the forecaster is at the last of them. */
+  readonly series?: ReadonlyMap<string, Omit<Opened<Model>, "model" | "series">> | undefined;
 }
 
 /** How models of one kind are made: from options, and from a file. */

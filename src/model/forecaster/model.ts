@@ -101,6 +101,13 @@ export interface FitRows extends Omit<TrainingRows, "checked"> {
   readonly calendarColumns: number;
 }
 
+/** Trains several series, each by itself beside what all of them train. */
+export interface SeveralSeries<Member> {
+  fit(all: readonly FitRows[], work: WorkOptions): Promise<readonly Trained<Member>[]>;
+  /** Trains a series that is new, with what all the others trained; `like` is one of them. */
+  further(rows: FitRows, like: Trained<Member>, work: WorkOptions): Promise<Trained<Member>>;
+}
+
 /** A model that is described, and how it is trained and saved. */
 export interface ForecastModel<Settings extends SeriesSettings = SeriesSettings, Member extends ForecastMember = ForecastMember> {
   readonly kind: "forecaster" | "nvar" | "field";
@@ -111,6 +118,8 @@ export interface ForecastModel<Settings extends SeriesSettings = SeriesSettings,
    * disposes of
    */
   fit(rows: FitRows, previous: readonly Member[], work: WorkOptions): Promise<Trained<Member>>;
+  /** How several series are trained in one call, each a model of its own; undefined if they are one's. */
+  readonly several?: SeveralSeries<Member> | undefined;
   /** Puts the members into a model file. */
   encode(content: MutableContent, trained: Trained<Member>): void;
 }

@@ -12,6 +12,7 @@ import {
   optional,
   seed,
   type TableOf,
+  text,
   whole,
 } from "@spillway/core/options.js";
 import type { Matrix, MatrixLike, Precision, Seed } from "@spillway/numerics";
@@ -62,7 +63,8 @@ export interface ForecasterSettings {
    * combined: "loop" (a closed loop), "direct" (a readout of windows that are scaled one by one),
    * "theta", "damped" and "ets" (exponential smoothing) and "seasonalNaive". Each takes part if the
    * rows are enough for it, from 2 rows on; their weighted mean is the forecast. A described
-   * reservoir is the loop's.
+   * reservoir is the loop's. Several series (`sequences`) are each weighed by itself, without the
+   * loop; "pooled" is a readout of the windows of all of them, of whichever time.
    */
   readonly members?: number | readonly Seed[] | readonly MemberName[] | undefined;
   /**
@@ -133,8 +135,11 @@ export interface ForecasterSettings {
   readonly readout: ReadoutDescription | OwnReadout;
 }
 
-/** Members of a combination: a closed loop, a readout of scaled windows, and classical methods. */
-export const memberNames = ["loop", "direct", "theta", "damped", "ets", "seasonalNaive"] as const;
+/**
+ * Members of a combination: a closed loop, a readout of scaled windows, classical methods, and of
+ * several series a readout of the windows of all.
+ */
+export const memberNames = ["loop", "direct", "theta", "damped", "ets", "seasonalNaive", "pooled"] as const;
 
 /** A member of a combination. */
 export type MemberName = (typeof memberNames)[number];
@@ -247,6 +252,15 @@ export interface StartOptions extends WorkOptions {
   readonly warmup?: ForecasterPrefix | undefined;
 }
 
+/** Which of several series is meant. */
+export interface KeyOption {
+  /**
+   * Of a combination that was trained on several series: which of them is forecast. Left out, the
+   * rows of `warmup` are those of a new series, whose members are fitted and weighed by them.
+   */
+  readonly key?: string | undefined;
+}
+
 /** Options of `predict`. */
 export interface PredictOptions extends StartOptions {
   /**
@@ -267,7 +281,7 @@ export interface PredictOptions extends StartOptions {
 }
 
 /** Options of `forecast`. */
-export interface ForecastOptions extends StartOptions {
+export interface ForecastOptions extends StartOptions, KeyOption {
   /**
    * Inputs from outside, one row a step: with feedback all I of them, else those after the first O,
    * which are the forecast itself.
@@ -422,6 +436,7 @@ export const updateTable = {
 /** The options of `Forecaster.forecast`. */
 export const forecastTable = {
   ...startTable,
+  key: optional(text(), "Which of several series is forecast."),
   inputs: optional(seriesOf("one row a step"), "Inputs from outside."),
   known: knownAheadOption,
   history: optional(seriesOf("T x D"), "The last known rows of the series, in place of those that the model keeps."),

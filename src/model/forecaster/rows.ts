@@ -4,7 +4,6 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { fillMissing, holdAfter, holdMissing, withLines } from "@spillway/io/missing.js";
 import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { filledSeries } from "@spillway/numerics/known-finite.js";
-import { checkSequences } from "../../reservoir/inputs.js";
 import { checkTableNames, type TableNames } from "../table-names.js";
 import {
   type CheckedData,
@@ -21,6 +20,7 @@ import {
   givenColumns,
   type LowParts,
   type SeriesValues,
+  seriesByKey,
 } from "./data.js";
 import { type FilledData, fillFollowing, fillTraining, type LastRows } from "./missing.js";
 import type { MissingInSeries } from "./missing-option.js";
@@ -69,9 +69,8 @@ export interface FollowingRows {
 /** @throws ArgumentError for data that does not fit */
 export function trainingRows(data: ForecasterData | ForecasterSequences, options: RowOptions): TrainingRows {
   const { missing = "error", table, feedback, maskInput } = options;
-  const several = typeof data === "object" && data !== null && "sequences" in data;
-  if (several) checkSequences(data.sequences, "sequences");
-  const all = several ? data.sequences : [data];
+  const several = seriesByKey(data);
+  const all = several ? [...several.values()] : [data as ForecasterData];
   const nameOf = (s: number) => (several ? `sequences[${s}]: ` : "");
   const filled = all.map((one, s) => {
     const { high, both } = highParts(one, options, nameOf(s));
