@@ -29,6 +29,7 @@ import {
 } from "spillway/plot";
 import { MemoryStorage, Study, tpe } from "spillway/search";
 import { openLab } from "spillway/serve";
+import "./gallery-first-page.js";
 import "./gallery-measures.js";
 import "./gallery-parts.js";
 import { DifferenceMeter } from "../src/analysis/compare/difference.js";

@@ -94,7 +94,8 @@ export function toSvg(source: Figure, options: SvgOptions = {}): string {
   const theme = themes[asked.theme];
   const bar = figure.data.find((trace) => trace["colorbar"]);
   const right = width - (bar ? 92 : 18);
-  const names = ((layout["yaxis"] as AxisLayout | undefined)?.ticktext ?? []).map((name) => name.length);
+  const categories = figure.data.flatMap(({ y }) => (Array.isArray(y) ? y : [])).filter((name) => typeof name === "string");
+  const names = [...((layout["yaxis"] as AxisLayout | undefined)?.ticktext ?? []), ...categories].map((name) => name.length);
   const left = Math.min(Math.floor(width / 3), Math.max(74, 7 * Math.max(0, ...names) + 30));
   const entries = legend(figure.data, left, right, theme.ink);
   const inner: Box = { left, right, top: 42 + 16 * Math.max(1, entries.lines), bottom: height - 52 };

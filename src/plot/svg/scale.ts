@@ -163,21 +163,38 @@ export function logTicks(low: number, high: number): Tick[] {
   return linearTicks(10 ** low, 10 ** high).map(({ at, label }) => ({ at: Math.log10(at), label }));
 }
 
-const day = 86_400_000;
+const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000] as const;
+/** Steps of a clock and of days, in ms; longer ones are months and years. */
+const clockSteps = [
+  ...[0, 1, 2].flatMap((power) => [1, 2, 5].map((factor) => factor * 10 ** power)),
+  ...[second, minute].flatMap((unit) => [1, 2, 5, 10, 15, 30].map((count) => count * unit)),
+  ...[1, 2, 3, 6, 12].map((count) => count * hour),
+  ...[1, 2, 5, 10].map((count) => count * day),
+];
+const monthSteps = [1, 2, 3, 6, ...[0, 1, 2, 3, 4].flatMap((power) => [1, 2, 5].map((factor) => 12 * factor * 10 ** power))];
 
-function dateTicks(low: number, high: number): Tick[] {
-  const span = high - low;
-  const format = (at: number) => {
+/** About six ticks at round times: whole steps of a clock in UTC, days, first days of months and years. */
+export function dateTicks(low: number, high: number): Tick[] {
+  const raw = (high - low) / 6;
+  const step = clockSteps.find((each) => each >= raw);
+  if (step === undefined) return monthTicks(low, high, monthSteps.find((each) => each * 30.4 * day >= 0.75 * raw) ?? monthSteps.at(-1)!);
+  // Days of a month begin at 1: a step of some days is counted from the first day of the range.
+  const from = step > day ? Math.ceil(low / day) * day : Math.ceil(low / step) * step;
+  return Array.from({ length: Math.max(0, Math.floor((high - from) / step) + 1) }, (_, k) => {
+    const text = new Date(from + k * step).toISOString();
+    const time = step < second ? text.slice(17, 23) : text.slice(11, step < minute ? 19 : 16);
+    return { at: from + k * step, label: step >= day ? text.slice(0, 10) : high - low > day ? `${text.slice(5, 10)} ${time}` : time };
+  });
+}
+
+function monthTicks(low: number, high: number, step: number): Tick[] {
+  const first = new Date(low);
+  const month = 12 * first.getUTCFullYear() + first.getUTCMonth();
+  const ticks: Tick[] = [];
+  for (let k = Math.floor(month / step) * step; ; k += step) {
+    const at = Date.UTC(Math.floor(k / 12), k % 12);
+    if (!(at <= high)) return ticks;
     const text = new Date(at).toISOString();
-    return span > 3 * 365 * day
-      ? text.slice(0, 4)
-      : span > 90 * day
-        ? text.slice(0, 7)
-        : span > 12 * day
-          ? text.slice(0, 10)
-          : span > day
-            ? text.slice(5, 16).replace("T", " ")
-            : text.slice(11, 16);
-  };
-  return Array.from({ length: 6 }, (_, k) => low + ((k + 0.5) * span) / 6).map((at) => ({ at, label: format(at) }));
+    if (at >= low) ticks.push({ at, label: text.slice(0, text.indexOf("-", 1) + (step < 12 ? 3 : 0)) });
+  }
 }
