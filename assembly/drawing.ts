@@ -2,7 +2,7 @@
 // geometric skipping selects. Single draws are packages/numerics/src/random.ts.
 import { portableLogF64x2, storeSinCosF64x2 } from "./vector-math";
 
-/** Two pairs of blocks at a time, so many before they become numbers: they stay in a cache. */
+/** So many pairs of blocks become numbers at a time: they stay in a cache. */
 const pairsAtOnce: i32 = 128;
 const words: usize = 32768;
 const scratch: usize = words + 4096;
@@ -19,8 +19,9 @@ export function drawFrom(key0: i32, key1: i32, ofStream: i32, ofPurpose: i32): v
 }
 
 /**
- * Philox4x32-10 of blocks `first`, `first` + 1, ... of a row, an even number of pairs. A pair of
- * blocks a, b takes 32 bytes: words 0 and 2, then words 1 and 3, each [a, b, a, b].
+ * Philox4x32-10 of blocks `first`, `first` + 1, ... of a row, a multiple of four pairs. A pair takes
+ * 32 bytes: words 0 of its two blocks and words 2, then words 1 and words 3. Four pairs at a time,
+ * since a round waits for the one before it.
  */
 function philoxPairs(row: i32, first: i32, pairs: i32): void {
   const multipliers = i32x4(0xd2511f53, 0xd2511f53, 0xcd9e8d57, 0xcd9e8d57);
@@ -28,38 +29,44 @@ function philoxPairs(row: i32, first: i32, pairs: i32): void {
   const odd = i32x4.replace_lane(i32x4.replace_lane(i32x4.splat(row), 2, purpose), 3, purpose);
   let even = i32x4.replace_lane(i32x4.replace_lane(i32x4.add(i32x4.splat(first), i32x4(0, 1, 0, 0)), 2, stream), 3, stream);
   const end = words + (<usize>pairs << 5);
-  for (let at = words; at < end; at += 64) {
+  for (let at = words; at < end; at += 128) {
     let k = key;
-    let v = even;
-    let w = odd;
-    let x = i32x4.add(even, i32x4(2, 2, 0, 0));
-    let y = odd;
-    // Two rounds at a time: V8 asks at each turn of a loop whether it is to stop.
-    for (let round = 0; round < 5; round++) {
-      const low0 = i64x2.extmul_low_i32x4_u(v, multipliers);
-      const high0 = i64x2.extmul_high_i32x4_u(v, multipliers);
-      v = v128.xor(v128.xor(v128.shuffle<i32>(high0, low0, 1, 3, 5, 7), w), k);
-      w = v128.shuffle<i32>(high0, low0, 0, 2, 4, 6);
-      const low1 = i64x2.extmul_low_i32x4_u(x, multipliers);
-      const high1 = i64x2.extmul_high_i32x4_u(x, multipliers);
-      x = v128.xor(v128.xor(v128.shuffle<i32>(high1, low1, 1, 3, 5, 7), y), k);
-      y = v128.shuffle<i32>(high1, low1, 0, 2, 4, 6);
-      k = i32x4.add(k, steps);
-      const low2 = i64x2.extmul_low_i32x4_u(v, multipliers);
-      const high2 = i64x2.extmul_high_i32x4_u(v, multipliers);
-      v = v128.xor(v128.xor(v128.shuffle<i32>(high2, low2, 1, 3, 5, 7), w), k);
-      w = v128.shuffle<i32>(high2, low2, 0, 2, 4, 6);
-      const low3 = i64x2.extmul_low_i32x4_u(x, multipliers);
-      const high3 = i64x2.extmul_high_i32x4_u(x, multipliers);
-      x = v128.xor(v128.xor(v128.shuffle<i32>(high3, low3, 1, 3, 5, 7), y), k);
-      y = v128.shuffle<i32>(high3, low3, 0, 2, 4, 6);
+    let v0 = even;
+    let w0 = odd;
+    let v1 = i32x4.add(even, i32x4(2, 2, 0, 0));
+    let w1 = odd;
+    let v2 = i32x4.add(even, i32x4(4, 4, 0, 0));
+    let w2 = odd;
+    let v3 = i32x4.add(even, i32x4(6, 6, 0, 0));
+    let w3 = odd;
+    for (let round = 0; round < 10; round++) {
+      const low0 = i64x2.extmul_low_i32x4_u(v0, multipliers);
+      const high0 = i64x2.extmul_high_i32x4_u(v0, multipliers);
+      v0 = v128.xor(v128.xor(v128.shuffle<i32>(high0, low0, 1, 3, 5, 7), w0), k);
+      w0 = v128.shuffle<i32>(high0, low0, 0, 2, 4, 6);
+      const low1 = i64x2.extmul_low_i32x4_u(v1, multipliers);
+      const high1 = i64x2.extmul_high_i32x4_u(v1, multipliers);
+      v1 = v128.xor(v128.xor(v128.shuffle<i32>(high1, low1, 1, 3, 5, 7), w1), k);
+      w1 = v128.shuffle<i32>(high1, low1, 0, 2, 4, 6);
+      const low2 = i64x2.extmul_low_i32x4_u(v2, multipliers);
+      const high2 = i64x2.extmul_high_i32x4_u(v2, multipliers);
+      v2 = v128.xor(v128.xor(v128.shuffle<i32>(high2, low2, 1, 3, 5, 7), w2), k);
+      w2 = v128.shuffle<i32>(high2, low2, 0, 2, 4, 6);
+      const low3 = i64x2.extmul_low_i32x4_u(v3, multipliers);
+      const high3 = i64x2.extmul_high_i32x4_u(v3, multipliers);
+      v3 = v128.xor(v128.xor(v128.shuffle<i32>(high3, low3, 1, 3, 5, 7), w3), k);
+      w3 = v128.shuffle<i32>(high3, low3, 0, 2, 4, 6);
       k = i32x4.add(k, steps);
     }
-    v128.store(at, v);
-    v128.store(at, w, 16);
-    v128.store(at, x, 32);
-    v128.store(at, y, 48);
-    even = i32x4.add(even, i32x4(4, 4, 0, 0));
+    v128.store(at, v0, 0);
+    v128.store(at, w0, 16);
+    v128.store(at, v1, 32);
+    v128.store(at, w1, 48);
+    v128.store(at, v2, 64);
+    v128.store(at, w2, 80);
+    v128.store(at, v3, 96);
+    v128.store(at, w3, 112);
+    even = i32x4.add(even, i32x4(8, 8, 0, 0));
   }
 }
 
@@ -106,13 +113,13 @@ function normalValues(pairs: i32, out: usize): void {
 }
 
 /**
- * Draws `count` values of a row to `out`: kind 0 uniform, 1 2U - 1, 2 bernoulli, 3 normal. Up to 7
+ * Draws `count` values of a row to `out`: kind 0 uniform, 1 2U - 1, 2 bernoulli, 3 normal. Up to 15
  * more are written behind them.
  */
 export function drawRow(kind: i32, row: i32, count: i32, out: usize): void {
   const inPair = kind == 3 ? 2 : 4;
   for (let done = 0; done < count; done += pairsAtOnce * inPair, out += <usize>(pairsAtOnce * inPair) << 3) {
-    const pairs = min(pairsAtOnce, ((count - done + inPair * 2 - 1) / (inPair * 2)) << 1);
+    const pairs = min(pairsAtOnce, ((count - done + inPair * 4 - 1) / (inPair * 4)) << 2);
     philoxPairs(row, kind == 3 ? done : done >>> 1, pairs);
     if (kind == 3) normalValues(pairs, out);
     else if (kind == 0) uniformValues(0, pairs, out);
@@ -130,19 +137,9 @@ export function drawRows(kind: i32, firstRow: i32, rows: i32, offsets: usize, ou
   }
 }
 
-/**
- * Full rows of `cols` values each; if `skipped`, without a draw for the diagonal, which is 0.
- */
-export function drawFullRows(kind: i32, firstRow: i32, rows: i32, cols: i32, skipped: bool, out: usize): void {
-  for (let r = firstRow; r < firstRow + rows; r++) {
-    drawRow(kind, r, cols - <i32>skipped, out);
-    if (skipped) {
-      const diagonal = out + (<usize>r << 3);
-      memory.copy(diagonal + 8, diagonal, <usize>(cols - 1 - r) << 3);
-      store<f64>(diagonal, 0);
-    }
-    out += <usize>cols << 3;
-  }
+/** Rows of `count` values each, one behind the other. */
+export function drawFullRows(kind: i32, firstRow: i32, rows: i32, count: i32, out: usize): void {
+  for (let r = firstRow; r < firstRow + rows; r++, out += <usize>count << 3) drawRow(kind, r, count, out);
 }
 
 /**
@@ -176,15 +173,15 @@ function positionsOfRow(row: i32, logMiss: f64, candidates: i32, base: i32, skip
   const miss = f64x2.splat(logMiss);
   const last = <f64>candidates;
   let position: f64 = -1;
-  for (let block = 0; position < last; block += 4) {
-    if (out + 32 > end) return 0;
-    philoxPairs(row, block, 2);
-    uniformValues(0, 2, scratch);
-    for (let i: usize = 0; i < 64; i += 16) {
+  for (let block = 0; position < last; block += 8) {
+    if (out + 64 > end) return 0;
+    philoxPairs(row, block, 4);
+    uniformValues(0, 4, scratch);
+    for (let i: usize = 0; i < 128; i += 16) {
       const log = portableLogF64x2(f64x2.sub(f64x2.splat(1), v128.load(scratch + i)));
       v128.store(scratch + i, f64x2.add(f64x2.floor(f64x2.div(log, miss)), f64x2.splat(1)));
     }
-    for (let i: usize = 0; i < 64; i += 8) {
+    for (let i: usize = 0; i < 128; i += 8) {
       position += load<f64>(scratch + i);
       if (position >= last) break;
       const column = <i32>position;
@@ -227,28 +224,92 @@ export function sumRows(source: usize, rows: i32, cols: i32, sums: usize, square
   }
 }
 
-/** Values times a factor, rounded to binary32; whether all are finite. */
-export function scaleTo32(source: usize, count: i32, factor: f64, out: usize): bool {
+/** Values times a factor, rounded to binary32. */
+function scaleTo32(source: usize, count: i32, factor: f64, out: usize): void {
   const by = f64x2.splat(factor);
-  let difference = i32x4.splat(0);
-  for (const end = source + (<usize>count << 3); source < end; source += 32, out += 16) {
+  const end = source + (<usize>count << 3);
+  for (const whole = source + (<usize>(count & ~3) << 3); source < whole; source += 32, out += 16) {
     const low = f32x4.demote_f64x2_zero(f64x2.mul(v128.load(source), by));
     const high = f32x4.demote_f64x2_zero(f64x2.mul(v128.load(source, 16), by));
-    const both = v128.shuffle<i64>(low, high, 0, 2);
-    difference = v128.or(difference, f32x4.sub(both, both));
-    v128.store(out, both);
+    v128.store(out, v128.shuffle<i64>(low, high, 0, 2));
   }
-  return !v128.any_true(difference);
+  for (; source < end; source += 8, out += 4) store<f32>(out, <f32>(load<f64>(source) * factor));
 }
 
-/** The same in binary64, where they are. */
-export function scale64(source: usize, count: i32, factor: f64): bool {
+function scaleTo64(source: usize, count: i32, factor: f64, out: usize): void {
   const by = f64x2.splat(factor);
-  let difference = i32x4.splat(0);
-  for (const end = source + (<usize>count << 3); source < end; source += 16) {
-    const product = f64x2.mul(v128.load(source), by);
-    difference = v128.or(difference, f64x2.sub(product, product));
-    v128.store(source, product);
+  for (const whole = source + (<usize>(count & ~1) << 3); source < whole; source += 16, out += 16)
+    v128.store(out, f64x2.mul(v128.load(source), by));
+  if (count & 1) store<f64>(out, load<f64>(source) * factor);
+}
+
+/**
+ * Rows of draws times a factor, rounded to 4 or 8 bytes, to rows of `cols` values. If `skipped`,
+ * they have one draw less, and a 0 on the diagonal.
+ */
+export function placeRows(source: usize, firstRow: i32, rows: i32, cols: i32, skipped: bool, factor: f64, bytes: i32, out: usize): void {
+  for (let r = firstRow; r < firstRow + rows; r++) {
+    const before = skipped ? r : cols;
+    const after = skipped ? cols - 1 - r : 0;
+    const behind = out + <usize>((before + 1) * bytes);
+    const rest = source + (<usize>before << 3);
+    if (bytes == 4) {
+      scaleTo32(source, before, factor, out);
+      if (skipped) store<f32>(behind - 4, 0);
+      scaleTo32(rest, after, factor, behind);
+    } else {
+      scaleTo64(source, before, factor, out);
+      if (skipped) store<f64>(behind - 8, 0);
+      scaleTo64(rest, after, factor, behind);
+    }
+    source = rest + (<usize>after << 3);
+    out += <usize>(cols * bytes);
   }
-  return !v128.any_true(difference);
+}
+
+/**
+ * Rows side by side, as panels have them (packages/numerics/src/wasm/layout.ts): `count` rows of
+ * `cols` values of 4 bytes become `cols` groups of `count` values, the one of column k at
+ * starts[k mod 32] + floor(k / 32). `count` is a multiple of 4.
+ */
+export function packRows32(source: usize, cols: i32, count: i32, starts: usize, out: usize): void {
+  const bytes = <usize>cols << 2;
+  for (let r = 0; r < count; r += 4, source += bytes << 2, out += 16) {
+    let k = 0;
+    for (let at = source; k + 4 <= cols; k += 4, at += 16) {
+      const a = v128.load(at);
+      const b = v128.load(at + bytes);
+      const c = v128.load(at + 2 * bytes);
+      const d = v128.load(at + 3 * bytes);
+      const low0 = v128.shuffle<i32>(a, b, 0, 4, 1, 5);
+      const high0 = v128.shuffle<i32>(a, b, 2, 6, 3, 7);
+      const low1 = v128.shuffle<i32>(c, d, 0, 4, 1, 5);
+      const high1 = v128.shuffle<i32>(c, d, 2, 6, 3, 7);
+      v128.store(placeOf(k, count << 2, starts, out), v128.shuffle<i64>(low0, low1, 0, 2));
+      v128.store(placeOf(k + 1, count << 2, starts, out), v128.shuffle<i64>(low0, low1, 1, 3));
+      v128.store(placeOf(k + 2, count << 2, starts, out), v128.shuffle<i64>(high0, high1, 0, 2));
+      v128.store(placeOf(k + 3, count << 2, starts, out), v128.shuffle<i64>(high0, high1, 1, 3));
+    }
+    for (; k < cols; k++) {
+      const place = placeOf(k, count << 2, starts, out);
+      for (let i: usize = 0; i < 4; i++) store<u32>(place + (i << 2), load<u32>(source + i * bytes + (<usize>k << 2)));
+    }
+  }
+}
+
+/** The same of 8 bytes; `count` is even. */
+export function packRows64(source: usize, cols: i32, count: i32, starts: usize, out: usize): void {
+  const bytes = <usize>cols << 3;
+  for (let r = 0; r < count; r += 2, source += bytes << 1, out += 16) {
+    for (let k = 0; k < cols; k++) {
+      const at = source + (<usize>k << 3);
+      v128.store(placeOf(k, count << 3, starts, out), v128.load64_lane(at + bytes, v128.load64_zero(at), 1));
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function placeOf(k: i32, groupBytes: i32, starts: usize, out: usize): usize {
+  return out + <usize>((load<i32>(starts + (<usize>(k & 31) << 2)) + (k >> 5)) * groupBytes);
 }

@@ -4,7 +4,6 @@ import {
   allocate,
   type FloatArray,
   isSparse,
-  drawFull,
   Matrix,
   type Precision,
   portableCos,
@@ -12,6 +11,7 @@ import {
   RandomStream,
   type SparseMatrix,
   seedKeys,
+  visitFull,
 } from "@spillway/numerics";
 import { matrixPanels, packColumns, packPanels, packSlices, sliceLayout } from "@spillway/numerics/wasm/layout.js";
 import {
@@ -208,7 +208,8 @@ function randomCoupling({ size, strength, connectionProbability: share, seed }: 
   const factor = strength / Math.sqrt(size * share);
   if (share === 1) {
     const out = Matrix.zeros(size, size);
-    drawFull({ values, distribution: "normal", size, withoutOwn: false }, factor, out.data);
+    const full = { values, distribution: "normal", size, withoutOwn: false } as const;
+    visitFull(full, factor, "float64", 1, (row, i) => out.data.set(row, i * size));
     for (let i = 0; i < size; i++) out.data[i * (size + 1)] = 0;
     return out;
   }

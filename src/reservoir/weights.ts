@@ -8,10 +8,10 @@ import {
   asMatrix,
   checkSparse,
   describe,
-  drawFull,
   type FloatArray,
   type FullRows,
   firstNonFinite,
+  fullMatrix,
   fullRowSums,
   inPrecision,
   isSparse,
@@ -274,7 +274,7 @@ function fullRows(config: DrawnConfig, keys: SeedKeys): FullRows | undefined {
 
 /**
  * A W that has every connection. It is drawn when its draws are first read; scaling it by the
- * circular law takes none of them, and draws it twice, for its sums and as it is stored.
+ * circular law takes none of them: W is drawn for its sums, and again where it is stored.
  */
 class FullWeights implements DrawnWeights {
   readonly analyticRadius = undefined;
@@ -290,10 +290,7 @@ class FullWeights implements DrawnWeights {
   }
 
   get matrix(): Matrix {
-    if (!this.#matrix) {
-      this.#matrix = Matrix.zeros(this.#full.size, this.#full.size);
-      drawFull(this.#full, 1, this.#matrix.data);
-    }
+    this.#matrix ??= fullMatrix(this.#full, 1, "float64")!;
     return this.#matrix;
   }
 
@@ -310,12 +307,9 @@ class FullWeights implements DrawnWeights {
     return this.#typical;
   }
 
-  /** W times a factor, if its draws were not read and all of it is finite. */
+  /** W times a factor, if its draws were not read, and none of it is too large. */
   scaled(factor: number, precision: Precision): Matrix | undefined {
-    if (this.#matrix) return undefined;
-    const { size } = this.#full;
-    const out = Matrix.zeros(size, size, precision);
-    return drawFull(this.#full, factor, out.data) ? out : undefined;
+    return this.#matrix ? undefined : fullMatrix(this.#full, factor, precision);
   }
 }
 
@@ -349,7 +343,8 @@ const leastShare = 1e-3;
  */
 function farAbove(matrix: Matrix | SparseMatrix, measured: number): number {
   let largest = 0;
-  for (const value of isSparse(matrix) ? matrix.values : matrix.data) largest = Math.max(largest, Math.abs(value));
+  const values = isSparse(matrix) ? matrix.values : matrix.data;
+  for (let p = 0; p < values.length; p++) largest = Math.max(largest, Math.abs(values[p]!));
   if (measured >= leastShare * matrix.rows * largest) return 0;
   const { radius } = matrixSpectralRadius(matrix, { method: "circularLaw" });
   return measured < leastShare * radius ? radius : 0;

@@ -2,7 +2,8 @@
 // count.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { drawFull, drawPositions, drawRows, fullRowSums, RandomStream } from "../../packages/numerics/src/index.js";
+import { drawPositions, drawRows, fullMatrix, fullRowSums, Matrix, RandomStream } from "../../packages/numerics/src/index.js";
+import { matrixPanels, packPanels } from "../../packages/numerics/src/wasm/layout.js";
 import * as reference from "./drawing-reference.js";
 
 const word = fc.integer({ min: 0, max: 0xffffffff });
@@ -115,15 +116,11 @@ describe("full matrices", () => {
   it("are draws times a factor, rounded once, with a diagonal of 0 if that is asked for", () => {
     fc.assert(
       fc.property(fulls, fc.double({ min: -1e3, max: 1e3, noNaN: true }), (full, factor) => {
-        const expected = rowsOf(full)
-          .flat()
-          .map((draw) => draw * factor);
+        const isOwn = (r: number, c: number) => full.withoutOwn && r === c;
+        const expected = rowsOf(full).flatMap((row, r) => row.map((draw, c) => (isOwn(r, c) ? 0 : draw * factor)));
         const from = { ...full, values: streamOf(full.of) };
-        const [single, double] = [new Float32Array(expected.length), new Float64Array(expected.length)];
-        expect(drawFull(from, factor, single)).toBe(true);
-        expect(drawFull(from, factor, double)).toBe(true);
-        expect(bits(single)).toEqual(bits(Float32Array.from(expected)));
-        expect(bits(double)).toEqual(bits(expected));
+        expect(bits(fullMatrix(from, factor, "float32")!.data)).toEqual(bits(Float32Array.from(expected)));
+        expect(bits(fullMatrix(from, factor, "float64")!.data)).toEqual(bits(expected));
       }),
       { numRuns: 60 },
     );
@@ -141,10 +138,40 @@ describe("full matrices", () => {
     );
   });
 
-  it("say whether a value is too large for their precision", () => {
-    const full = { values: new RandomStream([1, 2], 0), distribution: "uniform" as const, size: 20, withoutOwn: true };
-    expect(drawFull(full, 1e39, new Float32Array(400))).toBe(false);
-    expect(drawFull(full, 1e39, new Float64Array(400))).toBe(true);
-    expect(drawFull({ ...full, distribution: "normal" }, 1.7e308, new Float64Array(400))).toBe(false);
+  it("are none if a value may be too large for their precision", () => {
+    const full = { values: new RandomStream([1, 2], 0), distribution: "normal" as const, size: 20, withoutOwn: true };
+    expect(fullMatrix(full, 1e38, "float32")).toBeUndefined();
+    expect(fullMatrix(full, 1e38, "float64")).toBeDefined();
+    expect(fullMatrix(full, 1e308, "float64")).toBeUndefined();
+    expect(fullMatrix(full, Number.NaN, "float64")).toBeUndefined();
+  });
+
+  it("are the same numbers where they are packed, drawn or not", () => {
+    const precisions = fc.constantFrom("float32" as const, "float64" as const);
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 80 }), precisions, fc.constantFrom(1 as const, 2 as const), (size, precision, right) => {
+        const full = { values: new RandomStream([1, 2], 0), distribution: "uniform" as const, size, withoutOwn: true };
+        const lazy = fullMatrix(full, 0.5, precision)!;
+        const layout = matrixPanels(lazy, precision === "float32" ? 4 : 8, right);
+        const room = () => (precision === "float32" ? new Float32Array(layout.length) : new Float64Array(layout.length));
+        const [undrawn, drawn] = [room(), room()];
+        packPanels(lazy, layout, undrawn);
+        packPanels(new Matrix(size, size, lazy.data), layout, drawn);
+        expect(Buffer.from(undrawn.buffer).equals(Buffer.from(drawn.buffer))).toBe(true);
+        const { panelRows, panels, streams } = layout;
+        const rows = panelRows / streams;
+        // Partial sum by partial sum, their numbers with reversed bits in rising order.
+        const reversed = (i: number) => Number.parseInt(i.toString(2).padStart(5, "0").split("").reverse().join(""), 2);
+        const columns = Array.from({ length: size }, (_, k) => k).sort((a, b) => reversed(a % 32) - reversed(b % 32) || a - b);
+        for (let r = 0; r < size; r += 1 + (size >> 3)) {
+          const stream = Math.floor((r % panelRows) / rows);
+          const first = (stream * panels + Math.floor(r / panelRows)) * size * rows + (r % rows);
+          columns.forEach((k, place) => {
+            if (drawn[first + place * rows] !== lazy.data[r * size + k]) throw new Error(`row ${r}, column ${k}`);
+          });
+        }
+      }),
+      { numRuns: 60, examples: [[1500, "float32", 1]] },
+    );
   });
 });

@@ -1,7 +1,7 @@
 // Random matrices from streams, in bulk (docs/numerics.md, rule 7). assembly/drawing.ts draws whole
 // rows, in the memory of one instance; what is large passes through it in chunks. A single draw is
 // RandomStream's.
-import type { FloatArray } from "./matrix.js";
+import { allocate, type FloatArray, Matrix, type Precision } from "./matrix.js";
 import { portableLog } from "./portable.js";
 import type { RandomStream } from "./random.js";
 import { type WasmInstance, wasmInstance, wasmReserved } from "./wasm/index.js";
@@ -15,7 +15,7 @@ const kinds = { uniform: 1, bernoulli: 2, normal: 3 } as const;
 const chunkBytes = 256 * 1024;
 
 /** Bytes behind the values of a row that a kernel may write. */
-const slack = 64;
+const slack = 128;
 
 /** The instance that drew last, for the next draw. */
 let kept: WasmInstance | undefined;
@@ -140,55 +140,147 @@ export interface FullRows {
   readonly withoutOwn: boolean;
 }
 
-/** Draws chunk after chunk and gives each to `visit`: its address, its first row and its rows. */
-function eachChunk(
+/** Draws so many rows at a time, without the diagonal, and gives their address to `visit`. */
+function eachRows(
   { values, distribution, size, withoutOwn }: FullRows,
+  atOnce: number,
   extraBytes: number,
-  visit: (instance: WasmInstance, at: number, first: number, rows: number) => boolean,
-): boolean {
-  let isGood = true;
-  for (const [first, rows] of chunksOf(size, (8 + extraBytes) * size)) {
-    const instance = drawingFrom(values, rows * size * (8 + extraBytes) + 16 * rows + 4 * slack);
-    instance.exports.drawFullRows(kinds[distribution], first, rows, size, withoutOwn ? 1 : 0, wasmReserved);
-    if (!visit(instance, wasmReserved, first, rows)) isGood = false;
+  visit: (instance: WasmInstance, at: number, first: number, rows: number) => void,
+): void {
+  const count = withoutOwn ? size - 1 : size;
+  for (let first = 0; first < size; first += atOnce) {
+    const rows = Math.min(atOnce, size - first);
+    const instance = drawingFrom(values, 8 * atOnce * size + slack + extraBytes);
+    instance.exports.drawFullRows(kinds[distribution], first, rows, count, wasmReserved);
+    visit(instance, wasmReserved, first, rows);
   }
-  return isGood;
+}
+
+/** Draws rows times a factor, rounded to a precision; `extraBytes` are free behind what is given. */
+function placedRows(
+  full: FullRows,
+  factor: number,
+  bytes: 4 | 8,
+  atOnce: number,
+  extraBytes: number,
+  visit: (instance: WasmInstance, at: number, first: number, rows: number) => void,
+): void {
+  const { size, withoutOwn } = full;
+  eachRows(full, atOnce, bytes * atOnce * size + extraBytes, (instance, at, first, rows) => {
+    const to = at + 8 * atOnce * size + slack;
+    instance.exports.placeRows(at, first, rows, size, withoutOwn ? 1 : 0, factor, bytes, to);
+    visit(instance, to, first, rows);
+  });
 }
 
 /**
- * The matrix times a factor, rounded to a precision, row-major into `out`; whether all of it is
- * finite.
+ * Draws the matrix times a factor, rounded to a precision, and gives `visit` so many of its rows at
+ * a time, in memory that holds until it returns.
  */
-export function drawFull(full: FullRows, factor: number, out: FloatArray): boolean {
-  const { size } = full;
-  const isSingle = out instanceof Float32Array;
-  return eachChunk(full, isSingle ? 4 : 0, ({ exports, memory }, at, first, rows) => {
-    const count = rows * size;
-    if (isSingle) {
-      const to = at + 8 * count + slack;
-      const fits = exports.scaleTo32(at, count, factor, to);
-      out.set(new Float32Array(memory.buffer, to, count), first * size);
-      return fits !== 0;
-    }
-    const fits = factor === 1 || exports.scale64(at, count, factor) !== 0;
-    out.set(new Float64Array(memory.buffer, at, count), first * size);
-    return fits;
-  });
+export function visitFull(
+  full: FullRows,
+  factor: number,
+  precision: Precision,
+  atOnce: number,
+  visit: (rows: FloatArray, first: number) => void,
+): void {
+  placedRows(full, factor, bytesOf(precision), atOnce, 0, ({ memory }, at, first, rows) =>
+    visit(viewOf(memory.buffer, precision, at, rows * full.size), first),
+  );
 }
+
+const bytesOf = (precision: Precision): 4 | 8 => (precision === "float32" ? 4 : 8);
+
+const viewOf = (buffer: ArrayBuffer, precision: Precision, at: number, length: number): FloatArray =>
+  precision === "float32" ? new Float32Array(buffer, at, length) : new Float64Array(buffer, at, length);
+
+/**
+ * Turns a matrix into groups of `count` rows side by side, of each group its column k at
+ * starts[k mod 32] + floor(k / 32), and gives each to `visit`; rows that are missing are 0. A matrix
+ * that is not drawn yet is drawn there, and stays undrawn.
+ */
+export function visitGroups(
+  matrix: Matrix,
+  precision: Precision,
+  count: number,
+  starts: readonly number[],
+  visit: (group: FloatArray, first: number) => void,
+): void {
+  const { rows, cols } = matrix;
+  const bytes = bytesOf(precision);
+  const length = count * cols;
+  const extraBytes = bytes * length + 128 + slack;
+  const pack = ({ exports, memory }: WasmInstance, at: number, first: number, inGroup: number): void => {
+    const startsAt = at + bytes * length;
+    const to = startsAt + 128;
+    new Uint32Array(memory.buffer, startsAt, 32).set(starts);
+    if (inGroup < count) viewOf(memory.buffer, precision, at + bytes * inGroup * cols, (count - inGroup) * cols).fill(0);
+    if (bytes === 4) exports.packRows32(at, cols, count, startsAt, to);
+    else exports.packRows64(at, cols, count, startsAt, to);
+    visit(viewOf(memory.buffer, precision, to, length), first);
+  };
+  const draws = undrawn.get(matrix);
+  if (draws) {
+    placedRows(draws.full, draws.factor, bytes, count, extraBytes, pack);
+    return;
+  }
+  const instance = instanceOf(bytes * length + extraBytes);
+  for (let first = 0; first < rows; first += count) {
+    const inGroup = Math.min(count, rows - first);
+    viewOf(instance.memory.buffer, precision, wasmReserved, inGroup * cols).set(
+      matrix.data.subarray(first * cols, (first + inGroup) * cols),
+    );
+    pack(instance, wasmReserved, first, inGroup);
+  }
+}
+
+/** Rows of a matrix of N columns that are drawn at once. */
+const rowsAtOnce = (size: number): number => Math.max(1, Math.floor(chunkBytes / (16 * size)));
 
 /** The sums of its rows and of their squares, columns rising, from +0. */
 export function fullRowSums(full: FullRows): { readonly sums: Float64Array; readonly squares: Float64Array } {
-  const { size } = full;
+  const { size, withoutOwn } = full;
   const sums = new Float64Array(size);
   const squares = new Float64Array(size);
-  eachChunk(full, 0, ({ exports, memory }, at, first, rows) => {
-    // Written four rows at a time.
-    const sumsAt = at + 8 * rows * size + slack;
-    const squaresAt = sumsAt + 8 * rows + slack;
-    exports.sumRows(at, rows, size, sumsAt, squaresAt);
+  const atOnce = Math.ceil(rowsAtOnce(size) / 4) * 4;
+  eachRows(full, atOnce, 16 * atOnce, ({ exports, memory }, at, first, rows) => {
+    const sumsAt = at + 8 * atOnce * size + slack;
+    const squaresAt = sumsAt + 8 * atOnce;
+    exports.sumRows(at, rows, withoutOwn ? size - 1 : size, sumsAt, squaresAt);
     sums.set(new Float64Array(memory.buffer, sumsAt, rows), first);
     squares.set(new Float64Array(memory.buffer, squaresAt, rows), first);
-    return true;
   });
   return { sums, squares };
+}
+
+/** What matrices are drawn from whose data nobody has read, and what their draws are multiplied by. */
+const undrawn = new WeakMap<Matrix, { readonly full: FullRows; readonly factor: number }>();
+
+/** The largest size that a draw has: sqrt(-2 log(2^-53)), rounded up. */
+const largestDraw = 8.6;
+
+/**
+ * The matrix times a factor, rounded to a precision. It is drawn when its data is first read: an
+ * engine that packs it draws it where it packs it. Undefined if a value may be too large.
+ */
+export function fullMatrix(full: FullRows, factor: number, precision: Precision): Matrix | undefined {
+  if (!(Math.abs(factor) * largestDraw < (precision === "float32" ? 3.4e38 : Number.MAX_VALUE))) return undefined;
+  const { size } = full;
+  const matrix: Matrix = Object.create(Matrix.prototype, {
+    rows: { value: size, enumerable: true },
+    cols: { value: size, enumerable: true },
+    data: {
+      configurable: true,
+      enumerable: true,
+      get: () => {
+        const data = allocate(precision, size * size);
+        visitFull(full, factor, precision, rowsAtOnce(size), (rows, first) => data.set(rows, first * size));
+        Object.defineProperty(matrix, "data", { value: data, enumerable: true });
+        undrawn.delete(matrix);
+        return data;
+      },
+    },
+  });
+  undrawn.set(matrix, { full, factor });
+  return matrix;
 }

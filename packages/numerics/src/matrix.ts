@@ -132,7 +132,7 @@ export function isSparse(matrix: Matrix | SparseMatrix): matrix is SparseMatrix 
 
 /** The number of stored values. */
 export function storedValues(matrix: Matrix | SparseMatrix): number {
-  return isSparse(matrix) ? matrix.values.length : matrix.data.length;
+  return isSparse(matrix) ? matrix.values.length : matrix.rows * matrix.cols;
 }
 
 /**
@@ -281,16 +281,18 @@ export function checkSparse(matrix: SparseMatrix, name: string): void {
       { field: name },
     );
   for (let r = 0; r < rows; r++) {
-    for (let p = rowOffsets[r]!; p < rowOffsets[r + 1]!; p++) {
+    let before = -1;
+    for (let p = rowOffsets[r]!, end = rowOffsets[r + 1]!; p < end; p++) {
       const column = columns[p]!;
       if (column >= cols)
         throw ArgumentError.shape(`${name}: row ${r} has column ${column}; it takes columns below ${cols}`, { field: name });
-      if (p > rowOffsets[r]! && column <= columns[p - 1]!) {
+      if (column <= before) {
         throw ArgumentError.shape(
-          `${name}: row ${r} has column ${column} after column ${columns[p - 1]}; columns must rise and none may occur twice`,
+          `${name}: row ${r} has column ${column} after column ${before}; columns must rise and none may occur twice`,
           { field: name },
         );
       }
+      before = column;
     }
   }
 }

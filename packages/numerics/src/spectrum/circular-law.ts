@@ -1,7 +1,8 @@
 // The spectral radius that a matrix of independent elements has in the limit of many rows. An
 // estimate, not a computation.
+import { isSparse, type Matrix, type SparseMatrix } from "../matrix.js";
 import type { Component } from "./components.js";
-import { powerOfTwoFactors } from "./power-of-two.js";
+import { exponentOf, powerOfTwoFactors } from "./power-of-two.js";
 import { summarize } from "./structure.js";
 
 /**
@@ -22,6 +23,32 @@ export function circularLaw(component: Component): number {
     sums[row] = sums[row]! + w;
     squares[row] = squares[row]! + w * w;
   });
+  const [up0, up1] = powerOfTwoFactors(exponent);
+  return circularLawOfRows(sums, squares) * up0 * up1;
+}
+
+/** The same of a whole matrix. */
+export function circularLawOfMatrix(matrix: Matrix | SparseMatrix): number {
+  const n = matrix.rows;
+  const values = isSparse(matrix) ? matrix.values : matrix.data;
+  let largest = 0;
+  for (let p = 0; p < values.length; p++) largest = Math.max(largest, Math.abs(values[p]!));
+  if (largest === 0) return 0;
+  const exponent = exponentOf(largest);
+  const [down0, down1] = powerOfTwoFactors(-exponent);
+  const sums = new Float64Array(n);
+  const squares = new Float64Array(n);
+  for (let r = 0, p = 0; r < n; r++) {
+    const end = isSparse(matrix) ? matrix.rowOffsets[r + 1]! : (r + 1) * n;
+    let [sum, square] = [0, 0];
+    for (; p < end; p++) {
+      const w = values[p]! * down0 * down1;
+      sum += w;
+      square += w * w;
+    }
+    sums[r] = sum;
+    squares[r] = square;
+  }
   const [up0, up1] = powerOfTwoFactors(exponent);
   return circularLawOfRows(sums, squares) * up0 * up1;
 }

@@ -6,8 +6,8 @@ import { choice, option, type Resolved, resolve, type TableOf } from "@spillway/
 import type { Matrix, SparseMatrix } from "../matrix.js";
 import { balanced } from "./balance.js";
 import { checkSquare } from "./check-square.js";
-import { circularLaw } from "./circular-law.js";
-import { type Component, stronglyConnectedComponents, wholeMatrix } from "./components.js";
+import { circularLaw, circularLawOfMatrix } from "./circular-law.js";
+import { type Component, stronglyConnectedComponents } from "./components.js";
 import { denseEigenvalues, type Eigenvalues, modulus } from "./dense.js";
 import { geometricMean } from "./geometric-mean.js";
 import { iterate } from "./krylov.js";
@@ -210,7 +210,7 @@ type RadiusSteps = Generator<BlockTask | { readonly dense: Component }, Spectral
 
 function* radiusSteps(matrix: Matrix | SparseMatrix, method: Exclude<Method, "power">): RadiusSteps {
   checkSquare(matrix);
-  if (method === "circularLaw") return { radius: circularLaw(wholeMatrix(matrix)), method };
+  if (method === "circularLaw") return { radius: circularLawOfMatrix(matrix), method };
   let best: SpectralRadius = { radius: 0, method: "structure" };
   for (const component of stronglyConnectedComponents(matrix)) {
     const found = yield* componentRadius(component, method);

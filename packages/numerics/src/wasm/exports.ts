@@ -27,9 +27,8 @@ export interface PortableExports {
 /** assembly/drawing.ts. Kinds: 0 U, 1 2U - 1, 2 bernoulli, 3 normal; a flag is 0 or 1. */
 export interface DrawingExports {
   drawFrom(key0: number, key1: number, stream: number, purpose: number): void;
-  drawRow(kind: number, row: number, count: number, out: number): void;
   drawRows(kind: number, firstRow: number, rows: number, offsets: number, out: number): void;
-  drawFullRows(kind: number, firstRow: number, rows: number, cols: number, skipped: number, out: number): void;
+  drawFullRows(kind: number, firstRow: number, rows: number, count: number, out: number): void;
   drawPositions(
     firstRow: number,
     rows: number,
@@ -42,8 +41,18 @@ export interface DrawingExports {
     end: number,
   ): number;
   sumRows(source: number, rows: number, cols: number, sums: number, squares: number): void;
-  scaleTo32(source: number, count: number, factor: number, out: number): number;
-  scale64(source: number, count: number, factor: number): number;
+  placeRows(
+    source: number,
+    firstRow: number,
+    rows: number,
+    cols: number,
+    skipped: number,
+    factor: number,
+    bytes: number,
+    out: number,
+  ): void;
+  packRows32(source: number, cols: number, count: number, starts: number, out: number): void;
+  packRows64(source: number, cols: number, count: number, starts: number, out: number): void;
 }
 
 /**

@@ -1,6 +1,7 @@
 // Packs W for the WebAssembly kernels. The order inside a row's sum is the portable one
 // (docs/numerics.md, rules 1 and 2); only where the numbers stand in memory is chosen here.
-import { type FloatArray, Matrix, type SparseMatrix } from "../matrix.js";
+import { visitGroups } from "../drawing.js";
+import { type FloatArray, Matrix, precisionOf, type SparseMatrix } from "../matrix.js";
 
 /** Bytes of a vector, and vectors in a panel of dense rows. */
 const vectorBytes = 16;
@@ -60,15 +61,12 @@ export function matrixPanels({ rows, cols }: Pick<Matrix, "rows" | "cols">, elem
 
 /** Writes a dense matrix into panels from `from` on; what is beyond its rows stays zero. */
 export function packPanels(weights: Matrix, { panelRows, panels, streams }: Panels, out: FloatArray, from = 0): void {
-  const { rows, cols, data } = weights;
-  const starts = partialStarts(cols, 5);
   const streamRows = panelRows / streams;
-  for (let r = 0; r < rows; r++) {
-    const panel = from + Math.floor(r / panelRows);
-    const stream = Math.floor((r % panelRows) / streamRows);
-    const first = (stream * panels + panel) * cols * streamRows + (r % streamRows);
-    for (let k = 0; k < cols; k++) out[first + (starts[k & 31]! + (k >>> 5)) * streamRows] = data[r * cols + k]!;
-  }
+  visitGroups(weights, precisionOf(out), streamRows, partialStarts(weights.cols, 5), (group, first) => {
+    const panel = from + Math.floor(first / panelRows);
+    const stream = Math.floor((first % panelRows) / streamRows);
+    out.set(group, (stream * panels + panel) * group.length);
+  });
 }
 
 /**
