@@ -1,10 +1,10 @@
 // A plastic network here and in Brian2, for the benches that compare the two.
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { WasmNetwork } from "../../src/engine/cpu/network.js";
 import type { drawNetwork, StepSpikes } from "../../src/spikes/index.js";
+import { finished } from "./children.mjs";
 
 /** What a script of Brian2 prints in its last line. */
 interface There {
@@ -31,7 +31,7 @@ export function besideBrian(
     network.advance(1, undefined, false);
     const mine: [number, number][] = [];
     for (let t = 0; t < steps; t++) for (let s = spikes.offsets[t]!; s < spikes.offsets[t + 1]!; s++) mine.push([t, spikes.neurons[s]!]);
-    const { status, stdout, stderr } = spawnSync(python, [join(import.meta.dirname, script), file], {
+    const { status, stdout, stderr } = finished(python, [join(import.meta.dirname, script), file], {
       encoding: "utf8",
       maxBuffer: 2 ** 28,
     });

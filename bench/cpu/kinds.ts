@@ -1,11 +1,11 @@
 // Registered kinds on the CPU: processor microseconds an input on one thread, in WebAssembly and by the step
 // in JavaScript, whether all bits are equal, and NumPy on one thread in turn (kinds.py). Usage:
 //   npx tsx bench/cpu/kinds.ts
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ReservoirComputer } from "../../src/index.js";
 import type { RegisteredReservoirOptions } from "../../src/reservoir/index.js";
+import { started } from "./children.mjs";
 import { machine } from "./machine.mjs";
 
 const rounds = 5;
@@ -33,7 +33,7 @@ const cases: readonly [name: string, options: RegisteredReservoirOptions, rows: 
 ];
 
 const threads = { OPENBLAS_NUM_THREADS: "1", OMP_NUM_THREADS: "1", MKL_NUM_THREADS: "1" };
-const peer = spawn("python3", [join(import.meta.dirname, "kinds.py")], {
+const peer = started("python3", [join(import.meta.dirname, "kinds.py")], {
   env: { ...process.env, ...threads },
   stdio: ["pipe", "pipe", "inherit"],
 });

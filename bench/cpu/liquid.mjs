@@ -1,11 +1,11 @@
 // CPU bench of spiking reservoirs: 1000 integrate-and-fire neurons, 10 % connected, steps of 1 ms,
 // beside Brian2 (Debian's python3-brian) on the same synapses in the same run. Usage: npm run
 // bench:liquid [-- --quick] [-- --write]
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import { join } from "node:path";
 import { Matrix, ReservoirComputer } from "spillway";
+import { finished } from "./children.mjs";
 
 const quick = process.argv.includes("--quick");
 const samples = quick ? 3 : 7;
@@ -74,7 +74,7 @@ async function ours() {
 }
 
 function brian(mode) {
-  const { stdout, stderr, status } = spawnSync(python, ["bench/cpu/liquid.py", folder, mode, String(steps), String(samples)], {
+  const { stdout, stderr, status } = finished(python, ["bench/cpu/liquid.py", folder, mode, String(steps), String(samples)], {
     encoding: "utf8",
     env: { ...process.env, OMP_NUM_THREADS: "1", MPLBACKEND: "Agg" },
   });

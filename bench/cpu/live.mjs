@@ -1,24 +1,11 @@
 // Live processes that answer requests, and how two or more of them are measured beside each other
 // on a machine that others load too.
-import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-
-const children = new Set();
-
-/** Ends all children at once. A child also ends by itself when its input closes. */
-function endChildren() {
-  for (const child of children) child.kill("SIGKILL");
-}
+import { started } from "./children.mjs";
 
 /** A process that answers a line of JSON with a line of JSON, and ends with this one. */
 export function live(name, command, args, env) {
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, ...env } });
-  if (children.size === 0) {
-    process.once("exit", endChildren);
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
-  }
-  children.add(child);
-  child.once("exit", () => children.delete(child));
+  const child = started(command, args, { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, ...env } });
   // Writing to a child that has ended is told by the end of its output.
   child.stdin.on("error", () => undefined);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

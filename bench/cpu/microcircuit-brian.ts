@@ -2,13 +2,13 @@
 // synapses, weights, delays and initial potentials, Poisson spikes of the same rates; each draws
 // its own spikes from outside. It needs Brian2 and a C++ compiler (Debian: python3-brian, g++).
 //   npx tsx bench/cpu/microcircuit-brian.ts [scale=0.1] [seconds=1] [seed=1] [threads=1] [python=python3]
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadWasm } from "../../packages/numerics/src/wasm/index.js";
 import { WasmNetwork } from "../../src/engine/cpu/network.js";
 import { drawNetwork, microcircuit, type NetworkModel, planNetwork } from "../../src/spikes/index.js";
+import { finished } from "./children.mjs";
 
 const given = Object.fromEntries(process.argv.slice(2).map((each) => each.split("=")));
 const { scale = "0.1", seconds = "1", seed = "1", threads = "1", python = "python3" } = given as Record<string, string>;
@@ -79,7 +79,7 @@ const folder = mkdtempSync(join(tmpdir(), "spillway-brian-"));
 try {
   write(folder, model);
   const here = await ours();
-  const { status, stdout, stderr } = spawnSync(python, [join(import.meta.dirname, "microcircuit.py"), folder], {
+  const { status, stdout, stderr } = finished(python, [join(import.meta.dirname, "microcircuit.py"), folder], {
     encoding: "utf8",
     cwd: folder,
   });

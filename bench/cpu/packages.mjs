@@ -4,13 +4,13 @@
 // Usage, on the built package: node bench/cpu/packages.mjs [--quick] [--write]
 // PYTHON names the Python that has reservoirpy and torch; what it lacks is left out, and the output
 // says so.
-import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { mackeyGlass, nrmse, ReservoirComputer } from "spillway";
 import { writeNpz } from "spillway/series";
+import { finished, started } from "./children.mjs";
 
 const quick = process.argv.includes("--quick");
 const write = process.argv.includes("--write");
@@ -47,7 +47,7 @@ for name in ("numpy", "scipy", "reservoirpy", "torch"):
     try: found[name] = m.version(name)
     except m.PackageNotFoundError: pass
 print(json.dumps(found))`;
-  const { stdout, status } = spawnSync(python, ["-c", code], { encoding: "utf8" });
+  const { stdout, status } = finished(python, ["-c", code], { encoding: "utf8" });
   return status === 0 ? JSON.parse(stdout) : {};
 }
 
@@ -65,7 +65,7 @@ const sides = [
 ].filter(({ needs }) => !needs || lacking(needs).length === 0);
 
 function live({ name, command, args }, folder) {
-  const child = spawn(command, [...args, "serve", folder], { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, ...oneThread } });
+  const child = started(command, [...args, "serve", folder], { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, ...oneThread } });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     name,
@@ -143,7 +143,7 @@ function starts(folder) {
   for (let round = 0; round <= rounds; round++) {
     for (const { starts, command, args } of shuffled(programs)) {
       const begun = performance.now();
-      const { stdout, stderr, status } = spawnSync(command, [...args, "start", folder], {
+      const { stdout, stderr, status } = finished(command, [...args, "start", folder], {
         encoding: "utf8",
         env: { ...process.env, ...oneThread },
       });

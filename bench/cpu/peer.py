@@ -40,7 +40,7 @@ def create(size, density, radius, distribution, seed):
     else:
         from scipy.sparse.linalg import eigs
 
-        measured = abs(eigs(w, k=1, which="LM", return_eigenvectors=False)[0])
+        measured = abs(eigs(w, k=1, ncv=60, which="LM", return_eigenvectors=False)[0])
     w *= 0.95 / measured
     return w.astype(np.float32)
 

@@ -109,7 +109,7 @@ async function creations() {
   const [peer] = peers;
   say("");
   say(
-    "Creation of a reservoir: W drawn in float64, scaled to a spectral radius of .95, rounded to float32; here also packed for the kernels. NumPy and SciPy: W alone, by the variance (circular law) or by eigs(k=1)",
+    "Creation of a reservoir: W drawn in float64, scaled to a spectral radius of .95, rounded to float32; here also packed for the kernels. NumPy and SciPy: W alone, by the variance (circular law) or by eigs(k=1, ncv=60)",
   );
   say("");
   say("| creation | spillway, ms | NumPy/SciPy, ms | spillway times NumPy |");
