@@ -5,6 +5,7 @@ import { SpillwayError } from "../../../packages/core/src/errors.js";
 import { FileError, type NumberArray, type SafetensorsTensor } from "../../../packages/io/src/index.js";
 import type { Matrix } from "../../../packages/numerics/src/index.js";
 import {
+  AnomalyDetector,
   type AnyReservoirOptions,
   Classifier,
   FieldForecaster,
@@ -14,6 +15,7 @@ import {
   ReservoirComputer,
 } from "../../../src/index.js";
 import { Conceptor, encodeReservoir } from "../../../src/model/index.js";
+import { memberNames } from "../../../src/model/forecaster/options.js";
 import { decodeModelFile, encodeModelFile } from "../../../src/model/model-file.js";
 import { decodeReservoir } from "../../../src/model/reservoir-file.js";
 import { Pipeline } from "../../../src/pipeline/index.js";
@@ -72,6 +74,7 @@ export async function corpus(): Promise<Uint8Array[]> {
       missing: "mask",
     }),
     await Forecaster.fit(series, { ...one, members: 2, horizon: 3, lags: 2, choose: { keep: 2, lambdas: [1e-6, 1e-2] } }),
+    await Forecaster.fit(series, { reservoir: one.reservoir, ...cpu, horizon: 2, season: 4, members: memberNames }),
     await NvarForecaster.fit(timed, { delays: 2, horizon: 3, calendar: ["weekday"] }),
     await NvarForecaster.fit(series, { delays: 2, degrees: [2, 3], arithmetic: "doubleDouble" }),
     await FieldForecaster.fit(
@@ -99,6 +102,11 @@ export async function corpus(): Promise<Uint8Array[]> {
     ).fit(cases, labels),
   ];
   files.push(await classifier.toBytes(), await softmax.toBytes());
+  for (const options of [{ columns: 2 }, { columns: 1, size: 5, missing: "alarm" }] as const) {
+    const detector = await AnomalyDetector.create({ ...options, patterns: 20 });
+    for (const x of series) detector.update([x, -x].slice(0, options.columns));
+    files.push(await detector.toBytes());
+  }
   for (const pipeline of pipelines) files.push(await pipeline.toBytes());
   return files;
 }
@@ -117,7 +125,10 @@ async function read(input: Uint8Array): Promise<void> {
   const { kind } = await decodeModelFile(input, "a.model");
   const options = { ...cpu, source: "a.model" };
   const none = (columns: number) => Array.from({ length: 2 }, () => Array.from({ length: columns }, () => 0));
-  if (kind === "forecaster" || kind === "field" || kind === "nvar") {
+  if (kind === "detector") {
+    const detector = await AnomalyDetector.fromBytes(input, { source: "a.model" });
+    await use(async () => detector.update(new Array<number>(detector.settings.columns.length).fill(0)));
+  } else if (kind === "forecaster" || kind === "field" || kind === "nvar") {
     const kinds = { forecaster: Forecaster, field: FieldForecaster, nvar: NvarForecaster };
     await using model = await kinds[kind].fromBytes(input, options);
     await use(() => model.forecast(2, { known: model.known > 0 && model.known < 100 ? none(model.known) : undefined }));
@@ -151,7 +162,7 @@ export async function changed(input: Uint8Array, random: Random, corpus: readonl
   const content: Content = { tensors: { ...tensors }, metadata: { ...metadata } };
   await changeContent(content, random, () => decodeModelFile(random.pick(corpus), "other"));
   return encodeModelFile(
-    random.chance(0.05) ? random.pick(["reservoir", "forecaster", "nvar", "field", "classifier", "pipeline"]) : kind,
+    random.chance(0.05) ? random.pick(["reservoir", "forecaster", "nvar", "field", "classifier", "pipeline", "detector"]) : kind,
     content,
   );
 }
