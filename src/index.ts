@@ -3,6 +3,7 @@
  * loads no native code.
  * @module spillway
  */
+import { checkFields, checkText } from "@spillway/core/checks.js";
 import { disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context } from "@spillway/gpu";
@@ -79,11 +80,15 @@ export async function cudaBlas(engine = "cuda"): Promise<DeviceBlas> {
  */
 export async function deviceDoubleDouble(engine: string | Context = "cuda"): Promise<DeviceDoubleDouble> {
   const { DeviceDoubleDouble: Reflections } = await import("./engine/cuda/least-squares.js");
-  return new Reflections(typeof engine === "string" ? await contextOf(engine, "deviceDoubleDouble") : engine);
+  return new Reflections(
+    typeof engine === "string"
+      ? await contextOf(engine, "deviceDoubleDouble")
+      : checkFields("engine", engine, "the name of a device, or a Context", "stream"),
+  );
 }
 
 async function contextOf(name: string, asking: string): Promise<Context> {
-  const { engine } = await chooseEngine(name);
+  const { engine } = await chooseEngine(checkText("engine", name, "the name of a device"));
   if ("context" in engine) return (engine as DeviceEngine).context();
   throw ArgumentError.because(`engine is ${JSON.stringify(name)}; ${asking} takes "cuda" or a device by number, "cuda:1"`, {
     field: "engine",

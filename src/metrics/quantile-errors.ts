@@ -1,5 +1,6 @@
 // Scores of forecast quantiles and bands. Those of several columns are the mean over columns of a
 // column's own score; values that were not measured (NaN) do not count.
+import { checkFields } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { number } from "@spillway/core/options.js";
 import { asMatrix, type MatrixLike } from "@spillway/numerics";
@@ -27,7 +28,8 @@ export interface BandEnds {
  * @param target y, T x D. @throws ArgumentError on different shapes, no values, or a level that is
  * not between 0 and 1
  */
-export function pinball(target: MatrixLike, { level: q, values }: ForecastQuantile): number {
+export function pinball(target: MatrixLike, quantile: ForecastQuantile): number {
+  const { level: q, values } = checkFields("quantile", quantile, "a quantile", "level", "values");
   return meanOverColumns("pinball", target, values, pinballOf(q), mean);
 }
 
@@ -70,6 +72,7 @@ export function msis(target: MatrixLike, band: BandEnds, share: number, options:
  * lies outside not far.
  */
 export function winklerScore(target: MatrixLike, band: BandEnds, share: number): number {
+  checkFields("band", band, "a band", "lower", "upper");
   return meanOverValues(target, band.lower, winklerOf(target, band, share));
 }
 
@@ -99,7 +102,8 @@ function winklerOf(target: MatrixLike, band: BandEnds, share: number): Term {
   return (y, l, i) => upper[i]! - l + miss * Math.max(0, l - y) + miss * Math.max(0, y - upper[i]!);
 }
 
-function endOf(target: MatrixLike, { lower, upper }: BandEnds): ArrayLike<number> {
+function endOf(target: MatrixLike, band: BandEnds): ArrayLike<number> {
+  const { lower, upper } = checkFields("band", band, "a band", "lower", "upper");
   const values = asMatrix(target, "target");
   for (const [name, given] of Object.entries({ lower, upper })) {
     const end = asMatrix(given, name);
@@ -115,6 +119,7 @@ function endOf(target: MatrixLike, { lower, upper }: BandEnds): ArrayLike<number
 }
 
 function checkSome(metric: string, quantiles: readonly ForecastQuantile[]): void {
+  checkFields("quantiles", quantiles, "a list of quantiles", "map");
   if (quantiles.length === 0) throw ArgumentError.shape("quantiles is empty; it takes at least one", { of: metric, field: "quantiles" });
 }
 

@@ -1,5 +1,6 @@
 // Data sets as they lie in folders: archives of time series, sounds, spike patterns. Nothing is
 // downloaded.
+import { checkText } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { callback, type InputOf, option, optional, type Resolved, resolve, text } from "@spillway/core/options.js";
 import { quoted } from "@spillway/core/text.js";
@@ -32,6 +33,7 @@ export interface ArchiveData {
  * ArgumentError if the two do not go together
  */
 export async function readUeaFolder(folder: string, name: string, options: UeaOptions = {}): Promise<ArchiveData> {
+  checkText("folder", folder);
   const { join } = globalThis.process.getBuiltinModule("node:path");
   const [train, test] = await Promise.all(["TRAIN", "TEST"].map((part) => readUea(join(folder, `${name}_${part}.ts`), options)));
   if (train!.channels !== test!.channels) {

@@ -1,4 +1,5 @@
 // What becomes of a series whose time stamps have gaps.
+import { checkFields } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
@@ -24,7 +25,8 @@ export interface TimedSeries {
  * @throws ArgumentError under "error", with the first row after a gap, its stamp and how many gaps
  * there are; and if there are more rows to fill in than the series has
  */
-export function closeGaps({ series, times }: TimedSeries, policy: GapPolicy, nameOf: RowName = (row) => `times[${row}]`): TimedSeries[] {
+export function closeGaps(timed: TimedSeries, policy: GapPolicy, nameOf: RowName = (row) => `times[${row}]`): TimedSeries[] {
+  const { series, times } = checkFields("timed", timed, "a series with its times", "series", "times");
   const { gaps, grid } = times;
   gapKind.read(policy, "gaps");
   if (times.wall.length !== series.rows)

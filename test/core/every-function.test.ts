@@ -33,6 +33,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...[
       "describe",
       "nearNames",
+      "checkSparse",
       "formatBytes",
       "engineNames",
       "probeEngines",
@@ -214,6 +215,48 @@ describe("every public function", () => {
       .flat()
       .filter((name) => !functions.has(name));
     expect(gone).toEqual([]);
+  });
+});
+
+/** Where no argument is checked. */
+const unchecked = new Set([
+  ...withoutRow["its options are what describes options"]!,
+  ...withoutRow["part of the contract with engines"]!,
+  ...withoutRow["a handle that another function makes, or a question about a device"]!,
+  // Their arithmetic is in loops, or makes the sentences of errors.
+  ...[
+    "nearNames",
+    "checkSparse",
+    "ddAdd",
+    "ddDivide",
+    "ddMultiply",
+    "ddSqrt",
+    "philox4x32",
+    "portableSinCos",
+    "activationOf",
+    "accumulate",
+    "communicatorGroup",
+  ],
+  // They change what is registered, or serve until they are stopped.
+  ...["registerDriver", "registerContextEngine", "registerSpikingKind", "openLab", "serve", "serveModel"],
+  ...["openCommunicators", "keepAlive"],
+]);
+
+describe("a first argument of another type", () => {
+  const writes = /^(write|save|ensure)|\.create$/;
+  it.each([undefined, null, {}, 5, "x", [], [{}], () => 0])("is refused with an error of the package: %j", async (wrong) => {
+    const raw: string[] = [];
+    for (const [name, value] of functions) {
+      if (isClass(value) || unchecked.has(name) || (typeof wrong === "string" && writes.test(name))) continue;
+      const owner = functions.get(name.split(".")[0]!);
+      try {
+        const made = await Reflect.apply(value, name.includes(".") ? owner : undefined, [wrong]);
+        await (made as { dispose?: () => unknown } | undefined)?.dispose?.();
+      } catch (error) {
+        if (!(error instanceof SpillwayError)) raw.push(`${name}: ${String(error)}`);
+      }
+    }
+    expect(raw).toEqual([]);
   });
 });
 

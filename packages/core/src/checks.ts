@@ -17,6 +17,19 @@ export function checkWhole(name: string, value: number, least: number, most?: nu
   return value;
 }
 
+/** The value. @throws ArgumentError unless it is an object, and has these fields */
+export function checkFields<T>(name: string, value: T, expected: string, ...fields: readonly (keyof T & string)[]): T {
+  const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
+  if (!isObject || fields.some((field) => value[field] === undefined)) throw new ArgumentError(name, value, expected);
+  return value;
+}
+
+/** The text. @throws ArgumentError unless it is one */
+export function checkText(name: string, value: string, expected = "a text"): string {
+  if (typeof value !== "string") throw new ArgumentError(name, value, expected);
+  return value;
+}
+
 /** `1 column`, `3 columns`. */
 export function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? "" : "s"}`;

@@ -2,6 +2,7 @@
 // elsewhere.
 
 import { stat } from "node:fs/promises";
+import { checkFields } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { FileError } from "@spillway/io";
 import { Matrix, type Seed } from "@spillway/numerics";
@@ -22,11 +23,12 @@ import { loadTable, type SeriesPart, type Table } from "./table.js";
  * @param seed what `redraw` draws from; default the first seed
  * @throws FileError, ExperimentError, ArgumentError
  */
-export async function loadData(experiment: OpenExperiment, path?: string, seed: Seed = experiment.seeds[0]!): Promise<ExperimentData> {
+export async function loadData(experiment: OpenExperiment, path?: string, seed?: Seed): Promise<ExperimentData> {
+  checkFields("experiment", experiment, "an experiment that parseExperiment gave", "data", "seeds");
   const { data } = experiment;
   const loaded =
     "task" in data
-      ? generate(experiment, data, data.redraw ? seed : undefined)
+      ? generate(experiment, data, data.redraw ? (seed ?? experiment.seeds[0]!) : undefined)
       : "sounds" in data
         ? await loadSounds(data, path)
         : "cases" in data

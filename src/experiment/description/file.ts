@@ -1,5 +1,6 @@
 // Reads an experiment file, YAML or JSON, and says where in it something is wrong. What the fields
 // take is checked in parse.ts.
+import { checkText } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { readText } from "@spillway/io";
 import type { ExperimentInput } from "./description.js";
@@ -43,6 +44,7 @@ export function asExperiment(source: ExperimentInput): LoadedExperiment {
 
 /** Parses the text of an experiment file; see {@link loadExperiment}. */
 export function parseExperimentText(text: string, path: string, overrides: readonly string[] = []): LoadedExperiment {
+  checkText("text", text);
   const { value: source, lineOf } = readOrThrow(text, path);
   const set = overrides.map((override) => override.split("=")[0]!.trim());
   const isWithin = (inner: string, outer: string) => inner === outer || inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`);

@@ -1,7 +1,9 @@
 // The paths in an experiment file: environment variables, installed packages, and the folder they
 // count from.
+
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { checkText } from "@spillway/core/checks.js";
 import { ExperimentError } from "./errors.js";
 
 /**
@@ -18,6 +20,7 @@ export function resolveDataPath(
   experimentPath: string | undefined,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): string {
+  checkText("text", text);
   const expanded = text.replace(
     /\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*))/g,
     (_, braced?: string, fallback?: string, plain?: string) => {

@@ -1,7 +1,9 @@
 // The figures of a finished run, from the files that it kept: forecasts are drawn again, all others
 // are those of its report.
+
 import { stat } from "node:fs/promises";
 import { resolve as absolute, basename, dirname, join } from "node:path";
+import { checkText } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { quoted } from "@spillway/core/text.js";
@@ -40,6 +42,7 @@ export interface RunFigures {
  * await writeFile("ahead.svg", toSvg(figures[0]));
  */
 export async function runFigures(path: string, options: RunFiguresOptions = {}): Promise<RunFigures> {
+  checkText("path", path);
   const settings = resolve(runFiguresTable, options);
   const isFile = (await stat(path).catch(() => undefined))?.isFile() ?? false;
   const folder = isFile ? dirname(path) : path;

@@ -1,4 +1,5 @@
 // Reads the folder of a run again: its result.json, checked field by field.
+import { checkText } from "@spillway/core/checks.js";
 import { join } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
 import {
@@ -121,6 +122,7 @@ const result = having(
  * @throws FileError if it cannot be read, or naming the field that is not one of a result
  */
 export async function readRun(folder: string): Promise<ExperimentResult> {
+  checkText("folder", folder);
   const path = join(folder, "result.json");
   const text = await readText(path);
   let source: unknown;

@@ -1,6 +1,8 @@
 // What a search found: search.json, and what a program gets.
+
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { checkText } from "@spillway/core/checks.js";
 import { FileError } from "@spillway/io";
 import type { ExperimentInput } from "../description/description.js";
 import type { Machine } from "../runs/machine.js";
@@ -57,6 +59,7 @@ export interface FinishedSearch {
 
 /** Reads a search.json. @throws FileError, SpillwayError */
 export async function readSearchResult(folder: string): Promise<SearchResult> {
+  checkText("folder", folder);
   const path = join(folder, "search.json");
   let text: string;
   try {

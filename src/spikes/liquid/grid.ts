@@ -1,4 +1,5 @@
 // The positions of the neurons of a liquid: the points of a grid, in an order drawn from the seed.
+import { checkFields } from "@spillway/core/checks.js";
 import { type PhiloxKey, RandomStream } from "@spillway/numerics";
 import { streams } from "./streams.js";
 
@@ -36,6 +37,7 @@ export function shuffledPoints(size: number, draws: RandomStream): Uint32Array {
 }
 
 /** Coordinates of a grid point. */
-export function coordinates(point: number, [x, y]: GridSides): [number, number, number] {
+export function coordinates(point: number, sides: GridSides): [number, number, number] {
+  const [x, y] = checkFields("sides", sides, "a list of three sides", "map");
   return [point % x, Math.floor(point / x) % y, Math.floor(point / (x * y))];
 }

@@ -1,12 +1,14 @@
 // One number of 64 bits that says whether two tables of synapses are the same, in whatever order
 // each has them.
+import { checkFields } from "@spillway/core/checks.js";
 import type { NetworkTable } from "./plan.js";
 
 /**
  * The sum of the tables' synapses: splitmix64's finaliser of source 2^47 + target cell 2^30 + delay
  * 2^20 + size of the weight in units, summed modulo 2^64, as 16 hexadecimal digits.
  */
-export function tableSum({ offsets, places, units, cellBits }: NetworkTable): string {
+export function tableSum(table: NetworkTable): string {
+  const { offsets, places, units, cellBits } = checkFields("table", table, "the synapses of a network", "offsets", "places", "units");
   const mask = 2 ** cellBits - 1;
   let [sumHigh, sumLow] = [0, 0];
   for (let j = 0; j + 1 < offsets.length; j++) {

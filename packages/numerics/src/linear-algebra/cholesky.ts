@@ -1,5 +1,6 @@
 // Cholesky factorisation of a symmetric matrix and solves with it, in the order of
 // docs/numerics.md, rule 11.
+import { checkFields } from "@spillway/core/checks.js";
 import { ArgumentError, DisposedError, SpillwayError } from "@spillway/core/errors.js";
 import { Matrix } from "../matrix.js";
 import { allocateRegions, float64View, type Regions, releaseRegions } from "./memory.js";
@@ -118,7 +119,9 @@ export class CholeskyFactor {
  * Matrix Computations, section 4.2).
  * @throws NotPositiveDefiniteError, MemoryLimitError
  */
-export function cholesky(matrix: Matrix, diagonal?: ArrayLike<number>, n: number = matrix.rows): CholeskyFactor {
+export function cholesky(matrix: Matrix, diagonal?: ArrayLike<number>, size?: number): CholeskyFactor {
+  checkFields("matrix", matrix, "a Matrix", "rows", "cols", "data");
+  const n = size ?? matrix.rows;
   const ld = matrix.cols;
   if (matrix.rows !== ld) throw ArgumentError.shape(`a ${matrix.rows} x ${ld} matrix has no Cholesky factor; it takes a square one`);
   const padded = Math.ceil(n / panelColumns) * panelColumns;

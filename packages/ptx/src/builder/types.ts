@@ -1,5 +1,6 @@
 // The types that values of the builder carry: which there are, their size, and how their registers
 // are declared. No operations.
+import { ArgumentError } from "@spillway/core/errors.js";
 
 /**
  * What a register may hold. `b..` are bits without a meaning; `..x2` are two halves in one word.
@@ -77,7 +78,9 @@ export const registerTypes: Readonly<Record<RegisterType, TypeFacts>> = {
 
 /** Bytes of one element in memory. */
 export function typeBytes(type: RegisterType | MemoryType): number {
-  return type === "b8" || type === "u8" || type === "s8" ? 1 : registerTypes[type].bytes;
+  if (type === "b8" || type === "u8" || type === "s8") return 1;
+  if (!Object.hasOwn(registerTypes, type)) throw new ArgumentError("type", type, Object.keys(registerTypes).join(", "));
+  return registerTypes[type].bytes;
 }
 
 /** The type that a load gives; see Loaded. */

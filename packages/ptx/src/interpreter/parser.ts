@@ -1,5 +1,6 @@
 // Reads a PTX text into a module with every name resolved. It checks the grammar; what instructions
 // mean is settled when they are compiled.
+import { checkText } from "@spillway/core/checks.js";
 import { Cursor } from "./cursor.js";
 import { isStateSpace, parseScalarType, parseVariables, parseVectorLength } from "./parse-declarations.js";
 import { OperandParser } from "./parse-operand.js";
@@ -12,6 +13,7 @@ import type { PtxFunction, PtxInstruction, PtxModule, PtxRegister, PtxVariable, 
  * Throws PtxSyntaxError, with line, column and the offending text.
  */
 export function parsePtx(source: string): PtxModule {
+  checkText("source", source);
   return new Parser(source).module();
 }
 

@@ -1,6 +1,8 @@
 // A study in a file: Optuna's journal, which its processes and ours read and write at once.
+
 import { constants } from "node:fs";
 import { resolve as absolute } from "node:path";
+import { checkText } from "@spillway/core/checks.js";
 import { SpillwayError } from "@spillway/core/errors.js";
 import { choice, type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { FileError } from "@spillway/io/errors.js";
@@ -42,6 +44,7 @@ export interface JournalFileOptions extends InputOf<typeof journalFileTable> {}
  * @throws FileError from any call if the file cannot be used, or a line is no record
  */
 export function journalFile(path: string, options: JournalFileOptions = {}): StudyStorage {
+  checkText("path", path);
   const { lock, grace } = resolve(journalFileTable, options, "journalFile");
   const absolutePath = absolute(path);
   return new JournalFile(absolutePath, new JournalLock(absolutePath, lock, 1000 * grace));

@@ -1,5 +1,6 @@
 // A study in Redis or Valkey, in the keys that Optuna's JournalRedisBackend uses. The server orders
 // the records; nobody locks.
+import { checkText } from "@spillway/core/checks.js";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { type InputOf, number, option, optional, resolve, text } from "@spillway/core/options.js";
 import { describe, visible } from "@spillway/core/text.js";
@@ -63,6 +64,7 @@ const patience = 10_000;
  * server does not answer. Then the call may have been carried out
  */
 export async function redisJournal(url: string, options: RedisJournalOptions = {}): Promise<StudyStorage> {
+  checkText("url", url);
   const given = resolve(redisJournalTable, options, "redisJournal");
   const address = addressOf(url);
   const prefix = given.prefix ?? address.searchParams.get("prefix") ?? "";

@@ -1,7 +1,9 @@
 // Takes the lines out of a journal that are no records: what a process that was killed in the
 // middle of a write left behind, and what others wrote behind it.
+
 import { open, rename } from "node:fs/promises";
 import { resolve as absolute } from "node:path";
+import { checkText } from "@spillway/core/checks.js";
 import { FileError } from "@spillway/io/errors.js";
 import { readError, writeError } from "@spillway/io/files.js";
 import type { StudyOperation } from "../storage.js";
@@ -30,6 +32,7 @@ export interface JournalRepair {
  * @throws FileError
  */
 export async function repairJournal(path: string): Promise<JournalRepair> {
+  checkText("path", path);
   const absolutePath = absolute(path);
   const lock = new JournalLock(absolutePath, process.platform === "win32" ? "exclusive" : "link", 30_000);
   return lock.hold(() => repair(absolutePath));
