@@ -23,7 +23,7 @@ export interface LoadedReservoir {
  * @throws ArgumentError for a readout of another reservoir
  */
 export async function encodeReservoir(computer: AnyReservoirComputer, readout?: LinearReadout): Promise<Uint8Array> {
-  checkFields("computer", computer, "a ReservoirComputer", "model", "state");
+  checkFields("computer", computer, "a ReservoirComputer", "model");
   const content = emptyContent();
   putReservoir(content, "", computer.model);
   putState(content, "", computer.state);

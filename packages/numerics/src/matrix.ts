@@ -128,7 +128,7 @@ export interface SparseMatrix<Data extends FloatArray = FloatArray> {
 
 /** Whether a matrix is in CSR form. */
 export function isSparse(matrix: Matrix | SparseMatrix): matrix is SparseMatrix {
-  checkFields("matrix", matrix, "a Matrix or a SparseMatrix", "rows", "cols");
+  checkFields("matrix", matrix, "a Matrix or a SparseMatrix");
   return "rowOffsets" in matrix;
 }
 

@@ -34,6 +34,15 @@ export class HostMemory {
     return base + BigInt(view.byteOffset);
   }
 
+  /**
+   * The address of memory that was shown before; undefined for other memory, which gets none: what
+   * a WeakRef is made of lives until the next task of the event loop.
+   */
+  knownAddressOf(view: ArrayBufferView): bigint | undefined {
+    const base = this.#windows.get(view.buffer);
+    return base === undefined ? undefined : base + BigInt(view.byteOffset);
+  }
+
   /** The bytes at an address. @throws Refusal if that is no host memory that is known. */
   bytes(pointer: HostPointer, length: number): Uint8Array {
     if (typeof pointer !== "bigint") {

@@ -51,7 +51,8 @@ function readCopy2D(words: DataView): { source: Side; destination: Side; width: 
 const addressIn = ({ host }: Simulator, pointer: HostPointer): bigint => (typeof pointer === "bigint" ? pointer : host.addressOf(pointer));
 
 function isLocked(simulator: Simulator, pointer: HostPointer, bytes: number): boolean {
-  const address = addressIn(simulator, pointer);
+  const address = typeof pointer === "bigint" ? pointer : simulator.host.knownAddressOf(pointer);
+  if (address === undefined) return false;
   for (const [start, lock] of simulator.locked) if (address >= start && address + BigInt(bytes) <= start + BigInt(lock.bytes)) return true;
   return false;
 }
