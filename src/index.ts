@@ -3,7 +3,7 @@
  * loads no native code.
  * @module spillway
  */
-import { checkFields, checkText } from "@spillway/core/checks.js";
+import { checkHas, checkText } from "@spillway/core/checks.js";
 import { disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context } from "@spillway/gpu";
@@ -83,7 +83,7 @@ export async function deviceDoubleDouble(engine: string | Context = "cuda"): Pro
   return new Reflections(
     typeof engine === "string"
       ? await contextOf(engine, "deviceDoubleDouble")
-      : checkFields("engine", engine, "the name of a device, or a Context", "stream"),
+      : checkHas("engine", engine, "the name of a device, or a Context", "stream"),
   );
 }
 

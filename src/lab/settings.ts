@@ -1,6 +1,6 @@
 // What the lab's sliders say: a reservoir and a signal, as plain values, as a link and as an
 // experiment file. Page and server share it.
-import { checkFields, checkText } from "@spillway/core/checks.js";
+import { checkHas, checkText } from "@spillway/core/checks.js";
 import { describe } from "@spillway/numerics";
 import type { FeatureOptions } from "../readout/features-option.js";
 import type { ReservoirOptions, TopologyConfig } from "../reservoir/index.js";
@@ -158,7 +158,7 @@ export const defaultSettings: LabSettings = {
 
 /** The reservoir that the settings describe. */
 export function reservoirOf(settings: LabSettings): ReservoirOptions & { readonly inputSize: 1 } {
-  checkFields("settings", settings, "settings of the lab", "size", "topology");
+  checkHas("settings", settings, "settings of the lab", "size", "topology");
   const { size, spectralRadius, leakRate, connectionProbability, inputScaling, bias, noiseLevel, seed } = settings;
   return {
     ...{ size, inputSize: 1, leakRate, connectionProbability, inputScaling, bias, noiseLevel, seed },
@@ -222,7 +222,7 @@ export function parseSettings(value: unknown, largestSize: number): LabSettings 
 
 /** What differs from the defaults, for the end of a link: "size=500&leakRate=0.1". */
 export function settingsToLink(settings: LabSettings): string {
-  checkFields("settings", settings, "settings of the lab");
+  checkHas("settings", settings, "settings of the lab");
   const changed = Object.entries(settings).filter(([name, value]) => value !== defaultSettings[name as keyof LabSettings]);
   return new URLSearchParams(changed.map(([name, value]) => [name, String(value)])).toString();
 }

@@ -1,7 +1,7 @@
 // The signal that drives the lab's reservoir, and the hash by which two places can tell that their
 // states are the same bits.
 
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { Matrix } from "@spillway/numerics";
 import { sha256 } from "../model/checksum.js";
 import { fitStandardisation, standardised } from "../model/standardisation.js";
@@ -28,7 +28,7 @@ export interface Drive {
  * input and the first target.
  */
 export function signalOf(settings: LabSettings, length: number): Drive {
-  checkFields("settings", settings, "settings of the lab", "signal");
+  checkHas("settings", settings, "settings of the lab", "signal");
   const generated = generateTask(tasks.get(settings.signal, "signal"), length + 1);
   if (generated instanceof Matrix) return freeDrive(zScores(generated.column(0) as Float64Array));
   const first = (matrix: Matrix) => new Matrix(length, 1, zScores(matrix.column(0) as Float64Array).slice(0, length));

@@ -1,7 +1,7 @@
 // Errors of a forecast in relation to its series: symmetric, scaled, and against Naive2, as the M4
 // competition measures them (Makridakis, Spiliotis and Assimakopoulos 2020, International Journal
 // of Forecasting 36). Each is the mean over columns of a column's own score.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { anything, given, type InputOf, type Kind, option, resolve, whole } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
@@ -80,7 +80,7 @@ export interface SeriesErrors {
  * @throws ArgumentError for none, or another number of series
  */
 export function owa(errors: readonly SeriesErrors[], naive2: readonly SeriesErrors[]): number {
-  for (const [name, list] of Object.entries({ errors, naive2 })) checkFields(name, list, "a list of the errors of each series", "map");
+  for (const [name, list] of Object.entries({ errors, naive2 })) checkHas(name, list, "a list of the errors of each series", "map");
   if (errors.length === 0 || errors.length !== naive2.length)
     throw ArgumentError.shape(`errors is of ${errors.length} series and naive2 of ${naive2.length}; they take as many, and at least one`, {
       of: "owa",

@@ -1,6 +1,6 @@
 // Scores of forecast quantiles and bands. Those of several columns are the mean over columns of a
 // column's own score; values that were not measured (NaN) do not count.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { number } from "@spillway/core/options.js";
 import { asMatrix, type MatrixLike } from "@spillway/numerics";
@@ -29,7 +29,7 @@ export interface BandEnds {
  * not between 0 and 1
  */
 export function pinball(target: MatrixLike, quantile: ForecastQuantile): number {
-  const { level: q, values } = checkFields("quantile", quantile, "a quantile", "level", "values");
+  const { level: q, values } = checkHas("quantile", quantile, "a quantile", "level", "values");
   return meanOverColumns("pinball", target, values, pinballOf(q), mean);
 }
 
@@ -72,7 +72,7 @@ export function msis(target: MatrixLike, band: BandEnds, share: number, options:
  * lies outside not far.
  */
 export function winklerScore(target: MatrixLike, band: BandEnds, share: number): number {
-  checkFields("band", band, "a band", "lower", "upper");
+  checkHas("band", band, "a band", "lower", "upper");
   return meanOverValues(target, band.lower, winklerOf(target, band, share));
 }
 
@@ -103,7 +103,7 @@ function winklerOf(target: MatrixLike, band: BandEnds, share: number): Term {
 }
 
 function endOf(target: MatrixLike, band: BandEnds): ArrayLike<number> {
-  const { lower, upper } = checkFields("band", band, "a band", "lower", "upper");
+  const { lower, upper } = checkHas("band", band, "a band", "lower", "upper");
   const values = asMatrix(target, "target");
   for (const [name, given] of Object.entries({ lower, upper })) {
     const end = asMatrix(given, name);
@@ -119,7 +119,7 @@ function endOf(target: MatrixLike, band: BandEnds): ArrayLike<number> {
 }
 
 function checkSome(metric: string, quantiles: readonly ForecastQuantile[]): void {
-  checkFields("quantiles", quantiles, "a list of quantiles", "map");
+  checkHas("quantiles", quantiles, "a list of quantiles", "map");
   if (quantiles.length === 0) throw ArgumentError.shape("quantiles is empty; it takes at least one", { of: metric, field: "quantiles" });
 }
 

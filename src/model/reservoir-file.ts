@@ -1,5 +1,5 @@
 // A bare reservoir, with or without a readout, as a model file and back.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { resolve } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { readBytes } from "@spillway/io/files.js";
@@ -23,7 +23,7 @@ export interface LoadedReservoir {
  * @throws ArgumentError for a readout of another reservoir
  */
 export async function encodeReservoir(computer: AnyReservoirComputer, readout?: LinearReadout): Promise<Uint8Array> {
-  checkFields("computer", computer, "a ReservoirComputer", "model");
+  checkHas("computer", computer, "a ReservoirComputer", "model");
   const content = emptyContent();
   putReservoir(content, "", computer.model);
   putState(content, "", computer.state);

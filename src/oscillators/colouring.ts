@@ -1,6 +1,6 @@
 // Graph colouring by phase oscillators that push each other away along edges. An illustration: on
 // hard graphs it finds nothing that greedy repairs from random colours do not.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { flag, type InputOf, number, option, type Resolved, resolve, seed, whole } from "@spillway/core/options.js";
 import { portableCos, portableSin, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
@@ -85,7 +85,7 @@ export async function colourGraph(graph: VertexGraph, k: number, options: Colour
  * colours than vertices
  */
 export function conflictsOf(graph: VertexGraph, colours: ArrayLike<number>): number {
-  const { vertices, edges } = checkFields("graph", graph, "a graph of vertices and edges", "vertices", "edges");
+  const { vertices, edges } = checkHas("graph", graph, "a graph of vertices and edges", "vertices", "edges");
   if (colours.length !== vertices) throw ArgumentError.shape(`colours holds ${colours.length} values; the graph has ${vertices} vertices`);
   return edges.filter(([a, b]) => colours[a] === colours[b]).length;
 }

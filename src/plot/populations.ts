@@ -1,6 +1,6 @@
 // Figures of a network of populations: the spikes of all of them above one another, and their
 // rates beside references. Any spike pattern has the columns.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type InputOf, type Kind, number, option, optional, resolve, whole } from "@spillway/core/options.js";
 import { encodeArray, type Figure } from "./figure.js";
@@ -35,7 +35,7 @@ export function plotPopulationRaster(populations: Readonly<Record<string, Raster
   let above = 0;
   const ticks: number[] = [];
   const data = given.map(([name, spikes], p) => {
-    const { times, neurons: of, neuronCount } = checkFields(name, spikes, "spikes of a population", "times", "neurons");
+    const { times, neurons: of, neuronCount } = checkHas(name, spikes, "spikes of a population", "times", "neurons");
     const [x, y]: [number[], number[]] = [[], []];
     for (let s = 0; s < times.length; s++) {
       if (of[s]! % every !== 0 || times[s]! < fromMs) continue;

@@ -1,7 +1,7 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session;
 // what comes in is checked by inputs.ts.
 
-import { checkFields, checkWhole, count } from "@spillway/core/checks.js";
+import { checkHas, checkWhole, count } from "@spillway/core/checks.js";
 import { ArgumentError, busyError } from "@spillway/core/errors.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
 import { warnOnce } from "@spillway/core/warning.js";
@@ -107,7 +107,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     model: Model,
     options: Omit<CreateOptions, "matrices"> = {},
   ): Promise<ReservoirComputer<Model>> {
-    checkFields("model", model, "the model of a reservoir", "config");
+    checkHas("model", model, "the model of a reservoir", "config");
     const open = resolve(openTable, options);
     const { engine, reason } = await selectEngine(open, async () => shapesOf(model));
     return ReservoirComputer.#open(model, engine, reason, open);

@@ -1,5 +1,5 @@
 // Ising models: what they are, their energy, and what a spin feels. Nothing here draws.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { number, whole } from "@spillway/core/options.js";
 
@@ -29,7 +29,7 @@ export interface Neighbourhoods {
 
 /** @throws ArgumentError for couplings that are of no two different spins, or come twice */
 export function neighbourhoodsOf(model: IsingModel): Neighbourhoods {
-  const { spins, couplings, fields } = checkFields("model", model, "a model of spins and couplings");
+  const { spins, couplings, fields } = checkHas("model", model, "a model of spins and couplings");
   whole({ atLeast: 1, atMost: 2 ** 24 }).read(spins, "model.spins");
   if (!Array.isArray(couplings)) throw new ArgumentError("model.couplings", couplings, "a list of [i, j, J]");
   if (fields !== undefined && fields.length !== spins)

@@ -1,5 +1,5 @@
 // What a series predicts about itself without a model: the score to beat.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { columnMeans, Matrix } from "@spillway/numerics";
 import { seasonalNaive } from "../metrics/index.js";
@@ -59,7 +59,7 @@ export interface FittedBaseline {
 /** The name of a baseline in tables. */
 export function baselineName(baseline: SeriesBaseline): string {
   if (typeof baseline === "string") return baseline;
-  checkFields("baseline", baseline, "the name of a baseline, or an object of one");
+  checkHas("baseline", baseline, "the name of a baseline, or an object of one");
   const classical = classicalOf(baseline);
   if (classical) return `${classical.method === "ets" ? "ETS" : "Theta"}${classical.season > 1 ? ` (${classical.season})` : ""}`;
   if ("autoregression" in baseline) return `ridge AR${baseline.known ? "X" : ""}(${baseline.autoregression})`;

@@ -1,6 +1,6 @@
 // Bands around forecasts from the errors of earlier forecasts: conformal prediction by step.
 
-import { checkFields, checkWhole } from "@spillway/core/checks.js";
+import { checkHas, checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, flag, type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { asMatrix, Matrix, type MatrixLike } from "@spillway/numerics";
@@ -243,7 +243,7 @@ export class AdaptiveConformal {
  * @throws ArgumentError for fewer than two members, or members of different shapes
  */
 export function ensembleBand(members: readonly MatrixLike[], share = 0.9): Band {
-  checkFields("members", members, "a list of forecasts", "map");
+  checkHas("members", members, "a list of forecasts", "map");
   const kept = level.read(share, "level");
   const given = members.map((member, k) => asMatrix(member, `members[${k}]`));
   const [first] = given;

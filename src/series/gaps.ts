@@ -1,5 +1,5 @@
 // What becomes of a series whose time stamps have gaps.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
@@ -26,7 +26,7 @@ export interface TimedSeries {
  * there are; and if there are more rows to fill in than the series has
  */
 export function closeGaps(timed: TimedSeries, policy: GapPolicy, nameOf: RowName = (row) => `times[${row}]`): TimedSeries[] {
-  const { series, times } = checkFields("timed", timed, "a series with its times", "series", "times");
+  const { series, times } = checkHas("timed", timed, "a series with its times", "series", "times");
   const { gaps, grid } = times;
   gapKind.read(policy, "gaps");
   if (times.wall.length !== series.rows)

@@ -1,5 +1,5 @@
 // The seasons of a series: of the calendar if its step in time is known, else found in its rows.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { asMatrix, type MatrixLike } from "@spillway/numerics";
 import { checkFinite } from "@spillway/numerics/known-finite.js";
@@ -12,7 +12,7 @@ import type { TimeStep } from "./time-grid.js";
  * parts). Empty if no season is a whole number of steps.
  */
 export function calendarSeasons(step: TimeStep): number[] {
-  const { count, unit } = checkFields("step", step, "the step of a time grid", "count", "unit");
+  const { count, unit } = checkHas("step", step, "the step of a time grid", "count", "unit");
   if (unit === "months") return count < 12 && 12 % count === 0 ? [12 / count] : [];
   const ms = unit === "days" ? count * dayMs : count;
   if (ms < dayMs) return dayMs % ms === 0 ? [dayMs / ms, (7 * dayMs) / ms] : [];

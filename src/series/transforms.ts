@@ -1,6 +1,6 @@
 // What is done to a series before a model sees it, and undone on forecasts: fitted on training rows
 // alone, applied in order, kept as plain data.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import { anyTransformKind, type FittedTransform, type Transform } from "./transform-kinds.js";
@@ -32,10 +32,10 @@ export function longestLookAhead(list: readonly (Transform | FittedTransform)[])
  * value that it cannot take, or a name is not registered
  */
 export function fitTransforms(training: readonly Matrix[], list: readonly Transform[]): FittedTransforms {
-  checkFields("training", training, "a list of matrices", "map");
+  checkHas("training", training, "a list of matrices", "map");
   const steps: FittedTransform[] = [];
   let here = training.map(inBinary64);
-  for (const [i, each] of checkFields("list", list, "a list of transforms", "entries").entries()) {
+  for (const [i, each] of checkHas("list", list, "a list of transforms", "entries").entries()) {
     const step = fitStep(here, anyTransformKind.read(each, `transforms[${i}]`));
     steps.push(step);
     here = here.map((series) => forwardStep(series, step));
@@ -45,8 +45,8 @@ export function fitTransforms(training: readonly Matrix[], list: readonly Transf
 
 /** A series with its transforms done: T - lost rows. @throws ArgumentError as `fitTransforms` */
 export function transformed(series: Matrix, fitted: FittedTransforms): Matrix<Float64Array> {
-  const { steps } = checkFields("fitted", fitted, "what fitTransforms gives", "steps");
-  checkFields("series", series, "a Matrix", "rows", "cols", "data");
+  const { steps } = checkHas("fitted", fitted, "what fitTransforms gives", "steps");
+  checkHas("series", series, "a Matrix", "rows", "cols", "data");
   return steps.reduce((here, step) => forwardStep(here, step), inBinary64(series));
 }
 
@@ -58,7 +58,7 @@ export function transformed(series: Matrix, fitted: FittedTransforms): Matrix<Fl
  * @throws ArgumentError if history has fewer rows than differences take
  */
 export function restoredForecast(forecast: Matrix, history: Matrix, fitted: FittedTransforms): Matrix<Float64Array> {
-  checkFields("forecast", forecast, "a Matrix", "rows", "cols", "data");
+  checkHas("forecast", forecast, "a Matrix", "rows", "cols", "data");
   if (history.rows < fitted.lost)
     throw ArgumentError.shape(
       `history has ${history.rows} rows; differences of ${fitted.lost} rows in all take at least that many before a forecast`,
@@ -127,7 +127,7 @@ export interface TransformedSeries {
 
 /** A series beside itself transformed. @throws ArgumentError as `fitTransforms` */
 export function transformSeries(data: Matrix<Float64Array>, fitted: FittedTransforms): TransformedSeries {
-  checkFields("data", data, "a Matrix", "rows", "cols", "data");
+  checkHas("data", data, "a Matrix", "rows", "cols", "data");
   const { lost } = fitted;
   return {
     series: transformed(data, fitted),

@@ -1,6 +1,6 @@
 // From a case to the rows that drive a reservoir: a spike pattern is counted in bins, a series or a
 // sound is encoded first. Every road from spikes to a class begins here.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { isSpiking } from "../reservoir/index.js";
 import { type EncoderConfig, encode, scaleToUnit } from "./encoders/index.js";
@@ -34,7 +34,7 @@ export interface DriveOptions {
 export function drivingRows(one: SpikePattern, options: DriveOptions, place?: number): Matrix<Float32Array>;
 export function drivingRows(one: MatrixLike | SpikePattern, options: DriveOptions, place?: number): Matrix;
 export function drivingRows(one: MatrixLike | SpikePattern, options: DriveOptions, place = 0): Matrix {
-  const { range, encoder, bins } = checkFields("options", options, "an object with bins", "bins");
+  const { range, encoder, bins } = checkHas("options", options, "an object with bins", "bins");
   const binned = (pattern: SpikePattern) => binSpikes(pattern, { ...bins, values: bins.values ?? "amplitudes" });
   if (isPattern(one)) return binned(one);
   const given = asMatrix(one, `sequences[${place}]`);
@@ -54,8 +54,8 @@ export function binWidth(reservoir: object, said: number | undefined): number {
 export function rangeOf(sequences: readonly Matrix[]): UnitRange {
   const minimum: number[] = [];
   const maximum: number[] = [];
-  for (const [k, each] of checkFields("sequences", sequences, "a list of matrices", "entries").entries()) {
-    const { data, cols } = checkFields(`sequences[${k}]`, each, "a Matrix", "data", "cols");
+  for (const [k, each] of checkHas("sequences", sequences, "a list of matrices", "entries").entries()) {
+    const { data, cols } = checkHas(`sequences[${k}]`, each, "a Matrix", "data", "cols");
     for (let i = 0; i < data.length; i++) {
       const c = i % cols;
       minimum[c] = Math.min(minimum[c] ?? Number.POSITIVE_INFINITY, data[i]!);

@@ -1,6 +1,6 @@
 // What a benchmark task is to those who list them or start them by name: the command line and
 // experiment files.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import type { Part } from "@spillway/core/registry.js";
@@ -54,7 +54,7 @@ export function generateTask(task: SeriesTask, length: number, options?: object)
 export function generateTask(task: DrivenTask, length: number, options?: object): InputsAndTargets;
 export function generateTask(task: Task, length: number, options?: object): Matrix<Float64Array> | InputsAndTargets;
 export function generateTask(task: Task, length: number, options: object = {}): Matrix<Float64Array> | InputsAndTargets {
-  checkFields("task", task, "a task, as tasks.get gives it", "generate", "options");
+  checkHas("task", task, "a task, as tasks.get gives it", "generate", "options");
   const made = task.generate(length, resolve(task.options, options, task.name));
   const parts: Readonly<Record<string, unknown>> = task.kind === "series" ? { series: made } : { ...made };
   for (const name of task.kind === "series" ? ["series"] : ["inputs", "targets"]) {

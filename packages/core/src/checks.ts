@@ -18,7 +18,7 @@ export function checkWhole(name: string, value: number, least: number, most?: nu
 }
 
 /** The value. @throws ArgumentError unless it is an object, and has these fields */
-export function checkFields<T>(name: string, value: T, expected: string, ...fields: readonly (keyof T & string)[]): T {
+export function checkHas<T>(name: string, value: T, expected: string, ...fields: readonly (keyof T & string)[]): T {
   const isObject = (typeof value === "object" && value !== null) || typeof value === "function";
   if (!isObject || fields.some((field) => value[field] === undefined)) throw new ArgumentError(name, value, expected);
   return value;

@@ -1,7 +1,7 @@
 // NumPy's .npy arrays, to and from bytes (NEP 1, versions 1.0 to 3.0). Objects, records and texts
 // are refused; nothing is ever executed.
 
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { quoted } from "@spillway/core/text.js";
 import { Matrix } from "@spillway/numerics";
@@ -137,7 +137,7 @@ export async function writeNpy(path: string, source: NpySource): Promise<void> {
  * @throws FormatError on another number of dimensions, and on a whole number beyond 2^53.
  */
 export function npyToMatrix(array: NpyArray, { source = "NPY data" }: SourceOptions = {}): Matrix {
-  const { dtype, shape, data } = checkFields("array", array, "what decodeNpy gives", "dtype", "shape", "data");
+  const { dtype, shape, data } = checkHas("array", array, "what decodeNpy gives", "dtype", "shape", "data");
   if (shape.length < 1 || shape.length > 2) {
     throw new FormatError("NPY", source, `its shape is (${shape.join(", ")}); a matrix takes one or two dimensions`);
   }

@@ -1,7 +1,7 @@
 // Tensors by name and metadata in one file: safetensors,
 // https://github.com/huggingface/safetensors. The same content gives the same bytes, and reading
 // one never executes anything.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
@@ -21,7 +21,7 @@ export function encodeSafetensors(
   tensors: Readonly<Record<string, SafetensorsTensor>>,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
-  checkFields("tensors", tensors, "an object of tensors by their names");
+  checkHas("tensors", tensors, "an object of tensors by their names");
   const names = Object.keys(tensors).sort(byCodeUnit);
   for (const name of names) check(name, tensors[name]!);
   const width = (name: string): number => tensors[name]!.data.BYTES_PER_ELEMENT;

@@ -1,5 +1,5 @@
 // Matrices as plain data: row-major dense and CSR sparse. No arithmetic on them lives here.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { describe } from "@spillway/core/text.js";
 import { type ArrowTable, type TableRow, tableColumns, tableNumbers } from "./tables.js";
@@ -128,7 +128,7 @@ export interface SparseMatrix<Data extends FloatArray = FloatArray> {
 
 /** Whether a matrix is in CSR form. */
 export function isSparse(matrix: Matrix | SparseMatrix): matrix is SparseMatrix {
-  checkFields("matrix", matrix, "a Matrix or a SparseMatrix");
+  checkHas("matrix", matrix, "a Matrix or a SparseMatrix");
   return "rowOffsets" in matrix;
 }
 
@@ -241,7 +241,7 @@ export function toDense(matrix: SparseMatrix): Matrix {
 
 /** CSR form of a dense matrix, same precision; zeros are dropped. */
 export function toSparse(matrix: Matrix): SparseMatrix {
-  checkFields("matrix", matrix, "a Matrix", "rows", "cols", "data");
+  checkHas("matrix", matrix, "a Matrix", "rows", "cols", "data");
   const rowOffsets = new Uint32Array(matrix.rows + 1);
   let count = 0;
   for (let r = 0; r < matrix.rows; r++) {
@@ -267,7 +267,7 @@ export function toSparse(matrix: Matrix): SparseMatrix {
  * ArgumentError naming row and position.
  */
 export function checkSparse(matrix: SparseMatrix, name: string): void {
-  checkFields(name, matrix, "a SparseMatrix", "rowOffsets", "columns", "values");
+  checkHas(name, matrix, "a SparseMatrix", "rowOffsets", "columns", "values");
   const { rows, cols, rowOffsets, columns, values } = matrix;
   if (rowOffsets.length !== rows + 1)
     throw ArgumentError.shape(`${name}: rowOffsets holds ${rowOffsets.length} values; ${rows} rows take ${rows + 1}`, { field: name });

@@ -1,6 +1,6 @@
 // How much each parameter matters: PED-ANOVA (Watanabe et al. 2023, arXiv 2304.10255), which
 // compares where the best trials lie with where all do.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { portableExp, portableLog } from "@spillway/numerics";
 import { logNormalMass } from "./normal.js";
 import type { SeenTrial } from "./sampler.js";
@@ -21,7 +21,7 @@ export function parameterImportance(
   space: Pick<SearchSpace, "parameters">,
   trials: readonly SeenTrial[],
 ): Readonly<Record<string, number>> {
-  checkFields("trials", trials, "a list of trials", "map");
+  checkHas("trials", trials, "a list of trials", "map");
   const complete = trials.filter(({ state, loss }) => state === "complete" && Number.isFinite(loss));
   if (complete.length < 2) return {};
   const losses = complete.map(({ loss }) => loss).sort((a, b) => a - b);

@@ -1,6 +1,6 @@
 // Brings the finished trials of several storages into one: of shards, of machines that shared
 // nothing, of a copy that was gone on with.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Json, StudyOperation, StudyStorage, TrialTemplate } from "./storage.js";
 import { isOver, type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
@@ -39,7 +39,7 @@ const piece = 500;
  * experiment; then nothing was written
  */
 export async function mergeStudies(target: StudyStorage, sources: readonly StudyStorage[], study?: string): Promise<StudyMerge> {
-  checkFields("sources", sources, "a list of storages", "map");
+  checkHas("sources", sources, "a list of storages", "map");
   const found: { readonly storage: StudyStorage; readonly study: StoredStudy }[] = [];
   for (const storage of sources) {
     const log = new StudyLog();

@@ -1,5 +1,5 @@
 // Samplers that look at no trial: random, Sobol and grid.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { Draws, randomValue, type Sampler } from "./sampler.js";
@@ -119,6 +119,6 @@ function activePoints(space: SearchSpace, points: readonly (readonly number[])[]
 
 /** How many trials a grid has. @throws ArgumentError for a parameter that takes any number */
 export function gridSize(space: SearchSpace): number {
-  checkFields("space", space, "a SearchSpace", "parameters");
+  checkHas("space", space, "a SearchSpace", "parameters");
   return activePoints(space, gridPoints(space)).length;
 }

@@ -1,5 +1,5 @@
 // Maps as JSON: what `spillway analyse` writes beside its page, and the lab opens.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { describe, Matrix } from "@spillway/numerics";
 import type { ReservoirOptions } from "../../reservoir/index.js";
@@ -17,7 +17,7 @@ export interface QualityMapJson extends Omit<QualityMap, "values"> {
 
 /** A map as what `JSON.stringify` writes; numbers keep their bits. */
 export function qualityMapToJson(map: QualityMap): QualityMapJson {
-  checkFields("map", map, "a quality map", "values");
+  checkHas("map", map, "a quality map", "values");
   const tables = Object.entries(map.values).map(([measure, { rows, cols, data }]) => {
     return [measure, { rows, cols, data: Array.from(data, (value) => (Number.isFinite(value) ? value : null)) }] as const;
   });

@@ -2,7 +2,7 @@
 // elsewhere.
 
 import { stat } from "node:fs/promises";
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { FileError } from "@spillway/io";
 import { Matrix, type Seed } from "@spillway/numerics";
@@ -24,7 +24,7 @@ import { loadTable, type SeriesPart, type Table } from "./table.js";
  * @throws FileError, ExperimentError, ArgumentError
  */
 export async function loadData(experiment: OpenExperiment, path?: string, seed?: Seed): Promise<ExperimentData> {
-  checkFields("experiment", experiment, "an experiment that parseExperiment gave", "data", "seeds");
+  checkHas("experiment", experiment, "an experiment that parseExperiment gave", "data", "seeds");
   const { data } = experiment;
   const loaded =
     "task" in data

@@ -1,6 +1,6 @@
 // Runs a network of populations over its seeds, and writes its folder: measures by population,
 // report with raster and rates, spikes.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { ArgumentError } from "@spillway/core/errors.js";
@@ -72,7 +72,7 @@ export interface FinishedNetworkRun {
  * are finished. @throws ArgumentError, EngineUnavailableError, EngineCapacityError
  */
 export async function runNetworkExperiment(experiment: NetworkExperiment, options: ExperimentRunOptions = {}): Promise<FinishedNetworkRun> {
-  checkFields("experiment", experiment, "an experiment that readNetworkExperiment gave", "seeds", "name");
+  checkHas("experiment", experiment, "an experiment that readNetworkExperiment gave", "seeds", "name");
   const { engine, plan = "auto", context, threads, out, signal, onProgress, announce } = resolve(experimentRunTable, options);
   if (plan !== "auto") throw new ArgumentError("plan", plan, '"auto": a network of spiking neurons has one way to run');
   if (out !== undefined) announce?.(out);

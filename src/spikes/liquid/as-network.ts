@@ -1,6 +1,6 @@
 // A liquid as a network of populations: the same neurons and synapses as a description of a
 // network, and as the model that engines run.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { seedKeys } from "@spillway/numerics";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
@@ -27,7 +27,7 @@ interface Run {
  * runs: networks draw theirs by other counters
  */
 export function liquidNetwork(model: SpikingModel): NetworkOptions {
-  checkFields("model", model, "the model of a liquid", "config", "synapses");
+  checkHas("model", model, "the model of a liquid", "config", "synapses");
   const { config, inputSize, synapses, inputSynapses } = model;
   const { background } = config;
   const drawn = "0: networks draw spikes and currents from outside by other counters";

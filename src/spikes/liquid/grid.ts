@@ -1,5 +1,5 @@
 // The positions of the neurons of a liquid: the points of a grid, in an order drawn from the seed.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { type PhiloxKey, RandomStream } from "@spillway/numerics";
 import { streams } from "./streams.js";
 
@@ -38,6 +38,6 @@ export function shuffledPoints(size: number, draws: RandomStream): Uint32Array {
 
 /** Coordinates of a grid point. */
 export function coordinates(point: number, sides: GridSides): [number, number, number] {
-  const [x, y] = checkFields("sides", sides, "a list of three sides", "map");
+  const [x, y] = checkHas("sides", sides, "a list of three sides", "map");
   return [point % x, Math.floor(point / x) % y, Math.floor(point / (x * y))];
 }

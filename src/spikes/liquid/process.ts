@@ -1,6 +1,6 @@
 // A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes.
 // Any kind of reservoir on any engine.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, option, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
@@ -255,7 +255,7 @@ export async function reservoirSpikes(
   input: SpikePattern | Matrix,
   options: WorkOptions = {},
 ): Promise<SpikePattern> {
-  checkFields("computer", computer, "a ReservoirComputer of a liquid", "model");
+  checkHas("computer", computer, "a ReservoirComputer of a liquid", "model");
   const { signal } = resolve(workTable, options);
   const { model } = computer;
   const { timeStep } = model.config;

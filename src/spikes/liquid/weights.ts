@@ -1,6 +1,6 @@
 // The weights between a spiking reservoir's neurons as a matrix in mV, and back: for rules that
 // learn, and for your own networks.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { option, resolve } from "@spillway/core/options.js";
 import { checkSparse, isSparse, type Matrix, type SparseMatrix, toSparse } from "@spillway/numerics";
@@ -12,7 +12,7 @@ import { inUnits } from "./synapses.js";
 
 /** W in mV, N x N in binary64: row r holds what reaches neuron r, column c what leaves neuron c. */
 export function synapticWeights(model: SpikingModel): SparseMatrix<Float64Array> {
-  const { size, synapses, fractionBits } = checkFields("model", model, "the model of a liquid", "config", "synapses");
+  const { size, synapses, fractionBits } = checkHas("model", model, "the model of a liquid", "config", "synapses");
   const { offsets, targets, weights } = synapses;
   const rowOffsets = new Uint32Array(size + 1);
   for (const target of targets) rowOffsets[target + 1] = rowOffsets[target + 1]! + 1;
@@ -45,7 +45,7 @@ export function withSynapticWeights(
   weights: Matrix | SparseMatrix,
   options: { readonly delayMs?: number | undefined } = {},
 ): SpikingModel {
-  checkFields("model", model, "the model of a liquid", "config", "synapses");
+  checkHas("model", model, "the model of a liquid", "config", "synapses");
   const { delayMs } = resolve(synapticWeightsTable, options);
   const { size, fractionBits, config } = model;
   const matrix = isSparse(weights) ? weights : toSparse(weights);

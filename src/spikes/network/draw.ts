@@ -1,6 +1,6 @@
 // Draws a network from its plan on the host: the table of synapses, by rule 13 of
 // docs/numerics.md. A device draws the same table.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { machineMemory } from "@spillway/core/machine-memory.js";
 import { allocate, philox4x32 } from "@spillway/numerics";
@@ -20,7 +20,7 @@ import { type Draws, expectedSynapses, type Wiring, wiringOf } from "./wiring.js
 
 /** Draws the network of a plan. @throws as `drawSynapses` */
 export function drawNetwork(plan: NetworkPlan): NetworkModel {
-  checkFields("plan", plan, "what planNetwork gives", "projections");
+  checkHas("plan", plan, "what planNetwork gives", "projections");
   return { ...plan, kind: "network", ...drawSynapses(plan), ...initialValues(plan) };
 }
 

@@ -1,6 +1,6 @@
 // A network as a file: its description, which determines every synapse, and what it carries from
 // step to step. Synapses are not written: they are drawn again.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { FormatError, readSafetensors, type SafetensorsTensor, writeSafetensors } from "@spillway/io";
@@ -17,7 +17,7 @@ const plasticLists = ["plastic", "resources"] as const;
 
 /** Writes a network's description and state to a safetensors file. @throws FileError */
 export async function saveNetwork(path: string, network: SpikingNetwork): Promise<void> {
-  checkFields("network", network, "a SpikingNetwork", "getState");
+  checkHas("network", network, "a SpikingNetwork", "getState");
   const state = await network.getState();
   const tensors: Record<string, SafetensorsTensor> = {};
   for (const name of lists) {

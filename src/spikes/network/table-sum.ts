@@ -1,6 +1,6 @@
 // One number of 64 bits that says whether two tables of synapses are the same, in whatever order
 // each has them.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import type { NetworkTable } from "./plan.js";
 
 /**
@@ -8,7 +8,7 @@ import type { NetworkTable } from "./plan.js";
  * 2^20 + size of the weight in units, summed modulo 2^64, as 16 hexadecimal digits.
  */
 export function tableSum(table: NetworkTable): string {
-  const { offsets, places, units, cellBits } = checkFields("table", table, "the synapses of a network", "offsets", "places", "units");
+  const { offsets, places, units, cellBits } = checkHas("table", table, "the synapses of a network", "offsets", "places", "units");
   const mask = 2 ** cellBits - 1;
   let [sumHigh, sumLow] = [0, 0];
   for (let j = 0; j + 1 < offsets.length; j++) {

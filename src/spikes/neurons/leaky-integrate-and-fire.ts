@@ -1,6 +1,6 @@
 // Leaky integrate-and-fire neurons, plain and adaptive: the constants of a step, and the step.
 // Networks of them are in ../liquid.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { portableExp } from "@spillway/numerics";
 import type { AdaptiveIntegrateAndFireConfig, LeakyIntegrateAndFireConfig } from "../../reservoir/spiking-config.js";
 import { stepsIn } from "../steps.js";
@@ -36,7 +36,7 @@ export function integrateAndFireNumbers(
   excitatoryTimeConstant: number,
   inhibitoryTimeConstant: number,
 ): IntegrateAndFireNumbers {
-  checkFields("neuron", neuron, "the parameters of a neuron", "membraneTimeConstant");
+  checkHas("neuron", neuron, "the parameters of a neuron", "membraneTimeConstant");
   const { membraneTimeConstant: tau, restingPotential: rest } = neuron;
   const keep = portableExp(-timeStep / tau);
   const isAdaptive = neuron.type === "adaptiveIntegrateAndFire";

@@ -1,5 +1,5 @@
 // One neuron under a given current: for looking at neurons. Networks are run by engines.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, option, resolve, type TableOf } from "@spillway/core/options.js";
 import { allocate, type FloatArray, type Precision } from "@spillway/numerics";
@@ -43,7 +43,7 @@ export async function simulateNeuron(
   currents: ArrayLike<number>,
   options: SimulateNeuronOptions = {},
 ): Promise<NeuronTrace> {
-  checkFields("currents", currents, "a list of currents", "length");
+  checkHas("currents", currents, "a list of currents", "length");
   const { timeStep, precision } = resolve(simulateNeuronTable, options);
   const [{ build }, { networkOf }, { ReferenceNetwork }] = await Promise.all([
     import("../liquid/kind.js"),

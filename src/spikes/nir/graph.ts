@@ -1,7 +1,7 @@
 // The graph of a NIR file (Pedersen et al. 2024, "Neuromorphic intermediate representation: A
 // unified instruction set for interoperable brain-inspired computing", Nature Communications 15),
 // and its file: HDF5 with a group a node. What nodes mean is the matter of import.ts and export.ts.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { option, resolve, type TableOf, text } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
@@ -113,7 +113,7 @@ function membersOf({ type, parameters, texts = {}, graph }: NirNode): Members {
 
 /** The bytes of a NIR file. @throws ArgumentError for names that HDF5 cannot hold, FileError */
 export async function encodeNir(graph: NirGraph): Promise<Uint8Array> {
-  checkFields("graph", graph, "a graph of nodes and edges", "nodes", "edges");
+  checkHas("graph", graph, "a graph of nodes and edges", "nodes", "edges");
   const check = ({ nodes }: NirGraph) => {
     for (const [name, node] of Object.entries(nodes)) {
       if (name === "" || name === "." || name.includes("/")) throw new ArgumentError("a node's name", name, "a name without /");

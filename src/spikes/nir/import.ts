@@ -1,5 +1,5 @@
 // A network of populations from a NIR graph. Rule 13 of docs/numerics.md then runs it.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, either, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
 import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../network/config.js";
@@ -160,7 +160,7 @@ function jump({ gain, ...neuron }: Neuron, weight: number, spikeDuration: number
  * neurons, or maps that go round without a neuron
  */
 export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}): NirNetwork {
-  checkFields("graph", graph, "a graph of nodes and edges", "nodes", "edges");
+  checkHas("graph", graph, "a graph of nodes and edges", "nodes", "edges");
   const { timeStep, timeUnit, spikeDuration, reset, initialPotential, fractionBits, precision } = resolve(nirImportTable, options);
   const units = { spikeDuration: spikeDuration ?? timeStep, timeStep, timeUnit };
   const flat = flattened(graph);

@@ -1,6 +1,6 @@
 // Intrinsic plasticity: each neuron of a rate reservoir learns its own gain and bias, to bring its
 // activity to a wanted distribution.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { number, option, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
 import {
@@ -76,7 +76,7 @@ export function intrinsicPlasticity(
   inputs: MatrixLike,
   options: IntrinsicPlasticityOptions = {},
 ): IntrinsicPlasticityResult {
-  checkFields("model", model, "the model of a reservoir", "size", "config");
+  checkHas("model", model, "the model of a reservoir", "size", "config");
   const { epochs, ...wanted } = resolve(intrinsicTable, options);
   const { activation, size, inputSize } = model;
   if (activation !== "sigmoid" && activation !== "tanh") throw new ArgumentError("activation", activation, '"sigmoid" or "tanh"');

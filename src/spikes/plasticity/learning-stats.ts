@@ -1,6 +1,6 @@
 // What can be said of learning from the weights and the activity as they are: every figure is
 // computed from the samples.
-import { checkFields, checkWhole } from "@spillway/core/checks.js";
+import { checkHas, checkWhole } from "@spillway/core/checks.js";
 import { portableLog } from "@spillway/numerics";
 import type { PlasticityProfile } from "./profiles.js";
 
@@ -47,7 +47,7 @@ export function learningStats(
   updates: number,
   activities: readonly number[],
 ): LearningStats {
-  checkFields("profile", profile, "a profile", "maxWeight");
+  checkHas("profile", profile, "a profile", "maxWeight");
   const { maxWeight, minWeight, learningRate } = profile;
   let sum = 0;
   let maximum = -Infinity;

@@ -1,6 +1,6 @@
 // How a population fires: rates, irregularity and correlations, as the benchmark of the cortical
 // microcircuit measures them.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { seed as anySeed, option, resolve, type TableOf } from "@spillway/core/options.js";
 import type { Seed } from "@spillway/numerics";
@@ -53,7 +53,7 @@ export interface PopulationStatistics {
  * @throws ArgumentError
  */
 export function populationStatistics(pattern: SpikePattern, options: PopulationStatisticsOptions = {}): PopulationStatistics {
-  checkFields("pattern", pattern, "a SpikePattern", "times", "neurons");
+  checkHas("pattern", pattern, "a SpikePattern", "times", "neurons");
   const { fromMs, neurons: most, binMs, seed } = resolve(populationStatisticsTable, options);
   const { times, neurons, durationMs, neuronCount } = pattern;
   const seconds = (durationMs - fromMs) / 1000;

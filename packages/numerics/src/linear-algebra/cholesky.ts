@@ -1,6 +1,6 @@
 // Cholesky factorisation of a symmetric matrix and solves with it, in the order of
 // docs/numerics.md, rule 11.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError, DisposedError, SpillwayError } from "@spillway/core/errors.js";
 import { Matrix } from "../matrix.js";
 import { allocateRegions, float64View, type Regions, releaseRegions } from "./memory.js";
@@ -120,7 +120,7 @@ export class CholeskyFactor {
  * @throws NotPositiveDefiniteError, MemoryLimitError
  */
 export function cholesky(matrix: Matrix, diagonal?: ArrayLike<number>, size?: number): CholeskyFactor {
-  checkFields("matrix", matrix, "a Matrix", "rows", "cols", "data");
+  checkHas("matrix", matrix, "a Matrix", "rows", "cols", "data");
   const n = size ?? matrix.rows;
   const ld = matrix.cols;
   if (matrix.rows !== ld) throw ArgumentError.shape(`a ${matrix.rows} x ${ld} matrix has no Cholesky factor; it takes a square one`);

@@ -1,5 +1,5 @@
 // Square systems that are not symmetric: elimination with row exchanges, in binary64 and one order.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { Matrix } from "../matrix.js";
 
 /**
@@ -8,7 +8,7 @@ import { Matrix } from "../matrix.js";
  * rising order. Undefined if a pivot is 0 or not finite. For n up to some hundreds.
  */
 export function solveSquare(a: Matrix<Float64Array>, b: Matrix<Float64Array>): Matrix<Float64Array> | undefined {
-  checkFields("a", a, "a Matrix", "rows", "cols", "data");
+  checkHas("a", a, "a Matrix", "rows", "cols", "data");
   const n = a.rows;
   const width = n + b.cols;
   const rows = Array.from({ length: n }, (_, r) => {

@@ -1,7 +1,7 @@
 // Dot products of many rows with a few weight vectors in the portable order of docs/numerics.md,
 // rule 1, and sums of weighted rows: what evaluating readouts and fitting them by gradients are
 // made of.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import type { FloatArray, Matrix } from "../matrix.js";
 import { allocateRegions, float64View, type Regions, releaseRegions } from "./memory.js";
 
@@ -24,7 +24,7 @@ export function evaluateRows(
   writeRow: (t: number, out: Float64Array) => void,
   out: FloatArray,
 ): void {
-  checkFields("weights", weights, "a Matrix", "rows", "cols", "data");
+  checkHas("weights", weights, "a Matrix", "rows", "cols", "data");
   const { rows: outputs, cols } = weights;
   const width = paddedWidth(cols);
   const chunk = Math.max(1, Math.min(count, Math.floor(65536 / Math.max(width, 1))));

@@ -1,7 +1,7 @@
 // Eigenvalues and vectors of a symmetric matrix: Householder tridiagonal form, then implicit QR
 // steps with Wilkinson's shift (Golub and Van Loan, Matrix Computations, sections 8.3.1 and 8.3.3).
 // Plain arithmetic in one order: the same bits everywhere.
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { firstNonFinite, Matrix } from "../matrix.js";
 
@@ -22,7 +22,7 @@ const mostSteps = 60;
  * @throws ArgumentError for a matrix that is not square, or a value that is not finite
  */
 export function symmetricEigen(matrix: Matrix): SymmetricEigen {
-  checkFields("matrix", matrix, "a Matrix", "rows", "cols", "data");
+  checkHas("matrix", matrix, "a Matrix", "rows", "cols", "data");
   const { rows: n, cols } = matrix;
   if (n !== cols) throw ArgumentError.shape(`a ${n} x ${cols} matrix has no eigenvalues; it takes a square one`);
   const bad = firstNonFinite(matrix.data);

@@ -11,7 +11,7 @@
 // "block32": 18 bytes for 32 values.
 //   bytes 0-1   d, f16            bytes 2-17  low nibbles: values 0 to 15, high nibbles: values 16 to 31
 //   value = d (q - 8)
-import { checkFields } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { halfBits, halfValue } from "../builder/index.js";
 
@@ -41,7 +41,7 @@ const f = Math.fround;
  * @throws ArgumentError, PtxBuildError
  */
 export function quantizeQ4(weights: Float32Array, rows: number, columns: number, format: Q4Format = "superblock"): Q4Matrix {
-  checkFields("weights", weights, "a Float32Array", "map");
+  checkHas("weights", weights, "a Float32Array", "map");
   if (!Object.hasOwn(q4Blocks, format)) throw new ArgumentError("format", format, '"superblock" or "block32"');
   if (weights.length !== rows * columns)
     throw ArgumentError.shape(`weights has ${weights.length} values; ${rows} x ${columns} takes ${rows * columns}`, { field: "weights" });
@@ -104,7 +104,7 @@ function groupScale(block: Uint8Array, g: number): [s: number, m: number] {
 
 /** The values of a quantised matrix, by rows, every operation rounded to binary32. */
 export function dequantizeQ4(matrix: Q4Matrix): Float32Array {
-  const { format, rows, columns, data } = checkFields("matrix", matrix, "what quantizeQ4 gives", "format", "data");
+  const { format, rows, columns, data } = checkHas("matrix", matrix, "what quantizeQ4 gives", "format", "data");
   const { values, bytes } = q4Blocks[format];
   const blocks = q4BlocksPerRow(format, columns);
   const result = new Float32Array(rows * columns);
