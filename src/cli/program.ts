@@ -63,6 +63,7 @@ interface AnalyseFlags {
   readonly data?: boolean;
   readonly amplitude?: number;
   readonly engine?: string;
+  readonly plan?: string;
   readonly map?: number;
   readonly mapMeasures?: readonly string[];
   readonly set?: readonly string[];
@@ -139,6 +140,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .addOption(flagOf(experimentSearchTable, "trials"))
       .addOption(flagOf(experimentSearchTable, "time", { value: "duration" }))
       .addOption(engineOption())
+      .addOption(planOption())
       .addOption(threadsOption())
       .addOption(flagOf(experimentSearchTable, "workers"))
       .addOption(flagOf(experimentSearchTable, "storage", { value: "path" }))
@@ -317,6 +319,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .addOption(flagOf(ownTable, "map"))
       .addOption(new Option("--map-measures <names>", `which measures a map has, of ${mapMeasures.join(", ")}`).argParser(namesOf))
       .addOption(engineOption())
+      .addOption(planOption())
       .addOption(setOption())
       .addOption(importOption())
       .option("-o, --out <dir>", "write analysis.json, analysis.html and maps as SVG there")
@@ -403,6 +406,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .addOption(flagOf(serveTable, "maxSessions"))
       .addOption(flagOf(serveTable, "idle", { value: "seconds" }))
       .addOption(flagOf(serveTable, "engine", { short: "e" }))
+      .addOption(flagOf(serveTable, "plan"))
       .addOption(flagOf(serveTable, "threads", { short: "t" }))
       .addOption(importOption())
       .action(async (model: string, { import: _, ...flags }: ServeOptions & { readonly import?: unknown }) => {

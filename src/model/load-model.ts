@@ -49,7 +49,7 @@ export async function decodeModel(bytes: Uint8Array, options: ForecasterLoadOpti
     case "reservoir":
       return { kind, ...(await decodeReservoir(bytes, open)) };
     case "detector":
-      return { kind, detector: await AnomalyDetector.fromBytes(bytes, { source: path }) };
+      return { kind, detector: await AnomalyDetector.fromBytes(bytes, open) };
     case "pipeline":
       throw new ModelFileError(path, "it holds a pipeline; Pipeline.load opens it");
   }

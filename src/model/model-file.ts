@@ -1,5 +1,6 @@
 // The envelope of a model file: one safetensors file with format, version, kind and checksum. What
 // is in a model of some kind is another file's matter. Reading one never executes anything.
+import { ArgumentError } from "@spillway/core/errors.js";
 import { option, type TableOf, text } from "@spillway/core/options.js";
 import { FileError } from "@spillway/io/errors.js";
 import { decodeSafetensors, encodeSafetensors } from "@spillway/io/safetensors.js";
@@ -51,6 +52,14 @@ export const loadTable = {
   ...selectionTable,
   source: option(text(), "model data", "What errors call the bytes by."),
 } satisfies TableOf<LoadOptions>;
+
+/** @throws ArgumentError for an engine, a plan or a device that a model without a reservoir does not run on */
+export function checkHost({ engine = "auto", plan = "auto", context }: LoadOptions, model: string): void {
+  const reason = `for ${model}, which runs on the host`;
+  if (!["auto", "cpu", "reference"].includes(engine)) throw new ArgumentError("engine", engine, `"auto", "cpu" or "reference" ${reason}`);
+  if (plan !== "auto") throw new ArgumentError("plan", plan, `"auto" ${reason}`);
+  if (context) throw ArgumentError.because(`context was given ${reason}`, { field: "context" });
+}
 
 const blankDigest = "0".repeat(64);
 

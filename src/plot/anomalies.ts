@@ -26,16 +26,18 @@ export interface PlottedAnomalies {
   /** Stretches that are labelled as anomalies. */
   readonly labels?: readonly Stretch[] | undefined;
   readonly alarmRate: number;
-  readonly times?: readonly string[] | undefined;
+  /** Milliseconds since 1970, as the clock of the series shows them. */
+  readonly wall?: ArrayLike<number> | undefined;
 }
 
 const mostColumns = 4;
 const maxPoints = 4000;
 
 /** One panel a column, then the score and the p-value. */
-export function plotAnomalies({ names, series, incidents, labels = [], times, alarmRate, ...said }: PlottedAnomalies): Figure {
+export function plotAnomalies({ names, series, incidents, labels = [], wall, alarmRate, ...said }: PlottedAnomalies): Figure {
   const shown = Math.min(mostColumns, names.length);
   const panels = shown + 2;
+  const times = wall && Array.from(wall, (ms) => new Date(ms).toISOString().slice(0, -1).replace("T", " "));
   const drawn = { start: 0, times, maxPoints };
   const data: Record<string, unknown>[] = [];
   const layout: Record<string, unknown> = { height: 140 + 170 * panels, showlegend: false };
@@ -71,7 +73,7 @@ export function plotAnomalies({ names, series, incidents, labels = [], times, al
     ...labels.map((label) => strip(label, baselineColour, 1, 1.015)),
     ...[limit(shown, 1), limit(shown + 1, alarmRate)],
   ];
-  layout["xaxis"] = { title: { text: times ? "" : "row" }, anchor: `y${panels}`, automargin: true };
+  layout["xaxis"] = { title: { text: times ? "" : "row" }, ...(times && { type: "date" }), anchor: `y${panels}`, automargin: true };
   const others = names.length > shown ? ` The first ${shown} of ${names.length} columns are drawn.` : "";
   const labelled = labels.length > 0 ? ` Grey on top: ${tally(labels.length, "labelled anomaly", "labelled anomalies")}.` : "";
   return {

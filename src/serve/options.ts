@@ -1,6 +1,6 @@
 // What a server of a model takes, and its handler: apart from both, which load much more.
 import { checked, type InputOf, list, number, option, text, whole } from "@spillway/core/options.js";
-import { engineTable, threadsTable } from "../reservoir/options.js";
+import { engineTable, planTable, threadsTable } from "../reservoir/options.js";
 
 export const handlerTable = {
   /** The path before the routes, such as "/models/flow", if no server removes it; default none. */
@@ -41,6 +41,8 @@ export const serveTable = {
   names: option(list(text("a name"), "a list of names, such as example.org"), [], "Names by which requests may call the server."),
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   engine: engineTable.engine,
+  /** "auto" (default) or the name of a plan of a device, such as "named". */
+  plan: planTable.plan,
   /** Worker threads of the CPU engine. Default 1. */
   threads: threadsTable.threads,
 };

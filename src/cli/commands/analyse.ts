@@ -24,7 +24,7 @@ import { loadExperiment } from "../../experiment/description/file.js";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { formatNumber } from "../../plot/format.js";
 import { type Figure, plotCapacity, plotMemoryCapacity, plotQualityMap, plotSeries, reportHtml, toSvg } from "../../plot/index.js";
-import type { ReservoirOptions } from "../../reservoir/index.js";
+import { ReservoirComputer, type ReservoirOptions } from "../../reservoir/index.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
 import type { CommandOutcome } from "./run.js";
@@ -36,6 +36,7 @@ export interface AnalyseCommandOptions {
   readonly data?: boolean | undefined;
   readonly amplitude?: number | undefined;
   readonly engine?: string | undefined;
+  readonly plan?: string | undefined;
   /** Also a map of so many values a side, in place of the one that the experiment describes. */
   readonly map?: number | undefined;
   /** Measures of the map; left out, those of `measures` that a map has, or else the map's own. */
@@ -64,7 +65,9 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
     if (!mapMeasures.some((measure) => measure === name))
       throw new ArgumentError("--map-measures", name, `some of ${mapMeasures.join(", ")}`);
   if (options.out !== undefined) await ensureFolder(options.out);
-  const { engine = experiment.engine, amplitude, signal } = options;
+  const { engine = experiment.engine, plan = experiment.plan ?? "auto", amplitude, signal } = options;
+  if (asked && plan !== "auto")
+    throw new ArgumentError("plan", plan, '"auto" for a map, whose reservoirs are measured side by side or one by one');
   const measures = options.measures as readonly MeasureName[] | undefined;
   const common = { engine, amplitude, signal };
   let found: ReservoirAnalysis | undefined;
@@ -72,7 +75,8 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
   try {
     progress.begin("analyse", measures?.length ?? 7);
     const watched = { onProgress: (done: number, _: number, measure: string) => progress.update(done, measure || undefined) };
-    found = await analyse(reservoir, { ...common, measures, ...watched, ...(options.data && { inputs }) });
+    await using computer = plan === "auto" ? undefined : await ReservoirComputer.create(reservoir, { engine, plan });
+    found = await analyse(computer ?? reservoir, { ...common, measures, ...watched, ...(options.data && { inputs }) });
     progress.end();
     if (asked) map = await mapOf(reservoir as ReservoirOptions, asked, options, progress);
   } finally {

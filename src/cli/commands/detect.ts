@@ -2,7 +2,7 @@
 // rate.
 import "../../index.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { describe, tally, visibleLines } from "@spillway/core/text.js";
+import { describe, quoted, tally, visibleLines } from "@spillway/core/text.js";
 import { isParquet, readCsv, readParquet, writeFileAtomic } from "@spillway/io";
 import { AtomicFile } from "@spillway/io/atomic.js";
 import { missingMarkers } from "@spillway/io/csv-options.js";
@@ -13,7 +13,8 @@ import { AnomalyDetector, type AnomalyOptions, type AnomalyRow, type Incident } 
 import { matrixOf, plotAnomalies } from "../../plot/anomalies.js";
 import { toHtml } from "../../plot/index.js";
 import { formatStamp } from "../../series/time-form.js";
-import type { TimeColumn } from "../../series/time-grid.js";
+import { fittingForms } from "../../series/time-formats.js";
+import type { RowName, TimeColumn } from "../../series/time-grid.js";
 import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
 import { formatTable } from "../table.js";
 
@@ -33,6 +34,8 @@ export interface DetectFlags extends AnomalyOptions, TimeOptions {
 interface Row {
   readonly label?: string | undefined;
   readonly time?: string | undefined;
+  /** Milliseconds since 1970, as the clock of its stamp shows them. */
+  readonly wall?: number | undefined;
   readonly values: readonly (number | null)[];
 }
 
@@ -75,7 +78,7 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
     for await (const row of source.rows) {
       if (signal.aborted) break;
       const said = detector.update(row.values, row.time);
-      const incident = incidents.add(said);
+      const incident = incidents.add({ ...said, time: row.label });
       if (plot !== undefined) kept.push({ row, said });
       if (!file && !isStream) continue;
       text += writer.line(row, said, incident && incidents.list.length);
@@ -91,7 +94,7 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
   }
   await file?.commit();
   if (save !== undefined) await detector.save(save);
-  if (plot !== undefined && kept.length > 0) await writeFileAtomic(plot, await page(kept, columns, incidents.list, first, alarmRate));
+  if (plot !== undefined && kept.length > 0) await writeFileAtomic(plot, await page(path, kept, columns, incidents.list, first, alarmRate));
   if (failure !== undefined) throw failure;
   const rows = detector.rows - first;
   const found = {
@@ -172,9 +175,22 @@ interface Asked {
   readonly times: TimeOptions;
 }
 
-/** A stamp with its zone, which the detector takes. */
-function stampOf({ wall, offsets }: TimeColumn, row: number): string {
-  return formatStamp({ form: "YYYY-MM-DDThh:mm:ss.fff+hh:mm", wall: wall[row]!, offset: offsets?.[row] ?? 0 });
+/** A stamp with its zone, which the detector takes, and what its clock shows. */
+function stampOf({ wall, offsets }: TimeColumn, row: number): Pick<Row, "time" | "wall"> {
+  return { time: formatStamp({ form: "YYYY-MM-DDThh:mm:ss.fff+hh:mm", wall: wall[row]!, offset: offsets?.[row] ?? 0 }), wall: wall[row]! };
+}
+
+/** Time stamps from their texts. @throws ArgumentError with the format that would read them */
+function stampsOf(texts: readonly string[], times: TimeOptions, nameOf: RowName): TimeColumn {
+  try {
+    return readTimeColumn(texts, times, nameOf);
+  } catch (error) {
+    const forms = error instanceof ArgumentError && times.format === undefined && times.unit === undefined ? fittingForms(texts) : [];
+    if (forms.length === 0) throw error;
+    throw ArgumentError.because(`${(error as Error).message}; they fit --time-format ${forms.map((form) => quoted(form)).join(" or ")}`, {
+      field: "time",
+    });
+  }
 }
 
 /** The rows of a CSV or Parquet file. @throws FileError, FormatError */
@@ -183,11 +199,11 @@ async function tableOf(path: string, { columns, time, delimiter, decimal, times 
   const options = { columns, text, missing: "nan" as const };
   const read = await (isParquet(path) ? readParquet(path, options) : readCsv(path, { ...options, delimiter, decimal }));
   const labels = time === undefined ? undefined : read.text[time]!;
-  const stamps = labels && readTimeColumn(labels, times, (row) => `row ${read.lines[row]}, column "${time}"`);
+  const stamps = labels && stampsOf(labels, times, (row) => `row ${read.lines[row]}, column "${time}"`);
   return {
     columns: read.columns,
     rows: labels
-      ? labels.map((label, t) => ({ label, time: stampOf(stamps!, t), values: [...read.matrix.row(t)] }))
+      ? labels.map((label, t) => ({ label, ...stampOf(stamps!, t), values: [...read.matrix.row(t)] }))
       : Array.from({ length: read.matrix.rows }, (_, t) => ({ values: [...read.matrix.row(t)] })),
   };
 }
@@ -264,7 +280,7 @@ async function linesOf(
     const stamps = before === undefined ? [label] : [before, label];
     const read = readTimeColumn(stamps, times, () => `line ${number}, column "${time}"`);
     before = label;
-    return { label, time: stampOf(read, stamps.length - 1), values };
+    return { label, ...stampOf(read, stamps.length - 1), values };
   };
   const iterator = eachLine(input, signal, () => wrong(`there is no end of it after ${longestLine} characters`))[Symbol.asyncIterator]();
   const next = async (): Promise<Row | undefined> => {
@@ -287,6 +303,7 @@ async function linesOf(
 
 /** The page with the figure. */
 async function page(
+  path: string,
   kept: readonly { readonly row: Row; readonly said: AnomalyRow }[],
   columns: readonly string[],
   incidents: readonly Incident[],
@@ -298,7 +315,6 @@ async function page(
       kept.map(({ said }) => rows(said)),
       columns.length,
     );
-  const hasTimes = kept[0]!.row.label !== undefined;
   const figure = plotAnomalies({
     names: columns,
     series: matrixOf(
@@ -311,7 +327,7 @@ async function page(
     pValues: Float64Array.from(kept, ({ said }) => said.pValue),
     incidents: incidents.map(({ start, end }) => ({ start: start - first, end: end - first })),
     alarmRate,
-    times: hasTimes ? kept.map(({ row }) => row.label!) : undefined,
+    wall: kept[0]!.row.wall === undefined ? undefined : kept.map(({ row }) => row.wall!),
   });
-  return toHtml(figure, { title: "Anomalies" });
+  return toHtml(figure, { title: `Anomalies in ${path === "-" ? "standard input" : path}` });
 }

@@ -67,12 +67,12 @@ export async function search(
 async function describePlan(
   path: string,
   set: readonly string[],
-  { engine, threads, workers = 1, trials, time }: ExperimentSearchOptions,
+  { engine, plan: named, threads, workers = 1, trials, time }: ExperimentSearchOptions,
   signal: AbortSignal,
 ): Promise<string> {
   const plan = await readSearch(path, set);
   const { space, objective, seeds, sampler, batch, budget, halving } = plan;
-  const tried = await tryTrial(plan, { engine, threads }, signal, { trials, workers });
+  const tried = await tryTrial(plan, { engine, plan: named, threads }, signal, { trials, workers });
   const wanted = trials ?? budget.trials;
   const limit = time ?? budget.time;
   const sweeps = Object.values(space.sweeps).reduce((product, { length }) => product * length, 1);

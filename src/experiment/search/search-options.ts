@@ -27,7 +27,7 @@ import { cmaesTable } from "@spillway/search/cmaes.js";
 import { samplerTable } from "@spillway/search/sampler-options.js";
 import { tpeTable } from "@spillway/search/tpe.js";
 import { metrics } from "../../metrics/index.js";
-import { engineTable, threadsTable } from "../../reservoir/options.js";
+import { engineTable, planTable, threadsTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
 import type { EngineChoiceOptions } from "../tasks/trial.js";
 
@@ -103,6 +103,7 @@ export const searchTable = {
 
 export const experimentSearchTable = {
   ...engineTable,
+  plan: planTable.plan,
   ...threadsTable,
   /** The folder that receives a folder of the experiment's name. Left out, nothing is written. */
   out: optional(

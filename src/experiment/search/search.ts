@@ -59,7 +59,7 @@ class Search {
 
   constructor(plan: SearchPlan, options: Settings) {
     const { source, path, objective, statistic, budget, space } = plan;
-    const { engine, threads } = options;
+    const { engine, plan: named, threads } = options;
     const signal = signalOf(options);
     const time = options.time ?? budget.time;
     this.#plan = plan;
@@ -71,7 +71,7 @@ class Search {
     this.#trials = share(options.trials ?? budget.trials ?? Number.POSITIVE_INFINITY);
     this.#points = share(plan.points);
     this.#seconds = time === undefined ? Number.POSITIVE_INFINITY : secondsOf(time);
-    this.#setup = { source, path, objective, statistic, sweeps: space.sweeps, run: { engine, threads } };
+    this.#setup = { source, path, objective, statistic, sweeps: space.sweeps, run: { engine, plan: named, threads } };
     this.#evaluator = new TrialEvaluator(this.#setup, signal);
   }
 
@@ -197,7 +197,7 @@ class Search {
     const hasWork = (isRefitted && !this.#shard) || this.#left(study, 0) > 0;
     const interrupted = this.#signal.aborted || (this.#isStopping() && hasWork);
     const isLower = isLowerBetter(objective.score);
-    const { engine, threads } = this.#options;
+    const { engine, plan, threads } = this.#options;
     const found = await refitBest(
       this.#plan,
       study.trials,
@@ -205,7 +205,7 @@ class Search {
       isRefitted && !interrupted && !this.#shard
         ? async (values, seeds, best) => {
             // First what throws at the first seed that cannot be trained.
-            const { result } = await runExperiment(best, { engine, threads, out: folder, signal: this.#signal });
+            const { result } = await runExperiment(best, { engine, plan, threads, out: folder, signal: this.#signal });
             return [(await this.#evaluator.setting(values, seeds)).value, result];
           }
         : undefined,

@@ -2,8 +2,8 @@
 // its incidents; nothing is chosen by them.
 import { dirname, join } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { writeFileAtomic } from "@spillway/io";
 import { describe, tally } from "@spillway/core/text.js";
+import { writeFileAtomic } from "@spillway/io";
 import { csvCell } from "@spillway/io/csv-writer.js";
 import { Matrix } from "@spillway/numerics";
 import { confusionMatrix } from "../../metrics/index.js";
@@ -58,7 +58,7 @@ export async function runAnomalies(
     figures: options.withFigures
       ? [
           plotAnomalies({
-            ...{ names, series, incidents, labels: windows, alarmRate, times: data.times },
+            ...{ names, series, incidents, labels: windows, alarmRate, wall: axis?.wall },
             lower: matrixOf(
               rows.map(({ lower }) => lower),
               names.length,

@@ -13,7 +13,7 @@ import { minuteMs } from "../../series/civil.js";
 import { firstTime, lastTime, parseStamp } from "../../series/time-form.js";
 import type { TimeColumn } from "../../series/time-grid.js";
 import { type TimeLike, textOf } from "../../series/time-stamps.js";
-import { decodeModelFile, encodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
+import { checkHost, decodeModelFile, encodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { floats } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
 import { TensorReader } from "../tensor-reader.js";
@@ -225,7 +225,8 @@ export class AnomalyDetector {
 
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<AnomalyDetector> {
-    const { source } = resolve(loadTable, options);
+    const { source, ...selection } = resolve(loadTable, options);
+    checkHost(selection, "a detector");
     const reader = new TensorReader(await decodeModelFile(bytes, source, "detector"), source);
     const settings = reader.check("anomaly", () => anomalySettings(reader.json("anomaly") as object));
     const layout = layoutOf(settings);

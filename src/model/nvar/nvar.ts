@@ -15,7 +15,7 @@ import { chooseDefaults } from "../forecaster/plan.js";
 import { fitPreprocessing, inScores } from "../forecaster/preprocessing.js";
 import { half } from "../forecaster/reservoir-model.js";
 import type { RowKind } from "../forecaster/rows.js";
-import { type LoadOptions, loadTable } from "../model-file.js";
+import { checkHost, type LoadOptions, loadTable } from "../model-file.js";
 import type { MutableContent } from "../mutable-content.js";
 import { columnsOf } from "../standardisation.js";
 import { type Numbers, NvarFeatures, numbers, rowsBetween } from "./features.js";
@@ -315,7 +315,8 @@ export const NvarForecaster: ForecasterConstructors<NvarModel, NvarOptions, Load
     if (horizon === undefined || choose?.lambdas || options?.lambda === undefined) return new NvarModel(settings, engine);
     return new NvarModel({ ...settings, choose: { ...choose, lambdas: [lambda] } }, engine);
   },
-  async open(file, { source }: LoadOptions & { readonly source: string }) {
+  async open(file, { source, ...selection }: LoadOptions & { readonly source: string }) {
+    checkHost(selection, "an NVAR");
     const { settings, fit, choice, time, last } = await decodeNvar(file, source);
     return { model: new NvarModel(settings), trained: { members: [new NvarMember(settings, fit)], groups: [0], choice }, time, last };
   },
