@@ -7,7 +7,7 @@ import { analyseExperiment } from "../../src/cli/commands/analyse.js";
 import { silent } from "../../src/cli/progress.js";
 import { searchExperiment } from "../../src/experiment/index.js";
 import "../../src/index.js";
-import { AnomalyDetector, loadModel, NvarForecaster } from "../../src/model/index.js";
+import { AnomalyDetector, type Forecaster, loadModel, NvarForecaster } from "../../src/model/index.js";
 import { serveModel } from "../../src/serve/index.js";
 import { openModel } from "../../src/serve/open.js";
 import { Models } from "../serve/served.js";
@@ -68,9 +68,9 @@ describe("a plan", () => {
   it("is that of a served model, or is refused by models without a reservoir", async () => {
     await using server = await serveModel(await models.path("forecaster"), { port: 0, engine: "sim", plan: "named" });
     expect(server.engine).toBe("sim");
-    const opened = await openModel(await models.path("forecaster"), { engine: "sim", plan: "named" });
-    expect("computer" in opened && opened.computer.engine.plan.details["plan"]).toBe("named");
-    if ("dispose" in opened) await opened.dispose();
+    const opened = (await openModel(await models.path("forecaster"), { engine: "sim", plan: "named" })) as Forecaster;
+    expect(opened.computer.engine.plan.details["plan"]).toBe("named");
+    await opened.dispose();
     await expect(serveModel(await models.path("forecaster"), { port: 0, engine: "sim", plan: "nonsense" })).rejects.toThrow(/"nonsense"/);
     const detector = await models.path("detector");
     await expect(serveModel(detector, { port: 0, plan: "named" })).rejects.toThrow(/plan is "named"; it takes "auto" for a detector/);

@@ -311,7 +311,7 @@ export interface ExperimentInput extends Pick<EngineSelection, "engine" | "plan"
     | WithDefaults<SoundData, "sounds">
     | WithDefaults<SeriesFolderData, "cases">
     | WithDefaults<SpikeData, "spikes">
-    | PatternData;
+    | (SpikeBins & { readonly patterns: WithDefaults<PatternData["patterns"], "types" | "count"> });
   readonly transforms?: readonly TransformDescription[] | undefined;
   readonly encode?: EncodeDescription | undefined;
   /** What forecasts: by default a reservoir and its readout ("forecaster"). */
