@@ -154,7 +154,7 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["DeviceDetector", "DeviceSpikePattern", "DeviceSpikePattern.upload", "DeviceSpikePatterns", "DeviceSpikePatterns.upload"],
     ...["encodeOnDevice", "GpuCompute", "GpuDevice", "GpuTensor", "Graph", "Graph.recording", "Graph.create", "Kernel", "KernelLauncher"],
-    ...["Module", "Module.load", "NeuralNetwork", "Nvrtc", "PinnedBuffer", "PinnedBuffer.lock", "Stream"],
+    ...["Module", "Module.load", "LockedMatrix", "NeuralNetwork", "Nvrtc", "PinnedBuffer", "PinnedBuffer.lock", "Stream"],
     ...["Stream.create", "StructType", "bytesOf", "defaultCacheFolder", "driverForPtx"],
     ...["loadDriver", "sharedExecutor"],
     ...["shippedManifest", "shippedSource", "vector", "NeuromorphicOperations"],

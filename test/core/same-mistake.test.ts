@@ -7,6 +7,7 @@ import * as ptx from "../../packages/ptx/src/index.js";
 import { cmaes, grid, journalFile, randomSampler, redisJournal, SearchSpace, Study, sobol, tpe } from "../../packages/search/src/index.js";
 import * as sim from "../../packages/sim/src/index.js";
 import * as analysis from "../../src/analysis/index.js";
+import { lockedMatrix } from "../../src/engine/cuda/locked-matrix.js";
 import * as kernels from "../../src/engine/kernels/index.js";
 import {
   parseExperiment,
@@ -369,6 +370,7 @@ const withOptions: readonly Place[] = [
   ["patternInputs", (wrong) => spikes.patternInputs(computer, pattern, wrong)],
   ["PtxModule", (wrong) => new ptx.PtxModule(wrong)],
   ["openDevice", (wrong) => gpu.openDevice(wrong)],
+  ["lockedMatrix", (wrong) => lockedMatrix(2, 3, wrong)],
   ["joinCommunicator", (wrong) => gpu.joinCommunicator(context, wrong)],
   ["openDevices", (wrong) => gpu.openDevices("all", wrong)],
   ["alloc", (wrong) => context.alloc("f32", 2, wrong)],
