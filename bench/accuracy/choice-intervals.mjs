@@ -17,7 +17,7 @@ for (const { name, horizon, series, season } of await bandSeries()) {
   const trained = Math.floor(0.8 * series.rows);
   const sd = deviationOf(series.data.subarray(0, trained));
   const z = Matrix.from(series.data.map((value) => value / sd));
-  const options = { horizon, ...(season && { season, lags: "season" }) };
+  const options = { horizon, members: ["loop"], ...(season && { season, lags: "season" }) };
   const forecaster = await Forecaster.fit(z.subarray(0, trained), options);
   const { choice } = forecaster;
   const all = (choice.errorStarts ?? choice.starts).length;

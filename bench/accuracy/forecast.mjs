@@ -1,10 +1,10 @@
 // Forecaster with nothing set but data, horizon and season, beside naive forecasts and ridge
 // autoregression, on twelve series. The last fifth of each tests, from up to 50 starts; NRMSE is the
 // root mean square error over the deviation of the training part.
-// Usage: node bench/accuracy/forecast.mjs [SERIES ...] [--seeds 5] [--first 5001] [--fresh 20] [--calendar] [--write]
+// Usage: node bench/accuracy/forecast.mjs [SERIES ...] [--seeds 5] [--first 5001] [--fresh 20] [--calendar] [--loop] [--write]
 // Data: SPILLWAY_DATA (../shared/data) and vega-datasets. --fresh: new series of Mackey-Glass and
-// Lorenz-63 too. --calendar: the hours also with their time stamps, so that the calendar is tried.
-import { appendFileSync } from "node:fs";
+// Lorenz-63 too. --loop: members: ["loop"]. --calendar: the hours also with their time stamps, so that the calendar is tried.
+import { appendFileSync, existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { fitAutoregression } from "../../dist/api/series.js";
@@ -18,6 +18,7 @@ const { values: flags, positionals: chosen } = parseArgs({
     first: { type: "string", default: "5001" },
     fresh: { type: "string", default: "0" },
     calendar: { type: "boolean", default: false },
+    loop: { type: "boolean", default: false },
     write: { type: "boolean", default: false },
   },
 });
@@ -39,7 +40,7 @@ async function forecaster(series, seed, times) {
   const rows = (a, b) => Float64Array.from(values.slice(a, b));
   const begun = performance.now();
   const training = times ? { series: rows(0, from), times: times.slice(0, from) } : rows(0, from);
-  const model = await Forecaster.fit(training, { horizon, season, reservoir: { seed } });
+  const model = await Forecaster.fit(training, { horizon, season, reservoir: { seed }, ...(flags.loop && { members: ["loop"] }) });
   const seconds = (performance.now() - begun) / 1000;
   let at = from;
   const score = await error(async (start) => {
@@ -47,9 +48,11 @@ async function forecaster(series, seed, times) {
     at = start;
     return (await model.forecast(horizon)).data;
   });
-  const { lambda } = model.choice.kept[0];
+  const { kept, members } = model.choice;
   const [{ lags }] = model.members;
-  const chosen = [lambda, ...(lags > 0 ? [`${lags} lags`] : []), ...(model.calendar.length > 0 ? ["calendar"] : [])].join(", ");
+  const chosen = members
+    ? members.map(({ name, weights }) => `${name} ${weights[0].toFixed(2)}`).join(", ")
+    : [kept[0].lambda, ...(lags > 0 ? [`${lags} lags`] : []), ...(model.calendar.length > 0 ? ["calendar"] : [])].join(", ");
   await model.dispose();
   return { score, seconds, chosen };
 }

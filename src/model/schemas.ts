@@ -252,6 +252,7 @@ const classicalNote = object({
     list(
       object({
         last: given(number(), "The last value."),
+        ends: optional(list(number(), "the least and the largest value", 2), "The least and the largest value."),
         smoothing: given(
           object({
             season: given(choice("none", "additive", "multiplicative"), "How the season enters."),

@@ -84,7 +84,9 @@ describe("a combination of members", () => {
   });
 
   it("takes the median of the loop's candidates, each with its own lambda, and keeps every score", async () => {
-    await using forecaster = await made(quarters(160));
+    await using short = await made(quarters(160));
+    expect(short.choice!.kept.map(({ candidate }) => candidate).toSorted()).toEqual([0, 1, 2, 3]);
+    await using forecaster = await made(quarters(200));
     const { candidates, scores, kept, members, errors } = forecaster.choice!;
     expect(candidates).toHaveLength(4);
     const least = Math.min(...kept.map(({ score }) => score!));
@@ -131,6 +133,26 @@ describe("a combination of members", () => {
     expect([...changed.choice!.errors.subarray(0, rows).data]).toEqual([...classical.choice!.errors.subarray(0, rows).data]);
   });
 
+  it("is the default with a horizon, but for options of a loop alone and several series", async () => {
+    const series = quarters(200);
+    await using left = await made(series, { members: undefined });
+    await using named = await made(series);
+    expect([...(await left.forecast(4)).data]).toEqual([...(await named.forecast(4)).data]);
+    expect(left.settings.members).toEqual(memberNames);
+    for (const options of [{ choose: {} }, { lags: 3 }, { transforms: [] }, { readout: {} }, { hold: true }, { washout: 20 }]) {
+      await using alone = await made(series, { ...options, members: undefined });
+      await using loop = await made(series, { ...options, members: ["loop"] });
+      expect(alone.choice!.members).toBeUndefined();
+      expect([...(await alone.forecast(4)).data]).toEqual([...(await loop.forecast(4)).data]);
+    }
+    const sequences = [quarters(200), quarters(240)];
+    await using several = await Forecaster.fit({ sequences }, { ...quick, members: undefined });
+    await using loop = await Forecaster.fit({ sequences }, { ...quick, members: ["loop"] });
+    expect([...(await several.forecast(4)).data]).toEqual([...(await loop.forecast(4)).data]);
+    await using opened = await Forecaster.fromBytes(await several.toBytes());
+    expect([...(await opened.forecast(4)).data]).toEqual([...(await loop.forecast(4)).data]);
+  }, 300_000);
+
   it("has the loop of earlier versions alone as its only member", async () => {
     const series = quarters(200);
     const choose = { starts: 3, lambdas: [1e-4, 1] };
@@ -153,6 +175,18 @@ describe("a combination of members", () => {
       expect([...(await loaded.forecast(6)).data]).toEqual([...forecast.data]);
     }
   });
+
+  it("takes the reservoir that more rows take, also if it was opened from a file", async () => {
+    const series = quarters(203);
+    const options = { reservoir: { seed: 1 }, members: ["loop", "theta"] as const };
+    await using short = await made(series.subarray(0, 199), options);
+    await using opened = await Forecaster.fromBytes(await short.toBytes());
+    await opened.update(series.subarray(199));
+    await using whole = await made(series, options);
+    expect(opened.computer.model.size).toBe(300);
+    expect(short.computer.model.size).toBe(60);
+    expect([...(await opened.forecast(4)).data]).toEqual([...(await whole.forecast(4)).data]);
+  }, 300_000);
 
   it("is not exported", async () => {
     await using forecaster = await made(quarters(20));
@@ -211,6 +245,12 @@ describe("a combination of members", () => {
     ["names and a choice of the loop's", quarters(30), { members: ["loop", "ets"], choose: {} }, 'members: ["loop"]'],
     ["names and feedback", quarters(30), { members: ["ets"], reservoir: { feedback: {} } }, "reservoir.feedback was given"],
     ["weights of a loop alone", quarters(300), { members: ["loop"], weights: "equal" }, 'weights is "equal"'],
+    [
+      "a horizon far longer than the series",
+      quarters(30),
+      { horizon: 1001 },
+      "horizon is 1001; it takes at most 1000 for a series of 30 rows",
+    ],
     ["another name", quarters(30), { members: ["theta", "etts"] }, 'members[1] is "etts"; it takes "loop", "direct"'],
     ["inputs and targets", { inputs: quarters(30), targets: quarters(30) }, {}, "horizon chooses by closed loops over a series"],
   ])("refuses %s", async (_, data, options, message) => {
@@ -248,7 +288,7 @@ describe("quantiles", () => {
 describe("short series", () => {
   const shapes = [() => 7, () => 0, (t: number) => (t === 3 ? 1e6 : 1), (t: number) => 2 * t - 9, (t: number) => 50 * noise(t)];
 
-  it("have finite forecasts, bands and quantiles from two rows on", async () => {
+  it("have finite forecasts within three ranges of the rows, bands and quantiles, from two rows on", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...shapes),
@@ -256,10 +296,15 @@ describe("short series", () => {
         fc.integer({ min: 1, max: 12 }),
         fc.integer({ min: 1, max: 20 }),
         async (shape, rows, season, horizon) => {
-          await using forecaster = await Forecaster.fit(column(rows, shape), { horizon, season, reservoir, members: memberNames });
+          const series = column(rows, shape);
+          await using forecaster = await Forecaster.fit(series, { horizon, season, reservoir });
           const forecast = await forecaster.forecast(horizon, { intervals: [0.8, 0.99], quantiles: [0.3] });
           const ends = forecast.bands!.flatMap(({ lower, upper }) => [...lower.data, ...upper.data]);
           expect([...forecast.data, ...ends, ...forecast.quantiles![0]!.values.data].every(Number.isFinite)).toBe(true);
+          const [least, most] = [Math.min(...series.data), Math.max(...series.data)];
+          const reach = 3 * (most - least) + 1e-9 * Math.max(1, Math.abs(most), Math.abs(least));
+          for (const value of forecast.data)
+            expect([shape, rows, value >= least - reach && value <= most + reach]).toEqual([shape, rows, true]);
         },
       ),
       { numRuns: 60 },

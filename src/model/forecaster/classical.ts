@@ -18,7 +18,12 @@ export interface ClassicalColumn {
   readonly smoothing: Smoothing;
   /** The value of the last row. */
   readonly last: number;
+  /** The least and the largest value so far; undefined in files of earlier versions. */
+  readonly ends?: readonly number[] | undefined;
 }
+
+/** No forecast is further from the last value than so many ranges of the rows. */
+const mostRanges = 3;
 
 /** The position of a classical member; no columns after a reset. */
 export interface ClassicalState {
@@ -74,7 +79,7 @@ export class ClassicalMember implements ForecastMember<ClassicalState> {
       const isMeasured = measured.some((value) => !Number.isNaN(value));
       const { method, season } = this.parts;
       const smoothing = fitClassical(method, isMeasured ? measured : values, season);
-      return { smoothing, last: values.at(-1)! };
+      return { smoothing, last: values.at(-1)!, ends: endsOf(values) };
     });
     this.state = { smoothed: columns };
   }
@@ -112,19 +117,30 @@ export class ClassicalMember implements ForecastMember<ClassicalState> {
   #ahead(steps: number): Matrix<Float64Array> {
     if (this.state.smoothed.length === 0) throw noRow();
     const out = Matrix.zeros(steps, this.columns);
-    for (const [c, { smoothing, last }] of this.state.smoothed.entries()) {
+    for (const [c, { smoothing, last, ends }] of this.state.smoothed.entries()) {
+      const reach = ends ? mostRanges * (ends[1]! - ends[0]!) : Number.POSITIVE_INFINITY;
       const made = continueSmoothing(smoothing, steps);
       const areFinite = made.every(Number.isFinite);
-      for (let k = 0; k < steps; k++) out.data[k * out.cols + c] = areFinite ? made[k]! : last;
+      for (let k = 0; k < steps; k++)
+        out.data[k * out.cols + c] = areFinite ? Math.min(last + reach, Math.max(last - reach, made[k]!)) : last;
     }
     return out;
   }
 
   #advance(series: Matrix): void {
-    const smoothed = this.state.smoothed.map(({ smoothing }, c) => {
+    const smoothed = this.state.smoothed.map(({ smoothing, ends }, c) => {
       const values = Float64Array.from(series.column(c));
-      return { smoothing: followSmoothing(smoothing, values), last: values.at(-1)! };
+      return { smoothing: followSmoothing(smoothing, values), last: values.at(-1)!, ends: ends && endsOf([...ends, ...values]) };
     });
     this.state = { smoothed };
   }
+}
+
+function endsOf(values: ArrayLike<number>): readonly [number, number] {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = 0; i < values.length; i++) {
+    least = Math.min(least, values[i]!);
+    most = Math.max(most, values[i]!);
+  }
+  return [least, most];
 }

@@ -1,7 +1,14 @@
 // A combination of members as a model file and back: which tensors and notes each of them is.
 import { disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { anything, object, optional, whole } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
-import { type AnyModel, type AnyReservoirComputer, type EngineSelection, ReservoirComputer } from "../../reservoir/index.js";
+import {
+  type AnyModel,
+  type AnyReservoirComputer,
+  type EngineSelection,
+  ReservoirComputer,
+  type ReservoirOptions,
+} from "../../reservoir/index.js";
 import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
 import type { ModelFile } from "../model-file.js";
 import { floats, type MutableContent } from "../mutable-content.js";
@@ -19,8 +26,13 @@ import { PooledMember } from "./pooled.js";
 /** A member of a combination. */
 export type CombinedMember = ForecasterMember | DirectMember | ClassicalMember | PooledMember;
 
+/** Fields of the loop's reservoir that follow from the rows if they are not described. */
+export type DescribedFields = Partial<Pick<ReservoirOptions, "size" | "leakRate">>;
+
 /** A combination, as its file holds it. */
 export interface CombinedParts extends CommonParts {
+  /** Undefined in files of earlier versions, where all are. */
+  readonly described: DescribedFields | undefined;
   readonly settings: ForecasterSettings;
   readonly trained: Pick<Trained<CombinedMember>, "members" | "groups">;
 }
@@ -28,20 +40,24 @@ export interface CombinedParts extends CommonParts {
 const prefixOf = (m: number) => `member.${m}.`;
 
 /**
- * Notes `combination`, the kind of each member, and `groups`. A member of the loop is as in the
- * file of a loop alone. A direct member has its reservoir, a readout `column.C.readout` of each
+ * Notes `combination`, the kind of each member, `groups` and `described`. A member of the loop is
+ * as in the file of a loop alone. A direct member has its reservoir, a readout `column.C.readout` of each
  * column, tensor `recent` and note `direct`; a classical one note `classical`, with its position;
  * a pooled one its reservoir, a readout, and note `pooled`, with its position.
  */
-export function encodeCombined(content: MutableContent, { members, groups }: Trained<CombinedMember>, settings: ForecasterSettings): void {
+export function encodeCombined(
+  content: MutableContent,
+  { members, groups }: Trained<CombinedMember>,
+  { settings, described }: Pick<CombinedParts, "settings" | "described">,
+): void {
   for (const [m, member] of members.entries()) {
     const prefix = prefixOf(m);
     if (member instanceof ForecasterMember) putMember(content, prefix, memberFile(member), settings);
     else if (member instanceof DirectMember) putDirect(content, prefix, member);
     else if (member instanceof PooledMember) putPooled(content, prefix, member);
     else {
-      const smoothed = member.state.smoothed.map(({ smoothing: { least, indices, ...rest }, last }) => ({
-        last,
+      const smoothed = member.state.smoothed.map(({ smoothing: { least, indices, ...rest }, last, ends }) => ({
+        ...{ last, ends },
         smoothing: { ...rest, indices: [...indices], ...(Number.isFinite(least) ? { least } : {}) },
       }));
       const { bounds: _, ...parts } = member.parts;
@@ -51,6 +67,7 @@ export function encodeCombined(content: MutableContent, { members, groups }: Tra
   content.formatVersion = 2;
   content.metadata["combination"] = stableJson(members.map(kindOf));
   content.metadata["groups"] = stableJson(groups);
+  content.metadata["described"] = stableJson(described);
 }
 
 function kindOf(member: CombinedMember): "loop" | "direct" | "classical" | "pooled" {
@@ -76,6 +93,11 @@ function putDirect(content: MutableContent, prefix: string, { computers, parts, 
 }
 
 const columnPrefix = (prefix: string, c: number) => `${prefix}column.${c}.`;
+
+const describedNote = object({
+  size: optional(whole({ atLeast: 1 }), "Neurons."),
+  leakRate: optional(anything, "Leak rates; checked with the reservoir."),
+});
 
 /** Whether a file holds a combination. */
 export function isCombined({ metadata }: ModelFile): boolean {
@@ -104,6 +126,9 @@ export async function decodeCombined(
   const settings = reader.check("forecaster", () => parseForecasterSettings(reader.json("forecaster")));
   const kinds = reader.check("combination", () => parseCombination(reader.json("combination")));
   const groups = reader.check("groups", () => parseGroups(reader.json("groups")));
+  const described = Object.hasOwn(file.metadata, "described")
+    ? (reader.check("described", () => describedNote.read(reader.json("described"), "described")) as DescribedFields)
+    : undefined;
   if (groups.length !== kinds.length) throw reader.error(`its groups are of ${groups.length} members and it has ${kinds.length}`);
   const found: ((bounds: readonly Bound[] | undefined) => Promise<CombinedMember>)[] = [];
   const columns = new Set<number>();
@@ -134,7 +159,7 @@ export async function decodeCombined(
     await disposeQuietlyAsync(members.flatMap(({ computers }) => computers));
     throw error;
   }
-  return { settings, trained: { members, groups }, ...common };
+  return { settings, trained: { members, groups }, described, ...common };
 }
 
 /** A member that opens when all of the file is read. */
@@ -225,8 +250,8 @@ async function classicalMember(reader: TensorReader, prefix: string): Promise<Re
     async open(bounds) {
       const member = new ClassicalMember({ ...parts, bounds });
       member.state = {
-        smoothed: smoothed.map(({ last, smoothing: { indices, least = Number.NEGATIVE_INFINITY, ...rest } }) => ({
-          last,
+        smoothed: smoothed.map(({ last, ends, smoothing: { indices, least = Number.NEGATIVE_INFINITY, ...rest } }) => ({
+          ...{ last, ends },
           smoothing: { ...rest, indices: Float64Array.from(indices), least },
         })),
       };

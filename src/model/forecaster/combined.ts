@@ -5,7 +5,6 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix, stackRows } from "@spillway/numerics";
 import {
   type AnyReservoirComputer,
-  type AnyReservoirOptions,
   type CreateOptions,
   ReservoirComputer,
   type ReservoirOptions,
@@ -24,6 +23,7 @@ import { DirectMember, DirectTraining, directReservoir, directShape, directShare
 import { weighted } from "./ensemble.js";
 import { tryCandidate } from "./evaluate.js";
 import { medianOf } from "./loss.js";
+import type { ForecasterMember } from "./member.js";
 import type { FitRows, ForecastModel, SeveralSeries, Trained } from "./model.js";
 import { type CandidateOptions, type ForecasterSettings, type MemberName, memberNames } from "./options.js";
 import { plannedMembers } from "./plan.js";
@@ -35,10 +35,16 @@ import { forecastAll, trainingPart, type ValidationParts } from "./validation.js
 /** The least first origin with which the loop takes part, and the fewest rows that train it. */
 const fewestLoopRows = 32;
 const fewestTrainingRows = 15;
+/** Below so many rows the loop has fewer neurons and no small lambda, and keeps all candidates. */
+const fewRows = 200;
+const lambdasOfFewRows = [1e-4, 1e-2, 0.1, 1, 10, 100];
+const fewRowsReservoir = { size: 60, leakRate: { from: 0.1, to: 1 } };
+/** Steps that may be forecast of any series; of a longer one as many as it has rows. */
+const mostSteps = 1000;
 /** Reservoirs of a candidate that is tried, and of all that are kept. */
 const triedReservoirs = 2;
 const mostReservoirs = 10;
-/** A candidate with a score this many times the least is left out. */
+/** Of a longer series a candidate with a score this many times the least is left out. */
 const mostOverBest = 1.5;
 /** The direct member takes part from so many rows on. */
 const fewestDirectRows = 150;
@@ -85,16 +91,23 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
   readonly kind = "forecaster";
   readonly settings: ForecasterSettings;
   readonly #loop: ReservoirForecastModel;
-  readonly #reservoir: Pick<AnyReservoirOptions, "seed">;
+  readonly #reservoir: Partial<ReservoirOptions>;
   readonly #create: CreateOptions;
+  readonly #isDefault: boolean;
 
-  /** @param settings whose `members` are names */
+  /**
+   * @param reservoir what is described of the loop's; the direct member has its seed
+   * @param settings whose `members` are names
+   * @param isDefault nobody asked for a combination: several series are the loop's alone
+   */
   constructor(
     loop: ReservoirForecastModel,
-    reservoir: Pick<AnyReservoirOptions, "seed">,
+    reservoir: Partial<ReservoirOptions>,
     create: CreateOptions,
     settings: ForecasterSettings,
+    isDefault = false,
   ) {
+    this.#isDefault = isDefault;
     this.#loop = loop;
     this.#reservoir = reservoir;
     this.#create = create;
@@ -108,14 +121,17 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
   /** @throws ArgumentError for several series, or for rows too few for any member */
   async fit(rows: FitRows, previous: readonly CombinedMember[], work: WorkOptions): Promise<Trained<CombinedMember>> {
     const names = memberNames.filter((name) => (this.settings.members as readonly MemberName[]).includes(name));
-    if (rows.data.length > 1) throw severalSeries(names, rows.data.length);
-    checkAllSeries(rows.data);
+    const isOne = rows.data.length === 1;
+    if (!isOne && !this.#isDefault) throw severalSeries(names, rows.data.length);
+    for (const { series } of checkAllSeries(rows.data)) checkHorizon(this.settings.horizon!, series.rows);
     await disposeAllAsync(previous.flatMap(({ computers }) => computers));
+    if (!isOne) return this.#loop.fit(rows, [], work);
     return this.#combineOrGiveBack(names, rows, work, {});
   }
 
-  /** Each series by itself, without the loop, and beside a readout that all of them train. */
-  get several(): SeveralSeries<CombinedMember> {
+  /** If named: each series by itself, without the loop, and beside a readout that all train. */
+  get several(): SeveralSeries<CombinedMember> | undefined {
+    if (this.#isDefault) return undefined;
     return { fit: (all, work) => this.#fitSeveral(all, work), further: (rows, like, work) => this.#fitFurther(rows, like, work) };
   }
 
@@ -307,7 +323,10 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
   }
 
   encode(content: MutableContent, trained: Trained<CombinedMember>): void {
-    encodeCombined(content, trained, this.settings);
+    const { size, leakRate } = this.#reservoir;
+    const described = { ...(size !== undefined && { size }), ...(leakRate !== undefined && { leakRate }) };
+    if (trained.choice?.members) encodeCombined(content, trained, { settings: this.settings, described });
+    else this.#loop.encode(content, trained as Trained<ForecasterMember>);
   }
 
   #validationOf({ data, masks, calendarColumns, given }: FitRows): Validation {
@@ -353,8 +372,15 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     const { origins, season, parts, horizon, targets } = validation;
     if (origins[0]! < fewestLoopRows) return undefined;
     const { settings } = this.#loop;
+    const areFew = validation.data.series.rows < fewRows;
+    const reservoir = areFew ? { ...fewRowsReservoir, ...this.#reservoir } : {};
+    const described = loopCandidates(season).map((each) => ({ ...each, reservoir }));
     const of = (members: number): ReadyCandidates =>
-      this.#loop.ready(rows, this.#loop.planned({ ...settings, members, choose: { candidates: loopCandidates(season) } }));
+      this.#loop.ready(
+        rows,
+        this.#loop.planned({ ...settings, members, choose: { candidates: described } }),
+        areFew ? lambdasOfFewRows : undefined,
+      );
     const ready = of(triedReservoirs);
     const isEnough = ({ lags, transforms }: (typeof ready.candidates)[number]) => {
       const lost = transforms.reduce((sum, one) => sum + (typeof one === "object" && "difference" in one ? one.difference : 0), 0);
@@ -378,7 +404,8 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
       }
     }
     if (best.length === 0) return undefined;
-    const kept = nearBest(ofOneCalendar(best, ready));
+    const alike = ofOneCalendar(best, ready);
+    const kept = areFew ? alike : nearBest(alike);
     const pairs = kept.map(({ pair }) => pair);
     const trained = of(Math.min(plannedMembers, Math.floor(mostReservoirs / kept.length)));
     const candidates = ready.candidates.map(({ lags, calendar }) => ({ lags, calendar }));
@@ -514,6 +541,13 @@ function rootMeanSquare(targets: Matrix<Float64Array>, made: Matrix<Float64Array
     count++;
   }
   return count > 0 ? Math.sqrt(sum / count) : 0;
+}
+
+/** @throws ArgumentError for more steps than the rows can say anything of */
+function checkHorizon(horizon: number, rows: number): void {
+  const most = Math.max(mostSteps, rows);
+  if (horizon > most)
+    throw new ArgumentError("horizon", horizon, `at most ${most} for a series of ${rows} rows; take fewer steps, or more rows`);
 }
 
 function severalSeries(names: readonly MemberName[], count: number): ArgumentError {

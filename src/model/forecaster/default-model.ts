@@ -2,7 +2,7 @@
 import { disposeQuietlyAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, list, resolve } from "@spillway/core/options.js";
-import type { AnyReservoirOptions, EngineSelection } from "../../reservoir/index.js";
+import type { AnyReservoirOptions, EngineSelection, ReservoirOptions } from "../../reservoir/index.js";
 import { describedBy } from "../../reservoir/kinds.js";
 import { descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "../defaults.js";
 import type { ModelFile } from "../model-file.js";
@@ -71,15 +71,13 @@ async function openCombined(
   selection: EngineSelection,
   shared?: SharedComputers,
 ): Promise<Opened<CombinedForecastModel>> {
-  const { settings, trained, choice, time, last, kept } = await decodeCombined(file, source, selection, shared);
+  const { settings, trained, described, choice, time, last, kept } = await decodeCombined(file, source, selection, shared);
   const loop = trained.members.find((member) => member instanceof ForecasterMember);
-  const reservoir: AnyReservoirOptions = loop ? describedBy(loop.computer.model) : forecasterReservoir({ size: plannedSize });
-  const model = new CombinedForecastModel(
-    new ReservoirForecastModel({ reservoir, ...selection }, settings),
-    reservoir,
-    selection,
-    settings,
-  );
+  const all: Partial<ReservoirOptions> = loop ? (describedBy(loop.computer.model) as ReservoirOptions) : {};
+  const { size: _, leakRate: __, ...rest } = all;
+  const own: Partial<ReservoirOptions> = described ? { ...rest, ...described } : all;
+  const reservoir = forecasterReservoir({ size: plannedSize, ...own });
+  const model = new CombinedForecastModel(new ReservoirForecastModel({ reservoir, ...selection }, settings), own, selection, settings);
   return { model, trained: { ...trained, choice }, time, last, kept };
 }
 
@@ -122,31 +120,41 @@ async function describedModel(options: ForecasterOptions): Promise<DefaultForeca
     if (weights === undefined) return loop;
     throw ArgumentError.because(`weights is "${weights}" and the forecaster is a loop alone; name several members`, { field: "weights" });
   }
-  return new CombinedForecastModel(loop, reservoir, { engine, context, threads, profile }, { ...settings, members: names, weights });
+  const own = { ...settings, members: names, weights };
+  const create = { engine, context, threads, profile };
+  return new CombinedForecastModel(loop, (described ?? {}) as Partial<ReservoirOptions>, create, own, !areNames(members));
 }
 
 /** Options that choose and train the loop, which a combination does by itself. */
 const loopAlone = ["choose", "readout", "lags", "transforms", "matrices", "model", "hybrid", "standardise", "hold", "washout"] as const;
 
 /**
- * The members that are combined; undefined for a loop alone, which several are not named for.
+ * The members that are combined: those that are named, and all if nothing is said of members or of
+ * a loop alone. Undefined for a loop alone.
  * @throws ArgumentError for members that do not go with such an option
  */
 function combinedNames(options: ForecasterOptions): readonly MemberName[] | undefined {
-  const { horizon, members, reservoir } = options;
+  const { horizon, members } = options;
   const names = areNames(members) ? members : undefined;
   if (Array.isArray(members) && !names && members.some((each) => memberNames.includes(each)))
     list(choice(...memberNames), "").read(members, "members");
+  const [given] = loopOptions(options);
+  if (members === undefined) return horizon === undefined || given !== undefined ? undefined : memberNames;
   if (!names || (names.length === 1 && names[0] === "loop")) return undefined;
+  const refuse = (reason: string) => ArgumentError.because(`members is ${names.join(", ")} and ${reason}`, { field: "members" });
+  if (horizon === undefined) throw refuse("horizon is missing; say how many steps are forecast");
+  if (given) throw refuse(`${given} was given, which is of a loop alone; leave it out, or take members: ["loop"]`);
+  return memberNames.filter((name) => names.includes(name));
+}
+
+/** What is given that a loop alone has. */
+function loopOptions(options: ForecasterOptions): readonly string[] {
+  const { reservoir } = options;
   const isPlain = reservoir === undefined || !("kind" in reservoir || "layers" in reservoir || "groups" in reservoir);
   const own = isPlain ? (reservoir as { readonly feedback?: unknown; readonly inputSize?: unknown } | undefined) : undefined;
-  const given = [
+  return [
     ...loopAlone.filter((field) => options[field] !== undefined),
     ...(isPlain ? [] : ["reservoir.kind"]),
     ...(["feedback", "inputSize"] as const).filter((field) => (own?.[field] ?? null) !== null).map((field) => `reservoir.${field}`),
   ];
-  const refuse = (reason: string) => ArgumentError.because(`members is ${names.join(", ")} and ${reason}`, { field: "members" });
-  if (horizon === undefined) throw refuse("horizon is missing; say how many steps are forecast");
-  if (given.length > 0) throw refuse(`${given[0]} was given, which is of a loop alone; leave it out, or take members: ["loop"]`);
-  return memberNames.filter((name) => names.includes(name));
 }

@@ -136,7 +136,9 @@ export interface ForecasterConstructors<Model extends ForecastModel, Options, Lo
  * description leaves them out bias 0.5, inputScaling and feedback.scaling 0.2, and spectralRadius
  * 1. A description beside `matrices` is taken as it is.
  *
- * With a `horizon`, lambda and settings are chosen by closed-loop forecasts of that many steps from
+ * With a `horizon` it is a combination of members, weighed by their forecasts of that many steps
+ * from earlier rows (`members`), from 2 rows on. With members: ["loop"], several series, or options
+ * of the loop's, lambda and settings are chosen by closed-loop forecasts from
  * starts inside the training series, each candidate trained on the rows before them alone; then the
  * members are trained on all rows, and their median is the forecast (`choice` says what was
  * chosen). `lambdas` of ridge, by "gcv" or "leaveOneOut", are chosen by one step.

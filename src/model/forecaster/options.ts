@@ -58,13 +58,16 @@ export interface ForecasterSettings {
   /** Rows of a season, or of each of several: what `lags: "season"` follows from. */
   readonly season?: number | readonly number[] | undefined;
   /**
-   * Reservoirs of one setting, each of another seed (or a list of seeds), whose median is the
-   * forecast. Default 5 with a horizon, else 1. Or, with a horizon, names of members that are
-   * combined: "loop" (a closed loop), "direct" (a readout of windows that are scaled one by one),
-   * "theta", "damped" and "ets" (exponential smoothing) and "seasonalNaive". Each takes part if the
-   * rows are enough for it, from 2 rows on; their weighted mean is the forecast. A described
-   * reservoir is the loop's. Several series (`sequences`) are each weighed by itself, without the
-   * loop; "pooled" is a readout of the windows of all of them, of whichever time.
+   * With a horizon, names of members that are combined: "loop" (a closed loop), "direct" (a readout
+   * of windows that are scaled one by one), "theta", "damped" and "ets" (exponential smoothing) and
+   * "seasonalNaive". Each takes part if the rows are enough for it, from 2 rows on; their weighted
+   * mean is the forecast. A described reservoir is the loop's. Or reservoirs of one setting, each of
+   * another seed (or a list of seeds), whose median is the forecast: a loop alone. Default all
+   * names with a horizon, and 5 reservoirs beside options of a loop alone (`choose`, `lags`,
+   * `readout`, `transforms`, `standardise`, `hold`, `washout`, `matrices`, `model`, a kind of
+   * reservoir or its feedback) or with several series; without a horizon 1. Several series
+   * (`sequences`) with names are each weighed by itself, without the loop; "pooled" is a readout of
+   * the windows of all of them, of whichever time.
    */
   readonly members?: number | readonly Seed[] | readonly MemberName[] | undefined;
   /**

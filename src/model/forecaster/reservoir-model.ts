@@ -78,7 +78,7 @@ export class ReservoirForecastModel implements ForecastModel<ForecasterSettings,
   }
 
   /** Candidates for rows to choose by, with the calendar if there is one. @throws ArgumentError */
-  ready(rows: FitRows, planned: readonly PlannedCandidate[]): ReadyCandidates {
+  ready(rows: FitRows, planned: readonly PlannedCandidate[], ownLambdas?: readonly number[]): ReadyCandidates {
     const { settings } = this;
     const { calendarColumns } = rows;
     const series = checkAllSeries(rows.data);
@@ -87,7 +87,8 @@ export class ReservoirForecastModel implements ForecastModel<ForecasterSettings,
     const bare = { ...source, data: withoutCalendar(rows.data, calendarColumns) };
     const { training } = this.#training(rows);
     const { hybrid } = training;
-    const { options, lambdas } = plannedRidge(settings.readout, settings);
+    const { options, lambdas: usual } = plannedRidge(settings.readout, settings);
+    const lambdas = ownLambdas ?? usual;
     const tried = candidates.map(({ lags, calendar, transforms, reservoirs }): Candidate => {
       const readout = lags > 0 || isSeen(hybrid?.use) ? { ...options, input: true } : options;
       const on = { ...source.create, engine: "cpu", context: undefined, plan: undefined };
