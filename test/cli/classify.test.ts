@@ -60,7 +60,7 @@ describe("spillway classify", () => {
 
   it("refuses what holds no cases, and a model that names no classes", async () => {
     await mkdir(at("empty"));
-    await expect(classify(at("waves"), at("empty"), { signal })).rejects.toThrow("it takes a folder with .csv, .npy, .wav files");
+    await expect(classify(at("waves"), at("empty"), { signal })).rejects.toThrow("it takes a folder with");
     await expect(classify(at("waves"), at("none.ts"), { signal })).rejects.toThrow("none.ts");
     const series = { name: "series", data: { task: "mackeyGlass", length: 300 }, reservoir: { size: 10 }, task: "predict" } as const;
     await runExperiment({ ...series, outputs: { report: false } }, { out: folder });

@@ -31,7 +31,7 @@ export async function encodeParquet(matrix: MatrixLike, options: ParquetWriteOpt
   const twice = names.find((name, k) => names.indexOf(name) !== k);
   if (twice !== undefined)
     throw ArgumentError.because(`two columns are called ${quoted(twice)}; each takes a name of its own`, { field: "columns" });
-  const { parquetWriteBuffer } = await library("hyparquet-writer", "writing Parquet", () => import("hyparquet-writer"));
+  const { parquetWriteBuffer } = await library("hyparquet-writer", "writing Parquet");
   const type = data instanceof Float32Array ? ("FLOAT" as const) : ("DOUBLE" as const);
   const numbers = columns.map((name, c) => {
     const values = Float64Array.from({ length: rows }, (_, r) => data[r * cols + c]!);

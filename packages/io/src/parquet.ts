@@ -93,10 +93,18 @@ async function withFile<Value>(path: string, use: (file: ByteRanges) => Promise<
   }
 }
 
+/** The optional packages of this module. */
+interface Libraries {
+  readonly hyparquet: typeof import("hyparquet");
+  readonly "hyparquet-compressors": typeof import("hyparquet-compressors");
+  readonly "hyparquet-writer": typeof import("hyparquet-writer");
+}
+
 /** A package that is loaded when it is needed. @throws FileError that says how it is installed */
-export async function library<Module>(name: string, use: string, load: () => Promise<Module>): Promise<Module> {
+export async function library<Name extends keyof Libraries>(name: Name, use: string): Promise<Libraries[Name]> {
   try {
-    return await load();
+    // By a name that bundlers do not follow: to users without the package it would be missing.
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as Libraries[Name];
   } catch (error) {
     throw new FileError("Parquet", `${use} takes the package ${name}, which is not installed: npm install ${name}`, "unavailable", error);
   }
@@ -250,7 +258,7 @@ async function readColumn({ file, source, footer }: Source, { index, name }: Tab
   const column = footer.columns[index]!;
   const fail = (reason: string, cause?: unknown) =>
     new FormatError("Parquet", source, `column ${quoted(name)} ${reason}`, { column: name }, cause);
-  const { parquetRead } = await library("hyparquet", "Parquet", () => import("hyparquet"));
+  const { parquetRead } = await library("hyparquet", "Parquet");
   let first = 0;
   for (const group of footer.groups) {
     if (group.rows === 0) continue;
@@ -324,9 +332,9 @@ async function decompressorOf(
   const { zstdDecompressSync: zstd } = (zlib ?? {}) as { zstdDecompressSync?: typeof import("node:zlib").gunzipSync };
   if (zstd && codec === "ZSTD") return (bytes, length) => zstd(bytes, bounded(length));
   if (codec === "SNAPPY") {
-    const { snappyUncompress } = await library("hyparquet", "Parquet", () => import("hyparquet"));
+    const { snappyUncompress } = await library("hyparquet", "Parquet");
     // The same in WebAssembly, if it is there.
-    const fast = await import("hyparquet-compressors").then(
+    const fast = await library("hyparquet-compressors", "").then(
       ({ compressors }) => compressors.SNAPPY,
       () => undefined,
     );
@@ -340,7 +348,7 @@ async function decompressorOf(
   if (!["GZIP", "BROTLI", "ZSTD", "LZ4", "LZ4_RAW"].includes(codec))
     throw fail(`is compressed with ${codec}, which is not read; write it with snappy, gzip or zstd`);
   const use = `column ${quoted(name)} is compressed with ${codec}, which`;
-  const { compressors, decompressZstd } = await library("hyparquet-compressors", use, () => import("hyparquet-compressors"));
+  const { compressors, decompressZstd } = await library("hyparquet-compressors", use);
   if (codec === "ZSTD") return (bytes, length) => decompressZstd(bytes, new Uint8Array(length));
   return compressors[codec as "GZIP"];
 }

@@ -4,7 +4,7 @@ import type { ErrorDetails } from "@spillway/core/errors.js";
 import { nearNames } from "@spillway/core/near-names.js";
 import { quoted } from "@spillway/core/text.js";
 import type { Matrix } from "@spillway/numerics";
-import { FormatError, type FileFormat } from "./errors.js";
+import { type FileFormat, FormatError } from "./errors.js";
 import { fillMissing, type MissingPolicy } from "./missing.js";
 
 /** The numbers of a table as a matrix, and its text beside it. */
