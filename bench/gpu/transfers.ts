@@ -33,7 +33,7 @@ async function milliseconds<T>(prepare: () => T, work: (prepared: T) => unknown)
   return median(times);
 }
 
-const bytes = 512 * 2 ** 20;
+const bytes = 256 * 2 ** 20;
 const values = bytes / 4;
 const fresh = () => new Float32Array(values);
 const row = (name: string, rate: number, note = "") => console.log(`| ${name} | ${rate.toFixed(1)} | ${note} |`);

@@ -437,7 +437,7 @@ describe("bad input", () => {
       [[true, 2], undefined, /column "load", is true/],
       [[1n, 2], undefined, /column "load", is 1; it takes a number/],
       [[1, 2], "yesterday", /^time is "yesterday", which is no time stamp/],
-      [[1, 2], Number.NaN, /^time is NaN; it takes a date, text/],
+      [[1, 2], Number.NaN, /^time is NaN; it takes a date, a value of Temporal/],
       [[1, 2], new Date(Number.NaN), /^time is .*; it takes a date/],
       [[1, 2], {}, /^time is \{\}; it takes a date/],
       [[1, 2], 1e18, /^time is 1000000000000000000; it takes a date/],

@@ -148,6 +148,6 @@ describe("readSeriesFolder", () => {
     await expect(readSeriesFolder(folder, { names: "{label}_{index}" })).rejects.toThrow(
       /up_2\.csv has 1 columns and the files before 2; a data set takes one number/,
     );
-    await expect(readSeriesFolder(folder)).rejects.toThrow("has no .csv or .npy file named {label}_{group}_{index}");
+    await expect(readSeriesFolder(folder)).rejects.toThrow("has no .csv or .parquet or .npy file named {label}_{group}_{index}");
   });
 });

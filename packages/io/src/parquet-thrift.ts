@@ -2,6 +2,8 @@
 // read within bounds that the bytes themselves set, and the two headers that are written again.
 // Source: https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 
+import { SpillwayError } from "@spillway/core/errors.js";
+
 /** A value of a field. Texts and bytes are views of the memory that was read. */
 export type ThriftValue = number | bigint | boolean | Uint8Array | readonly ThriftValue[] | ThriftStruct;
 
@@ -9,7 +11,11 @@ export type ThriftValue = number | bigint | boolean | Uint8Array | readonly Thri
 export interface ThriftStruct extends ReadonlyMap<number, ThriftValue> {}
 
 /** The bytes are no such structure. */
-export class ThriftError extends Error {}
+export class ThriftError extends SpillwayError {
+  constructor(reason: string) {
+    super("format", reason);
+  }
+}
 
 /** Structures and lists within one another; Parquet needs seven. */
 const mostDepth = 16;

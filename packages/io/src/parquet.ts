@@ -12,6 +12,7 @@ import { nodeFs } from "./node.js";
 import { missingTable, sourceTable } from "./options.js";
 import { type ByteRanges, type ColumnChunk, checkValues, type ParquetColumn, type ParquetFooter, readFooter } from "./parquet-footer.js";
 import { ChunkPages, type Decompress, type PageBatch } from "./parquet-pages.js";
+import { ThriftError } from "./parquet-thrift.js";
 import { type CsvTable, chooseColumns, type TableColumn, tableOf } from "./table-columns.js";
 
 export const parquetTable = {
@@ -188,7 +189,7 @@ function intoMatrix({ data, cols }: Matrix<Float64Array>, c: number): Sink {
       else
         for (let k = 0; k < values.length; k++, at += cols) {
           const value: unknown = values[k];
-          if (value === undefined) throw new RangeError(noValue);
+          if (value === undefined) throw new ThriftError(noValue);
           data[at] = Number(value);
         }
     },
@@ -272,7 +273,7 @@ async function readColumn({ file, source, footer }: Source, { index, name }: Tab
         first += batch.rows;
       }
     } catch (error) {
-      throw error instanceof SpillwayError ? error : fail("is damaged", error);
+      throw error instanceof SpillwayError && !(error instanceof ThriftError) ? error : fail("is damaged", error);
     }
   }
 }
@@ -297,10 +298,10 @@ async function decoded(
   return pieces;
 }
 
-/** Gives each row of a batch its value. @throws RangeError if values are missing or too many */
+/** Gives each row of a batch its value. @throws ThriftError if values are missing or too many */
 function scatter(pieces: readonly DecodedArray[], { present, rows, values }: PageBatch, first: number, sink: Sink): void {
   const { set, empty, setAll } = sink;
-  if (pieces.reduce((sum, { length }) => sum + length, 0) !== values) throw new RangeError("values are missing");
+  if (pieces.reduce((sum, { length }) => sum + length, 0) !== values) throw new ThriftError("values are missing");
   let row = 0;
   for (const piece of pieces) {
     if (!present && setAll) {
@@ -311,7 +312,7 @@ function scatter(pieces: readonly DecodedArray[], { present, rows, values }: Pag
     for (let k = 0; k < piece.length; k++, row++) {
       if (present) for (; present[row] === 0; row++) empty(first + row);
       const value: unknown = piece[k];
-      if (value === undefined) throw new RangeError(noValue);
+      if (value === undefined) throw new ThriftError(noValue);
       set(first + row, value);
     }
   }
