@@ -93,6 +93,7 @@ const own: Readonly<Record<string, string>> = {
   "export --to": "which of two functions is called",
   "export --out": "an argument of saveC and saveOnnx, not an option",
   "forecast --intervals": "written as a,b, where the table takes a list",
+  "forecast --quantiles": "written as a,b, where the table takes a list",
   "serve --names": "written as a,b, where the table takes a list",
   "ptx --no-affine": "turns off a field of norms, which no table describes",
   "ptx run --entry": "an argument of module.kernel, not an option",

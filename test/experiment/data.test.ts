@@ -87,7 +87,7 @@ describe("data from files", () => {
     ["rows that there are not", "{ file: table.npy, rows: { from: 2, to: 9 } }", "data.rows asks for rows 2 to 9; the file has 3"],
     ["a delimiter of NPY", '{ file: table.npy, delimiter: ";" }', 'data.delimiter is ";"; it takes nothing for npy; it is for csv'],
     ["missing values filled in NPY", "{ file: nan.npy, missing: drop }", 'data.missing is "drop"; it takes nothing for npy'],
-    ["a name that does not say its format", "{ file: series.xyz }", "data.format is missing; it takes csv, npy, ts or wav"],
+    ["a name that does not say its format", "{ file: series.xyz }", "data.format is missing; it takes csv, parquet, npy, ts or wav"],
     [
       "inputs without targets",
       "{ file: other.csv, inputs: [a] }",
@@ -109,7 +109,7 @@ describe("data from files", () => {
 
   it.each([
     ["a ragged .ts", "{ file: ragged.ts }", "case"],
-    ["rows of cases", "{ file: cases.ts, rows: { to: 1 } }", 'data.rows is {"to":1}; it takes nothing for ts; it is for csv, npy, wav'],
+    ["rows of cases", "{ file: cases.ts, rows: { to: 1 } }", 'data.rows is {"to":1}; it takes nothing for ts; it is for csv, parquet, npy, wav'],
     ["columns of cases", "{ file: cases.ts, columns: [0] }", "data.columns is an array of 1; it takes nothing for ts"],
     ["cases without classes", "{ file: unlabelled.ts }", "its cases have no classes"],
     ["a class that only the test file has", "{ file: cases.ts, test: other.ts }", 'the class "c" does not occur in'],
