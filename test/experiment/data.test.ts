@@ -109,7 +109,11 @@ describe("data from files", () => {
 
   it.each([
     ["a ragged .ts", "{ file: ragged.ts }", "case"],
-    ["rows of cases", "{ file: cases.ts, rows: { to: 1 } }", 'data.rows is {"to":1}; it takes nothing for ts; it is for csv, parquet, npy, wav'],
+    [
+      "rows of cases",
+      "{ file: cases.ts, rows: { to: 1 } }",
+      'data.rows is {"to":1}; it takes nothing for ts; it is for csv, parquet, npy, wav',
+    ],
     ["columns of cases", "{ file: cases.ts, columns: [0] }", "data.columns is an array of 1; it takes nothing for ts"],
     ["cases without classes", "{ file: unlabelled.ts }", "its cases have no classes"],
     ["a class that only the test file has", "{ file: cases.ts, test: other.ts }", 'the class "c" does not occur in'],
