@@ -26,7 +26,7 @@ describe("the programs in docs/", () => {
     const needing = (what: string) => programs.filter(({ kind }) => kind === what).map(({ name }) => name);
     expect(needing("chromium")).toEqual(["plots-3"]);
     expect(needing("gpu")).toEqual([
-      ...["cuda-1", "cuda-2", "cuda-4", "cuda-5", "cuda-6", "ptx-2"],
+      ...["cuda-1", "cuda-2", "cuda-4", "cuda-5", "cuda-6", "cuda-7", "ptx-2"],
       ...["spikes-9", "one-reservoir-1", "one-reservoir-2"],
     ]);
   });
