@@ -94,14 +94,17 @@ async function withFile<Value>(path: string, use: (file: ByteRanges) => Promise<
   }
 }
 
-/** The optional packages of this module. */
+/** The optional packages of this module. @internal */
 interface Libraries {
   readonly hyparquet: typeof import("hyparquet");
   readonly "hyparquet-compressors": typeof import("hyparquet-compressors");
   readonly "hyparquet-writer": typeof import("hyparquet-writer");
 }
 
-/** A package that is loaded when it is needed. @throws FileError that says how it is installed */
+/**
+ * A package that is loaded when it is needed. @throws FileError that says how it is installed
+ * @internal
+ */
 export async function library<Name extends keyof Libraries>(name: Name, use: string): Promise<Libraries[Name]> {
   try {
     // By a name that bundlers do not follow: to users without the package it would be missing.

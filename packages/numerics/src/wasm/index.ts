@@ -100,7 +100,7 @@ function noModule(url: URL, why: string, cause?: unknown): SpillwayError {
   );
 }
 
-/** What an instance exports, with the types that its source declares. */
+/** What an instance exports, with the types that its source declares. @internal */
 export function exportsOf<Exports>(instance: WebAssembly.Instance): Exports {
   return instance.exports as unknown as Exports;
 }
