@@ -144,7 +144,7 @@ export function drawFullRows(kind: i32, firstRow: i32, rows: i32, count: i32, ou
 
 /**
  * The positions below `candidates` that rows select, one row behind the other from `out` to `end`;
- * where each row ends to `offsets`, the first of which is there. With `skipped` positions from the
+ * where each row ends to `offsets`, whose first value is given. With `skipped` positions from the
  * row's number less `base` on are shifted by one; `base` is added to all. Whether they fit.
  */
 export function drawPositions(

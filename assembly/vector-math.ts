@@ -112,6 +112,21 @@ export function expF32x4(x: v128): v128 {
   return v128.shuffle<i32>(low, high, 0, 1, 4, 5);
 }
 
+/** The terms of log((1 + s) / (1 - s)) beyond 2 s + 2 s^3 / 3, over 2 s^5: by z = s^2. */
+// @ts-ignore: decorator
+@inline
+function logTerms(z: v128): v128 {
+  let t = f64x2.splat(0.11986958661776294);
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.1167508918799567));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.13336302629322297));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.15384557303099175));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.1818181886307375));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.22222222217605445));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.2857142857144477));
+  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.3999999999999998));
+  return t;
+}
+
 /** log of two normal binary64 values above 0, as packages/numerics/src/short-log.ts. */
 // @ts-ignore: decorator
 @inline
@@ -126,14 +141,7 @@ export function logF64x2(x: v128): v128 {
   const m = v128.bitselect(f64x2.mul(mantissa, f64x2.splat(0.5)), mantissa, isLarge);
   const s = f64x2.div(f64x2.sub(m, one), f64x2.add(m, one));
   const z = f64x2.mul(s, s);
-  let t = f64x2.splat(0.11986958661776294);
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.1167508918799567));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.13336302629322297));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.15384557303099175));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.1818181886307375));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.22222222217605445));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.2857142857144477));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.3999999999999998));
+  const t = logTerms(z);
   const cubic = f64x2.mul(f64x2.mul(s, z), f64x2.add(f64x2.splat(0.6666666666666666), f64x2.mul(z, t)));
   return f64x2.add(f64x2.mul(k, f64x2.splat(0.6931471805599453)), f64x2.add(f64x2.add(s, s), cubic));
 }
@@ -181,14 +189,7 @@ export function portableLogF64x2(x: v128): v128 {
   const sLow = f64x2.div(f64x2.sub(f64x2.sub(f64x2.sub(f, p), productErrorF64x2(s, d, p)), f64x2.mul(s, dLow)), d);
   const z = f64x2.mul(s, s);
   const zLow = f64x2.add(productErrorF64x2(s, s, z), f64x2.mul(f64x2.add(s, s), sLow));
-  let t = f64x2.splat(0.11986958661776294);
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.1167508918799567));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.13336302629322297));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.15384557303099175));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.1818181886307375));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.22222222217605445));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.2857142857144477));
-  t = f64x2.add(f64x2.mul(t, z), f64x2.splat(0.3999999999999998));
+  const t = logTerms(z);
   const q = f64x2.mul(z, t);
   const w = f64x2.add(twoThirds, q);
   const wLow = f64x2.add(f64x2.add(f64x2.sub(twoThirds, w), q), f64x2.splat(3.700743415417188e-17));

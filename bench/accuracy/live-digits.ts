@@ -1,6 +1,6 @@
 // Spoken digits as a microphone gives them: recordings with pauses over faint noise, at 48 kHz in
 // blocks of 128 samples, through the worklet that examples/live-digits/train.ts writes (recordings 5
-// to 29 train, by the default pipeline; 0 to 4 test). A digit is right if one word is heard while it
+// to 29 train, by the default pipeline; 0 to 4 test). A digit is right if one word is found while it
 // is spoken, under its name. Then 60 s in Chromium, of a fake microphone, and block by block. Usage:
 //   npm run bench:live        SPILLWAY_DATA names the folder that holds fsdd
 import { execFileSync } from "node:child_process";
@@ -12,7 +12,7 @@ import { readWavFolder } from "spillway/model";
 import { openChromium, openPage } from "../../test/browser/chromium.js";
 import { openFirefox } from "../../test/browser/driven.js";
 import { serveFolder } from "../../test/browser/folder-server.js";
-import { type HeardWord, rightIn, streamOf, streamRate, wavOf } from "../../test/browser/speech.js";
+import { type FoundWord, rightIn, streamOf, streamRate, wavOf } from "../../test/browser/speech.js";
 
 const data = `${process.env["SPILLWAY_DATA"] ?? "../shared/data"}/fsdd`;
 const folder = mkdtempSync(join(tmpdir(), "spillway-live-"));
@@ -21,15 +21,15 @@ const { load } = await import(pathToFileURL(join(folder, "digits.js")).href);
 const { sequences, labels } = await readWavFolder(data, { keep: ({ index }) => Number(index) < 5 });
 const sounds = sequences.map((sound) => sound.data);
 const stream = streamOf(sounds, labels);
-const ear = await load(join(folder, "digits.wasm"));
-const said: HeardWord[] = [];
+const model = await load(join(folder, "digits.wasm"));
+const said: FoundWord[] = [];
 for (let n = 0; n + 128 <= stream.samples.length; n += 128) {
-  const word = ear.hear(stream.samples.subarray(n, n + 128));
+  const word = model.process(stream.samples.subarray(n, n + 128));
   if (word) said.push(word);
 }
 const correct = rightIn(stream, said);
 console.log(
-  `recordings 0 to 4: ${correct} of ${labels.length} right, ${((100 * correct) / labels.length).toFixed(1)} %; ${said.length} words heard`,
+  `recordings 0 to 4: ${correct} of ${labels.length} right, ${((100 * correct) / labels.length).toFixed(1)} %; ${said.length} words found`,
 );
 
 // 60 s of them, in an order that mixes the digits.
@@ -54,12 +54,12 @@ const blocks = `
   const samples = new Float32Array(await (await fetch("/stream.f32")).arrayBuffer());
   const runs = [];
   for (let run = 0; run < 5; run++) {
-    const ear = await load("/digits.wasm");
+    const model = await load("/digits.wasm");
     const times = [];
     for (let n = 0; n + 128 <= samples.length; n += 128) {
       const block = samples.subarray(n, n + 128);
       const begun = performance.now();
-      ear.hear(block);
+      model.process(block);
       times.push(performance.now() - begun);
     }
     runs.push(times);
@@ -73,24 +73,24 @@ const blocks = `
 const live = `
   const { listen } = await import("/digits.worklet.js");
   const context = new AudioContext({ sampleRate: ${streamRate} });
-  const heard = [];
+  const found = [];
   const audio = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
-  const [node, stream] = await Promise.all([listen(context, (word) => heard.push(word)), navigator.mediaDevices.getUserMedia({ audio })]);
+  const [node, stream] = await Promise.all([listen(context, (word) => found.push(word)), navigator.mediaDevices.getUserMedia({ audio })]);
   context.createMediaStreamSource(stream).connect(node);
   await context.resume();
   const [begun, from] = [performance.now(), context.currentTime];
   await new Promise((done) => setTimeout(done, 60_000));
   const [wall, sound] = [(performance.now() - begun) / 1000, context.currentTime - from];
   const { underrunEvents, underrunDuration } = context.playbackStats ?? {};
-  return { wall, sound, underrunEvents, underrunDuration, heard };`;
+  return { wall, sound, underrunEvents, underrunDuration, found };`;
 
 const fake = ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", "--autoplay-policy=no-user-gesture-required"];
 const chromium = await openChromium([...fake, `--use-file-for-fake-audio-capture=${join(folder, "stream.wav")}%noloop`]);
 const { page } = await openPage(chromium, { width: 800, height: 600 });
 await page.goto(server.url);
-const { heard, ...played } = (await page.evaluate(`(async () => {${live}})()`)) as { heard: HeardWord[] };
+const { found, ...played } = (await page.evaluate(`(async () => {${live}})()`)) as { found: FoundWord[] };
 const ended = minute.spoken.filter(({ to }) => to < 58 * streamRate);
-const right = rightIn({ ...minute, spoken: ended }, heard, heard[0]!.first - minute.spoken[0]!.from);
+const right = rightIn({ ...minute, spoken: ended }, found, found[0]!.first - minute.spoken[0]!.from);
 console.log(`Chromium, fake microphone, 60 s: ${JSON.stringify(played)}, ${right} of ${ended.length} digits right`);
 console.log(`Chromium, blocks in a page, ms: ${JSON.stringify(await page.evaluate(`(async () => {${blocks}})()`))}`);
 await chromium.close();

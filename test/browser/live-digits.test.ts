@@ -13,7 +13,7 @@ import { openChromium, openDrivenChromium, openPage } from "./chromium.js";
 import { openFirefox } from "./driven.js";
 import { type FolderServer, serveFolder } from "./folder-server.js";
 import { openSoundServer } from "./sound-server.js";
-import { type HeardWord, rightIn, type Stream, streamOf, streamRate, wavOf } from "./speech.js";
+import { type FoundWord, rightIn, type Stream, streamOf, streamRate, wavOf } from "./speech.js";
 
 /** Renders the stream through the worklet, faster than it lasts. */
 const rendering = `
@@ -22,23 +22,23 @@ const rendering = `
   const buffer = new AudioBuffer({ length: samples.length, sampleRate: ${streamRate} });
   buffer.copyToChannel(samples, 0);
   const context = new OfflineAudioContext(1, samples.length, ${streamRate});
-  const heard = [];
-  const node = await listen(context, (word) => heard.push(word));
+  const found = [];
+  const node = await listen(context, (word) => found.push(word));
   const source = new AudioBufferSourceNode(context, { buffer });
   source.connect(node);
   source.start();
   await context.startRendering();
-  for (let before = -1; before < heard.length; ) {
-    before = heard.length;
+  for (let before = -1; before < found.length; ) {
+    before = found.length;
     await new Promise((done) => setTimeout(done, 500)); // messages come after the sound
   }
-  return heard;`;
+  return found;`;
 
 describe("spoken digits in a page", () => {
   const folder = mkdtempSync(join(tmpdir(), "spillway-digits-"));
   let server: FolderServer;
   let stream: Stream;
-  let expected: HeardWord[];
+  let expected: FoundWord[];
 
   beforeAll(async () => {
     const data = dataFolder();
@@ -55,11 +55,11 @@ describe("spoken digits in a page", () => {
     writeFileSync(join(folder, "stream.f32"), stream.samples);
     writeFileSync(join(folder, "stream.wav"), wavOf(stream.samples));
     const { load } = await import(pathToFileURL(join(folder, "digits.js")).href);
-    const ear = await load(join(folder, "digits.wasm"));
+    const model = await load(join(folder, "digits.wasm"));
     expected = [];
     for (let n = 0; n + 128 <= stream.samples.length; n += 128) {
-      const heard = ear.hear(stream.samples.subarray(n, n + 128));
-      if (heard) expected.push(heard);
+      const found = model.process(stream.samples.subarray(n, n + 128));
+      if (found) expected.push(found);
     }
     server = await serveFolder(folder);
   }, 300_000);
@@ -77,15 +77,15 @@ describe("spoken digits in a page", () => {
       const browser = await open();
       try {
         await browser.goto(server.url);
-        const heard = await browser.evaluate(rendering);
-        expect(heard).toEqual(expected);
-        expect(rightIn(stream, heard as HeardWord[])).toBeGreaterThanOrEqual(0.8 * stream.spoken.length);
+        const found = await browser.evaluate(rendering);
+        expect(found).toEqual(expected);
+        expect(rightIn(stream, found as FoundWord[])).toBeGreaterThanOrEqual(0.8 * stream.spoken.length);
       } finally {
         await browser.close();
       }
     });
 
-  itWithData("names what a microphone of Chromium hears, as Node does, in the order it is said", "FreeSpokenDigits", async () => {
+  itWithData("names the words of a microphone of Chromium, as Node does, in the order it is said", "FreeSpokenDigits", async () => {
     const fake = ["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream"];
     const browser = await openChromium([...fake, `--use-file-for-fake-audio-capture=${join(folder, "stream.wav")}%noloop`]);
     try {
@@ -107,7 +107,7 @@ describe("spoken digits in a page", () => {
     }
   });
 
-  itWithData("hears the microphone of Firefox, a tone, as often and as long as it is switched on", "FreeSpokenDigits", async () => {
+  itWithData("takes the microphone of Firefox, a tone, as often and as long as it is switched on", "FreeSpokenDigits", async () => {
     const sound = await openSoundServer();
     const fake = { "media.navigator.streams.fake": true, "media.navigator.permission.disabled": true };
     const playing = { "media.autoplay.default": 0, "media.autoplay.blocking_policy": 0, "media.autoplay.block-webaudio": false };
@@ -117,8 +117,8 @@ describe("spoken digits in a page", () => {
       const words = (await firefox.evaluate(`
         const { listen } = await import("/digits.worklet.js");
         const context = new AudioContext({ sampleRate: ${streamRate} });
-        const heard = [];
-        const [node, stream] = await Promise.all([listen(context, (word) => heard.push(word)), navigator.mediaDevices.getUserMedia({ audio: true })]);
+        const found = [];
+        const [node, stream] = await Promise.all([listen(context, (word) => found.push(word)), navigator.mediaDevices.getUserMedia({ audio: true })]);
         const gate = new GainNode(context, { gain: 0 });
         context.createMediaStreamSource(stream).connect(gate).connect(node);
         await context.resume();
@@ -128,7 +128,7 @@ describe("spoken digits in a page", () => {
           gate.gain.setValueAtTime(0, begun + at + 0.3);
         }
         while (context.currentTime < begun + 4.5) await new Promise((done) => setTimeout(done, 100));
-        return heard;`)) as HeardWord[];
+        return found;`)) as FoundWord[];
       expect(words).toHaveLength(3);
       for (const [k, { first, last }] of words.entries()) {
         // 300 ms and 40 ms of lead on both sides, in frames of 5 ms.

@@ -71,17 +71,17 @@ export function wavOf(samples: Float32Array): Buffer {
   return Buffer.concat([head, Buffer.from(Int16Array.from(samples, (value) => 32768 * value).buffer)]);
 }
 
-/** What was heard of a stream. */
-export interface HeardWord {
+/** What was found of a stream. */
+export interface FoundWord {
   readonly label: string;
   readonly first: number;
   readonly last: number;
 }
 
-/** How many words are right: one is heard while it is spoken, under its name. @param late by how many samples */
-export function rightIn({ spoken }: Stream, heard: readonly HeardWord[], late = 0): number {
+/** How many words are right: one is found while it is spoken, under its name. @param late by how many samples */
+export function rightIn({ spoken }: Stream, found: readonly FoundWord[], late = 0): number {
   return spoken.filter(({ label, from, to }) => {
-    const during = heard.filter(({ first, last }) => first - late < to && last - late > from);
+    const during = found.filter(({ first, last }) => first - late < to && last - late > from);
     return during.length === 1 && during[0]!.label === label;
   }).length;
 }

@@ -205,7 +205,7 @@ describe("page-locked memory", () => {
 });
 
 describe("the C library", () => {
-  it("copies on another thread, and is told of memory that will be written", async () => {
+  it("copies on another thread, and gets notice of memory that will be written", async () => {
     const host = new HostMemory();
     const [from, to] = [Uint8Array.from({ length: 3_000_001 }, (_, i) => i * 7), new Uint8Array(3_000_003)];
     host.willWrite(to);

@@ -1,8 +1,8 @@
 // Several series in one call of a combination: each weighed by itself, beside a readout that the
 // windows of all of them train.
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { Forecaster, type ForecasterOptions } from "../../src/index.js";
+import { describe, expect, it, vi } from "vitest";
+import { Forecaster, type ForecasterOptions, ReservoirComputer } from "../../src/index.js";
 
 const noise = (t: number) => Math.sin(1.7 * t * t);
 /** A series of one family: the same oscillation in other units, phases and levels. */
@@ -33,7 +33,7 @@ describe("a combination of several series", () => {
       expect(b).toEqual(a);
       expect(model.choiceOf(key)).toEqual(alone.choice);
     }
-    // A list has its places as keys.
+    // A list has its indices as keys.
     await using list = await Forecaster.fit({ sequences: [...all.values()] }, own);
     expect((await list.forecast(4, { key: "2" })).data).toEqual((await model.forecast(4, { key: "middle" })).data);
   });
@@ -128,6 +128,8 @@ describe("a combination of several series", () => {
     await expect(one.forecast(2, { key: "a" })).rejects.toThrow('key is "a"; it takes nothing: this forecaster was trained on one series');
     const bad = new Map([...sequences, ["odd", [1, Number.NaN, 2]]]);
     await expect(model.fit({ sequences: bad })).rejects.toThrow('sequences["odd"]');
+    const far = { ...options, horizon: 1001 };
+    await expect(Forecaster.fit({ sequences }, far)).rejects.toThrow("horizon is 1001; it takes at most 1000 for a series of 40 rows");
     await expect(model.fit({ sequences: new Map() })).rejects.toThrow("sequences is empty");
     const wide = new Map<string, number[] | number[][]>([
       ["a", waves(1)],
@@ -135,5 +137,20 @@ describe("a combination of several series", () => {
     ]);
     await expect(model.fit({ sequences: wide })).rejects.toThrow("columns");
     expect((await model.forecast(4, { key: "shop 1" })).rows).toBe(4);
+  });
+
+  it("gives the reservoirs of all series back when it is trained on one", async () => {
+    const all = new Map([
+      ["long", waves(1, 160)],
+      ["short", waves(2, 20)],
+    ]);
+    // The direct member takes part in the long series alone, which is not the last.
+    await using model = await Forecaster.fit({ sequences: all }, { horizon: 4, members: ["direct", "theta"] });
+    const saved = await model.toBytes();
+    await using again = await Forecaster.fromBytes(saved);
+    const disposed = vi.spyOn(ReservoirComputer.prototype, "dispose");
+    await again.fit(waves(3, 30));
+    expect(disposed).toHaveBeenCalledTimes(1);
+    disposed.mockRestore();
   });
 });

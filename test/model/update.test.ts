@@ -73,7 +73,7 @@ describe("update", () => {
     expect(await model.toBytes()).toEqual(await whole.toBytes());
   });
 
-  it("goes on with the weights that it has, and trains on these rows too when asked", async () => {
+  it("keeps the weights that it has, and trains on these rows too when asked", async () => {
     const series = quarters(60);
     await using model = await Forecaster.fit({ series: series.slice(0, 40), times: days(0, 40) }, classical);
     const before = model.choice;
@@ -89,7 +89,7 @@ describe("update", () => {
     expect(await model.toBytes()).toEqual(await whole.toBytes());
   });
 
-  it("goes on with any forecaster as it is", async () => {
+  it("moves any forecaster on as it is", async () => {
     const wave = Matrix.from(Array.from({ length: 300 }, (_, t) => [Math.sin(0.3 * t)]));
     const reservoir = { size: 20, seed: 1 };
     for (const make of [

@@ -1,4 +1,4 @@
-// Exported modules that hear: words and frames of a stream of samples, with the package's bits.
+// Exported modules of live sound: words and frames of a stream of samples, with the package's bits.
 import vm from "node:vm";
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
@@ -17,7 +17,7 @@ import { cochleagram } from "../../src/spikes/index.js";
 const sampleRate = 8000;
 const bank = { sampleRate, channels: 12 };
 
-interface Heard {
+interface Found {
   readonly label?: string;
   readonly alarm?: string;
   readonly shares?: readonly number[];
@@ -25,8 +25,8 @@ interface Heard {
   readonly first: number;
   readonly last: number;
 }
-interface Ear {
-  hear(samples: Float32Array): Heard | undefined;
+interface SoundModel {
+  process(samples: Float32Array): Found | undefined;
   classify(rows: number[][]): unknown;
 }
 
@@ -39,16 +39,16 @@ const tone = (hz: number, ms: number, rate = sampleRate, amplitude = 0.3) =>
 const silence = (ms: number, rate = sampleRate) => new Float32Array((rate * ms) / 1000);
 const joined = (...parts: readonly Float32Array[]) => Float32Array.from(parts.flatMap((part) => Array.from(part)));
 
-function heardIn(ear: Ear, samples: Float32Array, block = 128): Heard[] {
-  const out: Heard[] = [];
+function foundIn(model: SoundModel, samples: Float32Array, block = 128): Found[] {
+  const out: Found[] = [];
   for (let n = 0; n < samples.length; n += block) {
-    const heard = ear.hear(samples.subarray(n, n + block));
-    if (heard) out.push(heard);
+    const found = model.process(samples.subarray(n, n + block));
+    if (found) out.push(found);
   }
   return out;
 }
 
-async function open({ module, host }: WasmFiles): Promise<Ear> {
+async function open({ module, host }: WasmFiles): Promise<SoundModel> {
   const { load } = await import(`data:text/javascript,${encodeURIComponent(host)}`);
   return load(module);
 }
@@ -66,12 +66,12 @@ const trained = (options: ClassifierOptions) =>
     words.map((_, b) => (b % 2 === 0 ? "low" : "high")),
     { standardise: true, ...options },
   );
-const ears = async (options: ClassifierOptions = { reservoir: { size: 20 } }, sound: Partial<SoundOptions> = {}) => {
+const exported = async (options: ClassifierOptions = { reservoir: { size: 20 } }, sound: Partial<SoundOptions> = {}) => {
   await using classifier = await trained(options);
   return open(await toWasm(classifier, { sound: { ...bank, inputRate: sampleRate, ...sound } }));
 };
 
-describe("a classifier that hears", () => {
+describe("a classifier of live sound", () => {
   it.each<ClassifierOptions>([
     { reservoir: { size: 20 } },
     { reservoir: { size: 20, precision: "float64" }, input: true, members: 3, vote: "majority" },
@@ -79,52 +79,52 @@ describe("a classifier that hears", () => {
     { reservoir: { size: 24 }, representation: "last+mean", differences: false, washout: 3 },
   ])("says of a word, step by step, what the package says of its samples: %o", async (options) => {
     await using classifier = await trained(options);
-    const ear = await open(await toWasm(classifier, { sound: { ...bank, inputRate: sampleRate } }));
+    const model = await open(await toWasm(classifier, { sound: { ...bank, inputRate: sampleRate } }));
     for (const word of [words[3]!, words[10]!]) {
       // Filters rest at 0 before the word, and 6 s of silence bring them back.
       const stream = joined(silence(300), word, silence(6000));
-      const [heard, ...more] = heardIn(await open(await toWasm(classifier, { sound: { ...bank, inputRate: sampleRate } })), stream);
+      const [found, ...more] = foundIn(await open(await toWasm(classifier, { sound: { ...bank, inputRate: sampleRate } })), stream);
       expect(more).toEqual([]);
-      const piece = stream.slice(heard!.first, heard!.last);
-      expect(heard!.shares).toEqual([...(await classifier.predictProba([levels(piece)])).data]);
-      expect(heard!.label).toBe((await classifier.predict([levels(piece)]))[0]);
+      const piece = stream.slice(found!.first, found!.last);
+      expect(found!.shares).toEqual([...(await classifier.predictProba([levels(piece)])).data]);
+      expect(found!.label).toBe((await classifier.predict([levels(piece)]))[0]);
       // What a call says of a whole sequence, in the same memory.
-      expect(ear.classify(Array.from({ length: 30 }, () => Array.from(levels(piece).row(4))))).toBeDefined();
-      expect(heardIn(ear, stream)[0]!.shares).toEqual(heard!.shares);
+      expect(model.classify(Array.from({ length: 30 }, () => Array.from(levels(piece).row(4))))).toBeDefined();
+      expect(foundIn(model, stream)[0]!.shares).toEqual(found!.shares);
     }
   });
 
   it("finds where words begin and end, whatever the size of a block", async () => {
     const stream = joined(silence(500), tone(600, 300), silence(250), tone(1600, 400), silence(120), tone(1600, 100), silence(400));
     for (const block of [128, 77, 1]) {
-      const heard = heardIn(await ears(), stream, block);
+      const found = foundIn(await exported(), stream, block);
       // The pause of 120 ms is within a word. 40 ms of lead before and behind, frames of 5 ms.
       const expected = [
         [500 - 40, 800 + 40],
         [1050 - 40, 1670 + 40],
       ];
-      expect(heard.map(({ label }) => label)).toEqual(["low", "high"]);
-      for (const [k, { first, last }] of heard.entries()) {
+      expect(found.map(({ label }) => label)).toEqual(["low", "high"]);
+      for (const [k, { first, last }] of found.entries()) {
         expect(Math.abs((1000 * first) / sampleRate - expected[k]![0]!)).toBeLessThanOrEqual(15);
         expect(Math.abs((1000 * last) / sampleRate - expected[k]![1]!)).toBeLessThanOrEqual(15);
       }
     }
   });
 
-  it("takes neither a click nor what goes on for longer than a word", async () => {
-    expect(heardIn(await ears(), joined(silence(300), tone(900, 40), silence(500)))).toEqual([]);
+  it("takes neither a click nor a sound longer than a word", async () => {
+    expect(foundIn(await exported(), joined(silence(300), tone(900, 40), silence(500)))).toEqual([]);
     const hum = tone(300, 9000, sampleRate, 0.01);
     const spoken = tone(1600, 300);
     const stream = joined(silence(300), hum);
     for (let n = 0; n < spoken.length; n++) stream[6 * sampleRate + n]! += spoken[n]!;
-    const heard = heardIn(await ears(), stream);
-    expect(heard.map(({ label }) => label)).toEqual(["high"]);
-    expect(heard[0]!.first / sampleRate).toBeGreaterThan(5.9);
-    expect(heard[0]!.last / sampleRate).toBeLessThan(6.4);
+    const found = foundIn(await exported(), stream);
+    expect(found.map(({ label }) => label)).toEqual(["high"]);
+    expect(found[0]!.first / sampleRate).toBeGreaterThan(5.9);
+    expect(found[0]!.last / sampleRate).toBeLessThan(6.4);
   });
 
-  it.each([48_000, 44_100, 16_000])("hears the same at %d Hz, and nothing above half its own rate", async (inputRate) => {
-    const ear = await ears(undefined, { inputRate });
+  it.each([48_000, 44_100, 16_000])("finds the same at %d Hz, and nothing above half its own rate", async (inputRate) => {
+    const model = await exported(undefined, { inputRate });
     const stream = joined(
       silence(500, inputRate),
       tone(600, 300, inputRate),
@@ -132,32 +132,32 @@ describe("a classifier that hears", () => {
       tone(1500, 300, inputRate),
       silence(500, inputRate),
     );
-    const heard = heardIn(ear, stream);
-    const same = heardIn(await ears(), joined(silence(500), tone(600, 300), silence(500), tone(1500, 300), silence(500)));
-    expect(heard.map(({ label }) => label)).toEqual(["low", "high"]);
-    for (const [k, { shares, first }] of heard.entries()) {
+    const found = foundIn(model, stream);
+    const same = foundIn(await exported(), joined(silence(500), tone(600, 300), silence(500), tone(1500, 300), silence(500)));
+    expect(found.map(({ label }) => label)).toEqual(["low", "high"]);
+    for (const [k, { shares, first }] of found.entries()) {
       for (const [c, share] of shares!.entries()) expect(share).toBeCloseTo(same[k]!.shares![c]!, 1);
       expect(Math.abs(first / inputRate - same[k]!.first / sampleRate)).toBeLessThanOrEqual(0.0051);
     }
     // 6 kHz would become 2 kHz.
     const above = joined(silence(300, inputRate), tone(6000, 300, inputRate), silence(500, inputRate));
-    expect(heardIn(await ears(undefined, { inputRate, leastLoudness: 0.002 }), above)).toEqual([]);
+    expect(foundIn(await exported(undefined, { inputRate, leastLoudness: 0.002 }), above)).toEqual([]);
   });
 
   it("takes samples that are no finite numbers as silence", async () => {
     const stream = joined(silence(500), tone(600, 300), silence(500));
     const holed = joined(new Float32Array(128).fill(Number.NaN), new Float32Array(128).fill(Number.POSITIVE_INFINITY));
-    const [heard] = heardIn(await ears(), joined(holed, stream));
-    expect(heard!.shares).toEqual(heardIn(await ears(), joined(silence(32), stream))[0]!.shares);
+    const [found] = foundIn(await exported(), joined(holed, stream));
+    expect(found!.shares).toEqual(foundIn(await exported(), joined(silence(32), stream))[0]!.shares);
   });
 
   it("is one file for an AudioWorklet, which has no more than ECMAScript and its processor", async () => {
     await using classifier = await trained({ reservoir: { size: 20 } });
     const files = await toWasm(classifier, { name: "tones", sound: bank });
-    const messages: Heard[] = [];
+    const messages: Found[] = [];
     const registered = new Map<string, new () => { process(inputs: Float32Array[][]): boolean }>();
     class AudioWorkletProcessor {
-      port = { postMessage: (heard: Heard) => messages.push(heard) };
+      port = { postMessage: (found: Found) => messages.push(found) };
     }
     // Of another realm: without TextDecoder, atob, fetch and performance.
     const scope = vm.createContext({ AudioWorkletProcessor, registerProcessor: registered.set.bind(registered) });
@@ -167,7 +167,7 @@ describe("a classifier that hears", () => {
     const stream = joined(silence(500, rate), tone(600, 300, rate), silence(400, rate), tone(1500, 300, rate), silence(400, rate));
     expect(processor.process([[]])).toBe(true);
     for (let n = 0; n + 128 <= stream.length; n += 128) expect(processor.process([[stream.subarray(n, n + 128)]])).toBe(true);
-    expect(JSON.parse(JSON.stringify(messages))).toEqual(heardIn(await open(files), joined(new Float32Array(128), stream)));
+    expect(JSON.parse(JSON.stringify(messages))).toEqual(foundIn(await open(files), joined(new Float32Array(128), stream)));
     expect(messages.map(({ label }) => label)).toEqual(["low", "high"]);
   });
 
@@ -178,21 +178,21 @@ describe("a classifier that hears", () => {
     [{ leadMs: 201 }, "sound.leadMs is 201; it takes at most quietMs, 200"],
     [{ leastMs: 2001 }, "sound.leastMs is 2001; it takes at most mostMs, 2000"],
   ])("refuses %o", async (wrong, sentence) => {
-    await expect(ears(undefined, wrong)).rejects.toThrow(sentence);
+    await expect(exported(undefined, wrong)).rejects.toThrow(sentence);
   });
 
   it("refuses a block that is too long, and a forecaster", async () => {
-    const ear = await ears();
-    expect(() => ear.hear(new Float32Array(129))).toThrow("a block has 129 samples; it takes at most 128");
-    await using model = await Forecaster.fit(
+    const model = await exported();
+    expect(() => model.process(new Float32Array(129))).toThrow("a block has 129 samples; it takes at most 128");
+    await using forecaster = await Forecaster.fit(
       Array.from({ length: 200 }, (_, t) => Math.sin(t)),
       { reservoir: { size: 5 } },
     );
-    await expect(toWasm(model, { sound: bank })).rejects.toThrow("a forecaster hears nothing: sound is for classifiers and detectors");
+    await expect(toWasm(forecaster, { sound: bank })).rejects.toThrow("a forecaster takes no sound: it is for classifiers and detectors");
   });
 });
 
-describe("a detector that hears", () => {
+describe("a detector of live sound", () => {
   const columns = Array.from({ length: bank.channels }, (_, c) => `band ${c}`);
   const options = { columns, warmUp: 100, alarmRate: 0.005, detect: "novelty", seed: 1 } as const;
   // A regular sound, and a whistle in it.
@@ -205,12 +205,12 @@ describe("a detector that hears", () => {
   it("alarms where the package does with the levels of the same frames", async () => {
     const detector = await AnomalyDetector.create(options);
     const sound = { ...bank, inputRate: sampleRate, reference: 0.3 };
-    const heard = heardIn(await open(await toWasm(detector, { sound })), stream);
+    const found = foundIn(await open(await toWasm(detector, { sound })), stream);
     const frames = cochleagram(column(stream), { ...bank, reference: 0.3 });
     const said = Array.from({ length: frames.rows }, (_, t) => ({ t, ...detector.update(frames.row(t)) })).filter(({ alarm }) => alarm);
     expect(said.length).toBeGreaterThan(0);
     const samples = 40;
-    expect(heard).toEqual(said.map(({ t, alarm, score }) => ({ alarm: alarm!.by, score, first: samples * t, last: samples * (t + 1) })));
+    expect(found).toEqual(said.map(({ t, alarm, score }) => ({ alarm: alarm!.by, score, first: samples * t, last: samples * (t + 1) })));
   });
 
   it("refuses sound without a reference", async () => {

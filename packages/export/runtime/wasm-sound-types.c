@@ -1,4 +1,4 @@
-/* How a model hears: a filter bank of `channels` levels a frame, and what counts as a word, in frames. Samples come
+/* How a model takes sound: a filter bank of `channels` levels a frame, and what counts as a word, in frames. Samples come
    `down / up` times as fast as the filters take them. */
 typedef struct {
   int channels, up, down, taps, frame;
@@ -26,9 +26,9 @@ typedef struct {
   int wait, newest, in_frame, loud_frames;
   /* Of the word that is classified its rows, 0 if there is none, and those whose levels and whose states are computed. */
   int rows, levels, steps;
-} hearing;
+} sound_state;
 
-/* The arrays of a hearing, which lie behind it. */
+/* The arrays of a sound_state, which lie behind it. */
 #define HISTORY(h) ((double *)((h) + 1))
 #define BLOCK(h, f) (HISTORY(h) + 2 * (f)->taps)
 #define STATES(h, f) (BLOCK(h, f) + 128)

@@ -6,11 +6,11 @@
 #include "wasm-sound-types.c"
 
 /* At most some rows of a word, for a classifier; a frame, for a detector. */
-void sound_rows(hearing *h, const front *f, int most);
-void sound_frame(hearing *h, const front *f);
+void sound_rows(sound_state *h, const front *f, int most);
+void sound_frame(sound_state *h, const front *f);
 
 /* Samples through every filter, onto the sums of this frame. */
-static void filter(hearing *h, const front *f, const double *samples, int count)
+static void filter(sound_state *h, const front *f, const double *samples, int count)
 {
   int c, n, k;
   for (c = 0; c < f->channels; c++) {
@@ -31,7 +31,7 @@ static void filter(hearing *h, const front *f, const double *samples, int count)
 }
 
 /* A block at the rate of the filters: each sample the sum of the last given ones, weighted as a low pass. */
-static int resample(hearing *h, const front *f, const float *samples, int count)
+static int resample(sound_state *h, const front *f, const float *samples, int count)
 {
   double *history = HISTORY(h), *out = BLOCK(h, f);
   int made = 0, n, k;
@@ -52,7 +52,7 @@ static int resample(hearing *h, const front *f, const float *samples, int count)
 }
 
 /* The envelopes of a frame, and its loudness: their mean. */
-static double end_frame(hearing *h, const front *f)
+static double end_frame(sound_state *h, const front *f)
 {
   double *sums = SUMS(h, f), *states = STATES(h, f), *envelopes = ENVELOPES(h, f), loudness = 0;
   int c;
@@ -71,8 +71,8 @@ static double end_frame(hearing *h, const front *f)
 
 #if CLASSIFIER
 /* The frames of the word that has ended with this one, 0 if none has. A word begins with two loud frames and ends with
-   `quiet` that are not. What goes on for longer than a word is the background. */
-static int word_of(hearing *h, const front *f, double loudness)
+   `quiet` that are not. What is longer than a word is the background. */
+static int word_of(sound_state *h, const front *f, double loudness)
 {
   const double now = h->frames - 1, least = f->scale[2] > 4 * h->noise ? f->scale[2] : 4 * h->noise;
   double *to = FRAMES(h, f) + ((int64_t)now % f->most) * f->channels, length;
@@ -96,7 +96,7 @@ static int word_of(hearing *h, const front *f, double loudness)
 }
 
 /* Keeps the word, whose levels and states are computed in the blocks that follow. */
-static void begin_word(hearing *h, const front *f, int rows)
+static void begin_word(sound_state *h, const front *f, int rows)
 {
   const double samples = (double)f->frame * f->down / f->up;
   int row, c;
@@ -118,7 +118,7 @@ static void begin_word(hearing *h, const front *f, int rows)
 
 #endif
 /* Takes at most 128 samples. Gives 0 if nothing happened, else a class and 1, or why a detector alarms. */
-__attribute__((export_name("model_hear"))) int model_hear(hearing *h, const front *f, const float *samples, int count)
+__attribute__((export_name("model_process"))) int model_process(sound_state *h, const front *f, const float *samples, int count)
 {
   const int made = resample(h, f, samples, count);
   int from = 0;

@@ -164,8 +164,8 @@ __attribute__((export_name("model_feedback"))) int model_feedback(double *state,
 __attribute__((export_name("model_begin"))) void model_begin(double *state);
 #include "detector.c"
 
-/* The state and the result lie behind a hearing. */
-void sound_frame(hearing *h, const front *f)
+/* The state and the result lie behind a sound_state. */
+void sound_frame(sound_state *h, const front *f)
 {
   double *state = FRAMES(h, f), *out = state + f->bytes / 8;
   to_levels(f, ENVELOPES(h, f), f->scale[1]);
@@ -323,7 +323,7 @@ __attribute__((export_name("model_classify"))) int model_of_classify(char *at, c
 
 /* ---- a word that is classified step by step: behind its shares each pass of each view has what a call works in ---- */
 
-static model_work pass_of(hearing *h, const front *f, int view_number, int pass)
+static model_work pass_of(sound_state *h, const front *f, int view_number, int pass)
 {
   char *first = CLASSIFYING(h, f) + 8 * CLASSES;
   const model_work shared = opened(first);
@@ -333,7 +333,7 @@ static model_work pass_of(hearing *h, const front *f, int view_number, int pass)
   return w;
 }
 
-static void step_word(hearing *h, const front *f)
+static void step_word(sound_state *h, const front *f)
 {
   int k, pass;
   for (k = 0; k < MEMBERS * VIEWS; k++)
@@ -345,7 +345,7 @@ static void step_word(hearing *h, const front *f)
   h->steps++;
 }
 
-static int end_word(hearing *h, const front *f)
+static int end_word(sound_state *h, const front *f)
 {
   double total[CLASSES];
   int votes[CLASSES];
@@ -368,7 +368,7 @@ static int end_word(hearing *h, const front *f)
   return decide(total, votes, (double *)CLASSIFYING(h, f));
 }
 
-void sound_rows(hearing *h, const front *f, int most)
+void sound_rows(sound_state *h, const front *f, int most)
 {
   int left;
   if (h->levels < h->rows) {

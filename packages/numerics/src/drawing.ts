@@ -89,7 +89,7 @@ export function drawPositions(positions: RandomStream, rows: PositionRows): Draw
   const { first, count, density, candidates, base = 0, withoutOwn = false } = rows;
   if (density >= 1) return everyColumn(rows);
   const rowOffsets = new Uint32Array(count + 1);
-  // 0 for a chance below 2^-54, of which 1 - density leaves nothing.
+  // 0 for a chance below 2^-54: 1 - density is then 1.
   const logMiss = portableLog(1 - density);
   if (!(logMiss < 0) || candidates <= 0) return { rowOffsets, columns: new Uint32Array(0) };
   const mean = density * candidates;

@@ -184,8 +184,8 @@ export interface AnomaliesTask extends Omit<AnomalySettings, "columns" | "seed">
 }
 
 /**
- * First and last row, or time stamp, of an anomaly; or one of it, which stands for the `mergeRows`
- * rows from it on.
+ * First and last row, or time stamp, of an anomaly. A single row or stamp begins one of `mergeRows`
+ * rows.
  */
 export type AnomalyLabel = string | number | readonly [from: string | number, to: string | number];
 

@@ -1,7 +1,7 @@
 // What goes with the `model` of an experiment, and what it would ignore silently.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { isComposite } from "../../reservoir/composite/config.js";
 import type { MemberName } from "../../model/forecaster/options.js";
+import { isComposite } from "../../reservoir/composite/config.js";
 import { isSpiking } from "../../reservoir/index.js";
 import { isRegistered } from "../../reservoir/registered/model.js";
 import type { OpenExperiment } from "./description.js";

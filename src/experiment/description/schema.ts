@@ -222,7 +222,7 @@ export const taskSchemas = {
           end: optional(column, "The column of last ones; left out, end, if there is such a column."),
         }),
       ),
-      "First and last row, or time stamp, of each anomaly that is known, or one of it, which stands for the mergeRows rows from it on; they score incidents, and choose nothing.",
+      "First and last row, or time stamp, of each anomaly that is known; a single one begins an anomaly of mergeRows rows. They score incidents, and choose nothing.",
     ),
   }),
 };

@@ -6,15 +6,15 @@ import type { EngineChoiceOptions } from "../tasks/trial.js";
 
 export const aheadTable = {
   ...selectionTable,
-  /** A CSV or Parquet file with the rows up to now. Left out, the model goes on from where it was saved. */
-  data: optional(text("the path of a CSV or Parquet file"), "The rows up to now; left out, the model goes on from where it was saved."),
+  /** A CSV or Parquet file with the rows up to now. Left out, the model continues from where it was saved. */
+  data: optional(text("the path of a CSV or Parquet file"), "The rows up to now; left out, the model continues from where it was saved."),
   /**
    * Rows to forecast. Left out: as many as known rows are given beyond the last measured one, else
    * the horizon that the model was fitted with.
    */
   steps: optional(count(1, 1_000_000), "Rows to forecast; left out, as many as known rows are given, or the model's horizon."),
   /**
-   * A CSV or Parquet file with what is known of the rows to come. Left out, they stand in `data` itself, below
+   * A CSV or Parquet file with what is known of the rows to come. Left out, they are in `data` itself, below
    * the last measured row, with empty cells for what is not known.
    */
   inputs: optional(

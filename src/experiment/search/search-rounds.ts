@@ -1,5 +1,5 @@
 // How a search gets from one trial to the next: so many at once, halved stage by stage; or one
-// trial as soon as the oldest in work is told. Either way what is told when depends on nothing that
+// trial as soon as the oldest in work ends. Either way the order of results depends on nothing that
 // takes time, so that a search over threads gives the same trials each time.
 import type { AskedTrial, Study } from "@spillway/search";
 import { HalvingStages, type Outcome, outcomeOf, type StagedTrial } from "./search-halving.js";

@@ -4,8 +4,8 @@
 import { Matrix } from "@spillway/numerics";
 import type { ScoredForecast } from "../../metrics/index.js";
 import { beside } from "../../model/forecaster/data.js";
-import { type CalendarFeature, calendarInputs } from "../../series/calendar.js";
 import { classicalOf, mostClassicalRows } from "../../series/baselines.js";
+import { type CalendarFeature, calendarInputs } from "../../series/calendar.js";
 import {
   type AutoregressionBaseline,
   continueSmoothing,

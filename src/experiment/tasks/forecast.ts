@@ -9,8 +9,8 @@ import { boundsOf } from "../../model/forecaster/bounds.js";
 import {
   FieldForecaster,
   type FieldOptions,
-  Forecaster,
   type ForecastBand,
+  Forecaster,
   type ForecasterData,
   type ForecasterSequences,
   type ForecastModel,

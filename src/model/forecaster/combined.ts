@@ -118,15 +118,23 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     return this.#loop.rows;
   }
 
-  /** @throws ArgumentError for several series, or for rows too few for any member */
+  /**
+   * A combination of one series; the loop alone of several. @throws ArgumentError for rows too few
+   * for any member
+   */
   async fit(rows: FitRows, previous: readonly CombinedMember[], work: WorkOptions): Promise<Trained<CombinedMember>> {
-    const names = memberNames.filter((name) => (this.settings.members as readonly MemberName[]).includes(name));
-    const isOne = rows.data.length === 1;
-    if (!isOne && !this.#isDefault) throw severalSeries(names, rows.data.length);
-    for (const { series } of checkAllSeries(rows.data)) checkHorizon(this.settings.horizon!, series.rows);
+    this.#check(rows);
     await disposeAllAsync(previous.flatMap(({ computers }) => computers));
-    if (!isOne) return this.#loop.fit(rows, [], work);
-    return this.#combineOrGiveBack(names, rows, work, {});
+    return rows.data.length > 1 ? this.#loop.fit(rows, [], work) : this.#combineOrGiveBack(this.#names, rows, work, {});
+  }
+
+  /** @throws ArgumentError for rows that are no series, or a horizon that is too long for them */
+  #check({ data }: FitRows): void {
+    for (const { series } of checkAllSeries(data)) checkHorizon(this.settings.horizon!, series.rows);
+  }
+
+  get #names(): readonly MemberName[] {
+    return memberNames.filter((name) => (this.settings.members as readonly MemberName[]).includes(name));
   }
 
   /** If named: each series by itself, without the loop, and beside a readout that all train. */
@@ -136,8 +144,8 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
   }
 
   async #fitSeveral(all: readonly FitRows[], work: WorkOptions): Promise<readonly Trained<CombinedMember>[]> {
-    for (const { data } of all) checkAllSeries(data);
-    const names = this.#namesOfSeveral();
+    for (const rows of all) this.#check(rows);
+    const names = this.#namesOfSeveral;
     const isPooled = names.includes("pooled");
     const members: Trained<CombinedMember>[] = [];
     const computers: ReservoirComputer[] = [];
@@ -147,7 +155,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
       if (shared) computers.push(shared);
       const pooled = isPooled ? await this.#pool(all, computers, signal) : undefined;
       for (const [s, rows] of all.entries()) {
-        const tried = pooled && ((one: Validation) => pooled.tried(s, one));
+        const tried = pooled && (async (one: Validation) => pooled(s, one));
         members.push(await this.#combineOrGiveBack(names, rows, { signal }, { shared, pooled: tried }));
         onProgress?.(s + 1, all.length);
       }
@@ -159,15 +167,16 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
   }
 
   async #fitFurther(rows: FitRows, like: Trained<CombinedMember>, { signal }: WorkOptions): Promise<Trained<CombinedMember>> {
+    this.#check(rows);
     const pool = like.members.find((member) => member instanceof PooledMember);
     const shared = like.members.find((member) => member instanceof DirectMember)?.computers[0];
     const pooled = pool && ((one: Validation) => this.#triedPooled(pool, one, signal));
-    return this.#combineOrGiveBack(this.#namesOfSeveral(), rows, { signal }, { shared, pooled });
+    return this.#combineOrGiveBack(this.#namesOfSeveral, rows, { signal }, { shared, pooled });
   }
 
-  /** @throws ArgumentError for the loop alone */
-  #namesOfSeveral(): readonly MemberName[] {
-    return memberNames.filter((name) => name !== "loop" && (this.settings.members as readonly MemberName[]).includes(name));
+  /** The loop takes no part. */
+  get #namesOfSeveral(): readonly MemberName[] {
+    return this.#names.filter((name) => name !== "loop");
   }
 
   /** The readout that all series train; undefined if they have too few windows. */
@@ -188,36 +197,16 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     const chosen = await choosePooled(computer, series, how, signal);
     if (!chosen) return undefined;
     const readout = await trainPooled(computer, series, how, chosen.share, signal);
-    return {
-      tried: async (s: number, { data, known, bounds }: Validation): Promise<Tried> => ({
-        name: "pooled",
-        forecasts: chosen.forecasts[s]!,
-        async train() {
-          const member = new PooledMember(computer, { shape, season, readout, columns: data.series.cols, known, bounds });
-          member.start({ series: data.held ?? data.series });
-          return { members: [member], groups: [0] };
-        },
-        dispose: holdsNothing,
-      }),
-    };
+    return (s: number, one: Validation) => triedPooled(computer, { shape, season, readout }, chosen.forecasts[s]!, one);
   }
 
   /** The pooled member of other series for a new one. */
-  async #triedPooled(pool: PooledMember, one: Validation, signal: AbortSignal | undefined): Promise<Tried> {
-    const { data, filled, origins, known, bounds } = one;
-    const { shape, season, readout } = pool.parts;
+  async #triedPooled({ computers: [computer], parts }: PooledMember, one: Validation, signal: AbortSignal | undefined): Promise<Tried> {
+    const { data, filled, origins } = one;
+    const { shape, season, readout } = parts;
     const series = data.held ?? data.series;
-    const [forecasts] = await forecastsOf(pool.computers[0], [readout], { series, filled, origins }, { shape, season }, signal);
-    return {
-      name: "pooled",
-      forecasts: forecasts!,
-      async train() {
-        const member = new PooledMember(pool.computers[0], { ...pool.parts, columns: series.cols, known, bounds });
-        member.start({ series });
-        return { members: [member], groups: [0] };
-      },
-      dispose: holdsNothing,
-    };
+    const [forecasts] = await forecastsOf(computer, [readout], { series, filled, origins }, { shape, season }, signal);
+    return triedPooled(computer, { shape, season, readout }, forecasts!, one);
   }
 
   #computerOf(described: ReservoirOptions): Promise<ReservoirComputer> {
@@ -472,6 +461,25 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
 
 const holdsNothing = (): Promise<void> => Promise.resolve();
 
+/** The pooled member of one series, whose readout is trained already. */
+function triedPooled(
+  computer: AnyReservoirComputer,
+  parts: Pick<PooledMember["parts"], "shape" | "season" | "readout">,
+  forecasts: Matrix<Float64Array>,
+  { data, known, bounds }: Validation,
+): Tried {
+  return {
+    name: "pooled",
+    forecasts,
+    async train() {
+      const member = new PooledMember(computer, { ...parts, columns: data.series.cols, known, bounds });
+      member.start({ series: data.held ?? data.series });
+      return { members: [member], groups: [0] };
+    },
+    dispose: holdsNothing,
+  };
+}
+
 /** Levels, differences, with a season also lags of it and seasonal differences. */
 function loopCandidates(season: number): CandidateOptions[] {
   const differences = (rows: number): CandidateOptions => ({ lags: 0, transforms: [{ difference: rows }] });
@@ -548,13 +556,6 @@ function checkHorizon(horizon: number, rows: number): void {
   const most = Math.max(mostSteps, rows);
   if (horizon > most)
     throw new ArgumentError("horizon", horizon, `at most ${most} for a series of ${rows} rows; take fewer steps, or more rows`);
-}
-
-function severalSeries(names: readonly MemberName[], count: number): ArgumentError {
-  return ArgumentError.because(
-    `members is ${names.join(", ")} and there are ${count} series: a combination is weighed by one; take members: ["loop"]`,
-    { field: "members" },
-  );
 }
 
 function tooFewRows(names: readonly MemberName[], { data }: Validation): ArgumentError {

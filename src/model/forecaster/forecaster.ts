@@ -47,8 +47,8 @@ import { agreed, askMembers } from "./ensemble.js";
 import { exponentsOf } from "./exponents.js";
 import { putBounds, putChoice, putLast } from "./file.js";
 import { Forecast } from "./forecast.js";
-import type { ForecasterKind, MemberOf, Opened } from "./kind.js";
 import { appended, asTraining, type KeptRows, keptRows, putKept } from "./kept-rows.js";
+import type { ForecasterKind, MemberOf, Opened } from "./kind.js";
 import { checkFilled, fillPredicted, type LastRows, maskAhead } from "./missing.js";
 import {
   type Drive,
@@ -71,9 +71,9 @@ import {
   predictTable,
   type ScoreOptions,
   scoreTable,
+  type TimesOption,
   type UpdateOptions,
   updateTable,
-  type TimesOption,
 } from "./options.js";
 import { outsideOf } from "./outside.js";
 import {
@@ -99,8 +99,8 @@ export interface ForecasterState<State = unknown> {
   readonly last?: LastRows | undefined;
 }
 
-/** One of several series that a forecaster was trained on. */
-interface SeriesPlace<Model extends ForecastModel> {
+/** A series that a forecaster was trained on, and the position in it. */
+interface TrainedSeries<Model extends ForecastModel> {
   readonly trained: Trained<MemberOf<Model>>;
   readonly clock: Clock;
   readonly last: LastRows;
@@ -169,7 +169,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   /** The rows that it was trained on, of a combination. */
   #kept: KeptRows | undefined;
   /** Of several series each by its key; the fields above are those of the last. */
-  #series: ReadonlyMap<string, SeriesPlace<Model>> | undefined;
+  #series: ReadonlyMap<string, TrainedSeries<Model>> | undefined;
 
   /** @internal */
   constructor(model: Model, opened?: Omit<Opened<Model>, "model">) {
@@ -224,7 +224,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
     return this.#turns.take(async () => {
       resolve(workTable, work);
-      await this.#train(data, this.#trained?.members ?? [], work);
+      await this.#train(data, this.#members, work);
       return this;
     });
   }
@@ -232,58 +232,57 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   async #train(data: ForecasterData | ForecasterSequences, previous: readonly MemberOf<Model>[], work: WorkOptions): Promise<void> {
     const all = seriesByKey(data);
     if (all && all.size > 1 && this.#model.several) return this.#trainSeveral(all, previous, work);
-    const { checked, ...rows } = trainingRows(data, this.#rows);
-    checkTargets(this.settings.targets, checked[0]!);
-    const clock = new Clock(this.settings.calendar);
-    const timed = clock.train(checked);
-    const trained = await this.#model.fit({ ...rows, data: timed, calendarColumns: clock.columns }, previous, work);
-    const { choice } = trained;
-    if (this.settings.calendar === "choose" && choice && !isCalendarKept(choice)) clock.leaveCalendar();
-    this.#trained = trained as Trained<MemberOf<Model>>;
-    this.#clock = clock;
-    this.#last = rows.last;
+    const { rows, times, ...at } = this.#read(data);
+    const trained = await this.#model.fit(rows, previous, work);
+    this.#moveTo(this.#trainedSeries(trained as Trained<MemberOf<Model>>, at));
     this.#missingCounts = rows.missingCounts;
-    this.#kept = choice?.members && keptRows(data, (checked[0] as Partial<CheckedSeries>).times);
+    this.#kept = trained.choice?.members && keptRows(data, times);
     this.#series = undefined;
   }
 
   async #trainSeveral(all: ReadonlyMap<string, ForecasterData>, previous: readonly MemberOf<Model>[], work: WorkOptions): Promise<void> {
     const read = [...all].map(([key, data]) => {
       try {
-        return this.#readOne(data);
+        return this.#read(data);
       } catch (error) {
         throw error instanceof ArgumentError ? error.under(`sequences[${JSON.stringify(key)}]`) : error;
       }
     });
-    checkAlike(read.map(({ rows }) => rows.data[0]!));
-    const trained = await this.#model.several!.fit(
-      read.map(({ rows }) => rows),
-      work,
-    );
-    const old = [...(this.#series?.values() ?? [])].flatMap((place) => place.trained.members);
-    const places = read.map(({ clock, last }, s) => this.#placeOf(trained[s] as Trained<MemberOf<Model>>, clock, last));
-    const end = places.at(-1)!;
-    this.#series = new Map([...all.keys()].map((key, s) => [key, places[s]!]));
-    this.#trained = end.trained;
-    this.#clock = end.clock;
-    this.#last = end.last;
+    const rows = read.map((one) => one.rows);
+    checkAlike(rows.map(({ data }) => data[0]!));
+    const trained = await this.#model.several!.fit(rows, work);
+    const each = read.map((one, s) => this.#trainedSeries(trained[s] as Trained<MemberOf<Model>>, one));
+    this.#series = new Map([...all.keys()].map((key, s) => [key, each[s]!]));
+    this.#moveTo(each.at(-1)!);
     this.#kept = undefined;
-    this.#missingCounts = read[0]!.rows.missingCounts.map((_, c) => read.reduce((sum, { rows }) => sum + rows.missingCounts[c]!, 0));
-    await disposeAllAsync(new Set([...previous, ...old].flatMap(({ computers }) => computers)));
+    this.#missingCounts = rows[0]!.missingCounts.map((_, c) => rows.reduce((sum, { missingCounts }) => sum + missingCounts[c]!, 0));
+    await disposeComputers(previous);
   }
 
-  /** The rows of one of several series. */
-  #readOne(data: ForecasterData) {
-    const { checked, ...rows } = trainingRows(data, this.#rows);
+  /** The rows to train on, with their calendar, and where they end. */
+  #read(data: ForecasterData | ForecasterSequences) {
+    const { checked, last, ...rows } = trainingRows(data, this.#rows);
     checkTargets(this.settings.targets, checked[0]!);
     const clock = new Clock(this.settings.calendar);
     const timed = clock.train(checked);
-    return { clock, last: rows.last, rows: { ...rows, data: timed, calendarColumns: clock.columns } };
+    const { times } = checked[0] as Partial<CheckedSeries>;
+    return { clock, last, times, rows: { ...rows, last, data: timed, calendarColumns: clock.columns } };
   }
 
-  #placeOf(trained: Trained<MemberOf<Model>>, clock: Clock, last: LastRows): SeriesPlace<Model> {
+  #trainedSeries(trained: Trained<MemberOf<Model>>, { clock, last }: Pick<TrainedSeries<Model>, "clock" | "last">): TrainedSeries<Model> {
     if (this.settings.calendar === "choose" && trained.choice && !isCalendarKept(trained.choice)) clock.leaveCalendar();
     return { trained, clock, last };
+  }
+
+  #moveTo({ trained, clock, last }: TrainedSeries<Model>): void {
+    this.#trained = trained;
+    this.#clock = clock;
+    this.#last = last;
+  }
+
+  /** The members of all series. */
+  get #members(): readonly MemberOf<Model>[] {
+    return [...(this.#series?.values() ?? []), { trained: this.#trained }].flatMap(({ trained }) => trained?.members ?? []);
   }
 
   /** Work at one of several series, or at a new one; of one series alone as it is. */
@@ -298,30 +297,27 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     }
     const keys = [...series.keys()];
     const known = `${keys.slice(0, 5).map(quoted).join(", ")}${keys.length > 5 ? ` and ${keys.length - 5} more` : ""}`;
-    const place = key === undefined ? undefined : series.get(key);
-    if (key !== undefined && !place)
+    const found = key === undefined ? undefined : series.get(key);
+    if (key !== undefined && !found)
       throw new ArgumentError("key", key, `one of ${known}${suggestion(key, keys)}; the rows of a new series are warmup, without a key`);
-    if (!place && warmup === undefined)
+    if (!found && warmup === undefined)
       throw ArgumentError.because(`key is missing; say which of ${known}, or give the rows of a new series as warmup`, { field: "key" });
-    const at = place ?? (await this.#further(warmup as ForecasterData, signal));
-    const before = [this.#trained, this.#clock, this.#last] as const;
-    [this.#trained, this.#clock, this.#last] = [at.trained, at.clock, at.last];
+    const at = found ?? (await this.#further(warmup as ForecasterData, signal));
+    const before = { trained: this.#fitted(), clock: this.#clock, last: this.#last };
+    this.#moveTo(at);
     try {
-      return await work(place && warmup);
+      return await work(found && warmup);
     } finally {
-      [this.#trained, this.#clock, this.#last] = before;
-      if (!place) {
-        const own = new Set(this.#fitted().members.flatMap(({ computers }) => computers));
-        await disposeAllAsync(at.trained.members.flatMap(({ computers }) => computers).filter((computer) => !own.has(computer)));
-      }
+      this.#moveTo(before);
+      if (!found) await disposeComputers(at.trained.members, this.#members);
     }
   }
 
   /** A series that is new: its members are fitted and weighed by its rows. */
-  async #further(data: ForecasterData, signal: AbortSignal | undefined): Promise<SeriesPlace<Model>> {
-    const { clock, last, rows } = this.#readOne(data);
+  async #further(data: ForecasterData, signal: AbortSignal | undefined): Promise<TrainedSeries<Model>> {
+    const { rows, ...at } = this.#read(data);
     const trained = await this.#model.several!.further(rows, this.#fitted(), { signal });
-    return this.#placeOf(trained as Trained<MemberOf<Model>>, clock, last);
+    return this.#trainedSeries(trained as Trained<MemberOf<Model>>, at);
   }
 
   /** The keys of several series that it was trained on; empty of one. */
@@ -331,16 +327,17 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
 
   /** What was chosen for one of several series. @throws ArgumentError for another key */
   choiceOf(key: string): ForecasterChoice | undefined {
-    const place = this.#series?.get(key);
-    if (!place) throw new ArgumentError("key", key, "one of `keys`");
-    return place.trained.choice;
+    const found = this.#series?.get(key);
+    if (!found) throw new ArgumentError("key", key, "one of `keys`");
+    return found.trained.choice;
   }
 
   /**
    * Takes in rows that follow those it was trained on, and leaves the position at their end. The
    * model is then that of a `fit` of all rows, to the bit: weights, choices, readouts, file and
-   * forecasts; it trains again. With `weights: "keep"` it goes on from its position over the rows
-   * as it is, which is no such fit; a later update trains on these rows too. Without `times`, stamps count on. If it fails, it is as it was.
+   * forecasts; it trains again. With `weights: "keep"` it moves on over the rows and keeps its
+   * weights; a later update trains on these rows too. Without `times`, stamps count on. If it
+   * fails, it is as it was.
    * @throws ArgumentError for rows that do not follow, or for a model that keeps no rows;
    * NotFittedError
    */
@@ -363,7 +360,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
           { field: "weights" },
         );
       await this.#train(asTraining(this.#joined(kept, rows)), [], work);
-      await disposeAllAsync(members.flatMap(({ computers }) => computers));
+      await disposeComputers(members);
       return this;
     });
   }
@@ -703,8 +700,8 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   async toBytes(): Promise<Uint8Array> {
     return this.#turns.take(async () => {
       const { kind } = this.#model;
-      const place = { trained: this.#fitted(), clock: this.#clock, last: this.#last };
-      const content = this.#series ? emptyContent() : this.#contentOf(place);
+      const one = { trained: this.#fitted(), clock: this.#clock, last: this.#last };
+      const content = this.#series ? emptyContent() : this.#contentOf(one);
       if (this.#series) putSeries(content, new Map([...this.#series].map(([key, one]) => [key, this.#contentOf(one)])));
       else putKept(content, this.#kept);
       content.metadata[kind] = stableJson(this.settings);
@@ -712,7 +709,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     });
   }
 
-  #contentOf({ trained, clock, last }: SeriesPlace<Model>): MutableContent {
+  #contentOf({ trained, clock, last }: TrainedSeries<Model>): MutableContent {
     const content = emptyContent();
     this.#model.encode(content, trained);
     putChoice(content, trained.choice);
@@ -729,8 +726,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
 
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
-    const places = [...(this.#series?.values() ?? []), { trained: this.#trained }];
-    await disposeAllAsync(new Set(places.flatMap(({ trained }) => trained?.members.flatMap(({ computers }) => computers) ?? [])));
+    await disposeComputers(this.#members);
   }
 
   /** Lets `await using` dispose of it. */
@@ -787,6 +783,13 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
       throw error;
     }
   }
+}
+
+/** Disposes the reservoirs of members, each once, but not those that `kept` have too. */
+async function disposeComputers(members: readonly ForecastMember[], kept: readonly ForecastMember[] = []): Promise<void> {
+  const others = new Set(kept.flatMap(({ computers }) => computers));
+  const own = new Set(members.flatMap(({ computers }) => computers));
+  await disposeAllAsync([...own].filter((computer) => !others.has(computer)));
 }
 
 /** Whether what was chosen takes the calendar. */

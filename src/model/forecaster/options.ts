@@ -67,7 +67,7 @@ export interface ForecasterSettings {
    * `readout`, `transforms`, `standardise`, `hold`, `washout`, `matrices`, `model`, a kind of
    * reservoir or its feedback) or with several series; without a horizon 1. Several series
    * (`sequences`) with names are each weighed by itself, without the loop; "pooled" is a readout of
-   * the windows of all of them, of whichever time.
+   * the windows of all of them, whatever their times.
    */
   readonly members?: number | readonly Seed[] | readonly MemberName[] | undefined;
   /**
@@ -329,7 +329,7 @@ export interface UpdateOptions extends WorkOptions {
   /**
    * "fit" (default): the model is what `fit` of all rows gives, to the bit. It trains again, which
    * takes as long as `fit`, and only a combination of members keeps its rows for it. "keep": the
-   * model goes on over the rows as it is; choices, weights and readouts are not made again.
+   * model moves on over the rows; choices, weights and readouts stay as they are.
    */
   readonly weights?: "fit" | "keep" | undefined;
 }

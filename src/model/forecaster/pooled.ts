@@ -158,7 +158,7 @@ export interface PooledSeries {
   readonly series: Matrix;
   /** 1 where a value was filled and not measured: it is no target. */
   readonly filled: Matrix | undefined;
-  /** The rows that forecasts start from, the first of which ends what trains for them. */
+  /** The rows that forecasts start from; the rows before the first of them train for them. */
   readonly origins: readonly number[];
 }
 

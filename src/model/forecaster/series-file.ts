@@ -1,6 +1,6 @@
 // Several series in one model file: the content of each under a prefix of its own. Tensors that they
 // share, such as those of a pooled reservoir, are written once.
-import { list, object, text, given, record } from "@spillway/core/options.js";
+import { given, list, object, record, text } from "@spillway/core/options.js";
 import type { SafetensorsTensor } from "@spillway/io/safetensors-types.js";
 import type { ModelFile } from "../model-file.js";
 import type { MutableContent } from "../mutable-content.js";
@@ -44,20 +44,20 @@ export function splitSeries(file: ModelFile, source: string): ReadonlyMap<string
   const reader = new TensorReader(file, source);
   const { keys, same } = reader.check("series", () => note.read(reader.json("series"), "series"));
   const parts = keys.map(() => ({ tensors: {} as Record<string, SafetensorsTensor>, metadata: {} as Record<string, string> }));
-  const place = (full: string) => {
+  const partOf = (full: string) => {
     const [, s, name] = /^series\.(\d{1,9})\.(.+)$/s.exec(full) ?? [];
     const part = s === undefined ? undefined : parts[Number(s)];
     return part && { part, name: name! };
   };
   const put = (full: string, tensor: SafetensorsTensor | undefined) => {
-    const found = place(full);
+    const found = partOf(full);
     if (!found || !tensor) throw reader.error(`it holds a tensor "${full}" of no series`);
     found.part.tensors[found.name] = tensor;
   };
   for (const [full, tensor] of Object.entries(file.tensors)) put(full, tensor);
   for (const [full, earlier] of Object.entries(same)) put(full, Object.hasOwn(file.tensors, earlier) ? file.tensors[earlier] : undefined);
   for (const [full, said] of Object.entries(file.metadata)) {
-    const found = place(full);
+    const found = partOf(full);
     if (found) found.part.metadata[found.name] = said;
   }
   const { forecaster } = file.metadata;

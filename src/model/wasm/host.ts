@@ -14,8 +14,8 @@ export async function load(source) {
 
 function open({ exports: wasm }, about) {
   const behind = (at, bytes) => (at + bytes + 15) & -16;
-  const ear = behind(about.free, about.bytes); // what is kept between blocks of sound
-  const block = behind(ear, about.sound?.bytes ?? 0), rows = behind(block, about.sound ? 512 : 0); // rows that go in and out
+  const sound = behind(about.free, about.bytes); // what is kept between blocks of sound
+  const block = behind(sound, about.sound?.bytes ?? 0), rows = behind(block, about.sound ? 512 : 0); // rows that go in and out
   const numbers = (at, count) => {
     const short = at + 8 * count - wasm.memory.buffer.byteLength;
     if (short > 2 ** 32) throw new RangeError(\`\${count} numbers are more than a memory holds\`);
@@ -28,20 +28,20 @@ function open({ exports: wasm }, about) {
     return at + 8 * count;
   };
   let samples;
-  const hear = (heard) => (given) => { // gives what was heard, if anything; else it allocates nothing
+  const process = (resultOf) => (given) => { // gives what was found, if anything; else it allocates nothing
     if (given.length > 128) throw new RangeError(\`a block has \${given.length} samples; it takes at most 128\`);
     if (!samples?.length) samples = new Float32Array(wasm.memory.buffer, block, 128);
     samples.set(given);
-    const said = wasm.model_hear(ear, about.sound.front, block, given.length);
+    const said = wasm.model_process(sound, about.sound.front, block, given.length);
     if (said === 0) return undefined;
-    const [first, last, score] = numbers(ear, 3);
-    return { ...heard(said, score), first, last };
+    const [first, last, score] = numbers(sound, 3);
+    return { ...resultOf(said, score), first, last };
   };
   if (about.sound) {
     numbers(rows, 0);
-    new Uint8Array(wasm.memory.buffer, ear, rows - ear).fill(0);
+    new Uint8Array(wasm.memory.buffer, sound, rows - sound).fill(0);
   }
-  return { classifier, detector, forecaster }[about.kind](wasm, about, rows, numbers, put, about.sound && { at: ear + about.sound.model, hear });
+  return { classifier, detector, forecaster }[about.kind](wasm, about, rows, numbers, put, about.sound && { at: sound + about.sound.model, process });
 }
 
 function detector(wasm, about, rows, numbers, put, sound) {
@@ -55,7 +55,7 @@ function detector(wasm, about, rows, numbers, put, sound) {
   if (sound) wasm.model_begin(sound.at);
   const alarm = (said, score) => ({ alarm: causes[said], score });
   return {
-    about, begin, ...(sound && { hear: sound.hear(alarm) }),
+    about, begin, ...(sound && { process: sound.process(alarm) }),
     get state() { return state().slice(); },
     set state(given) {
       if (given.length !== kept) throw new RangeError(\`a state has \${kept} bytes, and this one \${given.length}\`);
@@ -80,7 +80,7 @@ function detector(wasm, about, rows, numbers, put, sound) {
 function classifier(wasm, about, rows, numbers, put, sound) {
   const { free, channels, classes } = about;
   const word = (said) => ({ label: classes[said - 1], shares: [...numbers(sound.at, classes.length)] });
-  return { about, ...(sound && { hear: sound.hear(word) }), classify(sequence) { // one array of channels a row; undefined if the washout takes all
+  return { about, ...(sound && { process: sound.process(word) }), classify(sequence) { // one array of channels a row; undefined if the washout takes all
     const shares = rows, from = rows + 8 * classes.length;
     numbers(from, sequence.length * channels);
     sequence.forEach((row, t) => put(from + 8 * channels * t, row, channels));
@@ -145,18 +145,18 @@ function forecaster(wasm, about, rows, numbers, put) {
 export const workletProgram = (
   module: Uint8Array,
   about: object,
-): string => `// A model that hears, for an AudioWorklet; written by Spillway.
+): string => `// A model of live sound, for an AudioWorklet; written by Spillway.
 const about = ${JSON.stringify(about)};
 
-// Gives a node to connect a source to, such as a microphone's, and calls \`heard\` with { label, shares, first, last } of each word, or
+// Gives a node to connect a source to, such as a microphone's, and calls \`found\` with { label, shares, first, last } of each word, or
 // { alarm, score, first, last } of each alarm; first and last are in samples since the node was made.
-export async function listen(context, heard) {
+export async function listen(context, found) {
   const { inputRate } = about.sound;
   if (context.sampleRate !== inputRate) throw new RangeError(\`the context has \${context.sampleRate} samples a second; the model takes \${inputRate}\`);
   await context.audioWorklet.addModule(import.meta.url);
   const mono = { channelCount: 1, channelCountMode: "explicit" };
   const node = new AudioWorkletNode(context, about.name, { numberOfInputs: 1, numberOfOutputs: 1, outputChannelCount: [1], ...mono });
-  node.port.onmessage = ({ data }) => heard(data);
+  node.port.onmessage = ({ data }) => found(data);
   node.connect(context.destination); // its output is silence; a node that leads nowhere may not run
   return node;
 }
@@ -167,8 +167,8 @@ if (globalThis.registerProcessor) {
     model = open(new WebAssembly.Instance(module), about);
     silence = new Float32Array(128);
     process(inputs) {
-      const heard = this.model.hear(inputs[0].length > 0 ? inputs[0][0] : this.silence);
-      if (heard) this.port.postMessage(heard);
+      const found = this.model.process(inputs[0].length > 0 ? inputs[0][0] : this.silence);
+      if (found) this.port.postMessage(found);
       return true;
     }
   });

@@ -28,7 +28,7 @@ export interface WasmExportOptions {
   /** The files' name; default "model". */
   readonly name?: string | undefined;
   /**
-   * What a classifier or detector hears: the host then has `hear(samples)`, and NAME.worklet.js is
+   * The sound that a classifier or detector takes: the host then has `process(samples)`, and NAME.worklet.js is
    * written, one file for a browser's `AudioWorklet`. A forecaster is refused.
    */
   readonly sound?: SoundOptions | undefined;
@@ -37,7 +37,7 @@ export interface WasmExportOptions {
 /** The options of `saveWasm`. */
 export const wasmTable = {
   name: option(text(), "model", "The files' name."),
-  sound: optional(object(soundTable), "What a classifier or detector hears, in an AudioWorklet too."),
+  sound: optional(object(soundTable), "The sound that a classifier or detector takes, in an AudioWorklet too."),
 } satisfies TableOf<WasmExportOptions>;
 
 /**
@@ -46,10 +46,10 @@ export const wasmTable = {
  *
  * The host exports `load(source)`: of a forecaster it gives `predict`, `observe`, `teach`,
  * `calendar`, `forecast`, `begin`, `reset` and `state`, of a classifier `classify`, of a detector
- * `update`, `feedback`, `begin` and `state`. With `sound` the last two also have `hear(samples)`,
+ * `update`, `feedback`, `begin` and `state`. With `sound` the last two also have `process(samples)`,
  * which takes a block of at most 128 samples and gives the word or alarm that it ended, if any.
- * NAME.worklet.js exports `listen(context, heard)`, which gives an `AudioWorkletNode` to connect a
- * microphone to and calls `heard` with each.
+ * NAME.worklet.js exports `listen(context, found)`, which gives an `AudioWorkletNode` to connect a
+ * microphone to and calls `found` with each.
  * @throws NotFittedError; ArgumentError for a model of another kind, or what C does not hold
  * (`toC`)
  */
@@ -69,7 +69,7 @@ async function moduleOf(model: ExportedModel, sound: ResolvedSound | undefined):
       version,
       sound,
     });
-  if (sound) throw ArgumentError.because("a forecaster hears nothing: sound is for classifiers and detectors", { field: "sound" });
+  if (sound) throw ArgumentError.because("a forecaster takes no sound: it is for classifiers and detectors", { field: "sound" });
   const parts = await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster");
   return forecasterModule(parts, { version, calendar: model.calendar });
 }

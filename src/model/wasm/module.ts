@@ -165,9 +165,9 @@ export function classifierModule(
   const locals = numbers["WIDTH"]! + 4 * channels + 4 * classes.length + 2 * numbers["MOST_INPUTS"]!;
   const about = { kind: "classifier", channels, classes } as const;
   const passes = 2 * numbers["MEMBERS"]! * numbers["VIEWS"]!;
-  const heard = { words: true, columns: channels, each: end, all: 8 * classes.length + passes * end };
-  const front = note.sound && addFront(note.sound, heard, program.constants);
-  const calls: Memory["calls"] = { classify: true, ...(front && { hear: true }) };
+  const work = { words: true, columns: channels, each: end, all: 8 * classes.length + passes * end };
+  const front = note.sound && addFront(note.sound, work, program.constants);
+  const calls: Memory["calls"] = { classify: true, ...(front && { process: true }) };
   return moduleOf(program, { numbers: classifierNumbers, offsets, bytes: end, locals, calls, front }, about);
 }
 
@@ -191,9 +191,9 @@ export function detectorFile(settings: AnomalySettings, state: Float64Array, sou
   const program = detectorProgram(settings, state);
   const { columns } = settings;
   const { length, kept } = layoutOf(settings);
-  const heard = { words: false, columns: columns.length, each: 8 * length, all: 8 * (length + 6 + 6 * columns.length) };
-  const front = sound && addFront(sound, heard, program.constants);
-  const linked = linkedDetector(settings, program, ["model_begin", ...(front ? ["model_hear"] : [])]);
+  const work = { words: false, columns: columns.length, each: 8 * length, all: 8 * (length + 6 + 6 * columns.length) };
+  const front = sound && addFront(sound, work, program.constants);
+  const linked = linkedDetector(settings, program, ["model_begin", ...(front ? ["model_process"] : [])]);
   return described(linked.module, {
     ...{ kind: "detector", columns, free: linked.end, bytes: 8 * length, kept: 8 * kept },
     ...(front && { sound: { ...front, front: linked.address({ to: "front" }) } }),

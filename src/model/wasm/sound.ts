@@ -1,4 +1,4 @@
-// How an exported module hears: the filters of a cochleagram, the low pass before them, and what
+// The sound that an exported module takes: the filters of a cochleagram, the low pass before them, and what
 // counts as a word.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { count, number, option, type Resolved, type TableOf } from "@spillway/core/options.js";
@@ -8,7 +8,7 @@ import { notNegative, positive } from "../../spikes/options.js";
 import type { Constants, Field } from "../c/constants.js";
 
 /**
- * What a module hears: the levels of a cochleagram, a row a frame. A detector takes each frame, and
+ * The sound of a module: the levels of a cochleagram, a row a frame. A detector takes each frame, and
  * `reference` must be given. A classifier takes words: a word begins with two frames that are
  * louder than `leastLoudness` and than 4 times the background, and ends when `quietMs` are not, or
  * are 50 times softer than its loudest frame. Loudness is the mean of a frame's envelopes.
@@ -22,7 +22,7 @@ export interface SoundOptions extends CochleaOptions {
   readonly leadMs?: number | undefined;
   /** The shortest word, in ms; default 150. */
   readonly leastMs?: number | undefined;
-  /** The longest word, in ms; what goes on for longer is background. Default 2000. */
+  /** The longest word, in ms; anything longer is background. Default 2000. */
   readonly mostMs?: number | undefined;
   /** The least loudness of a word; a sine of amplitude 1 has 1 in its channel. Default 0.0005. */
   readonly leastLoudness?: number | undefined;
@@ -34,7 +34,7 @@ export const soundTable = {
   quietMs: option(positive("ms"), 200, "The silence that ends a word."),
   leadMs: option(notNegative("ms"), 40, "What a word has before and behind its loud frames."),
   leastMs: option(positive("ms"), 150, "The shortest word."),
-  mostMs: option(positive("ms"), 2000, "The longest word; what goes on for longer is background."),
+  mostMs: option(positive("ms"), 2000, "The longest word; anything longer is background."),
   leastLoudness: option(number({ above: 0 }), 0.0005, "The least loudness of a word."),
 } satisfies TableOf<SoundOptions>;
 
@@ -51,8 +51,8 @@ export interface SoundAbout {
   readonly model: number;
 }
 
-/** What a module does with what it hears. */
-export interface Heard {
+/** What a module does with its sound. */
+export interface SoundWork {
   /** Whether it takes words, not frames. */
   readonly words: boolean;
   /** Values of a row. */
@@ -63,7 +63,7 @@ export interface Heard {
   readonly all: number;
 }
 
-/** Bytes of `hearing` in wasm-sound-types.c, before its arrays. */
+/** Bytes of `sound_state` in wasm-sound-types.c, before its arrays. */
 const headBytes = 120;
 
 /**
@@ -72,7 +72,7 @@ const headBytes = 120;
  */
 export function addFront(
   sound: ResolvedSound,
-  { words, columns, each, all }: Heard,
+  { words, columns, each, all }: SoundWork,
   constants: Constants,
 ): Pick<SoundAbout, "inputRate" | "bytes" | "model"> {
   check(sound, words, columns);

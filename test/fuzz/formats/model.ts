@@ -14,8 +14,8 @@ import {
   NvarForecaster,
   ReservoirComputer,
 } from "../../../src/index.js";
-import { Conceptor, encodeReservoir } from "../../../src/model/index.js";
 import { memberNames } from "../../../src/model/forecaster/options.js";
+import { Conceptor, encodeReservoir } from "../../../src/model/index.js";
 import { decodeModelFile, encodeModelFile } from "../../../src/model/model-file.js";
 import { decodeReservoir } from "../../../src/model/reservoir-file.js";
 import { Pipeline } from "../../../src/pipeline/index.js";
