@@ -32,7 +32,6 @@ export {
   qualityMap,
   qualityMapFromJson,
   qualityMapToJson,
-  rankTolerance,
   type Spectrum,
   singularValues,
   spectralRadius,

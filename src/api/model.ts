@@ -94,7 +94,6 @@ export {
   type GramAccumulatorOptions,
   type GramSums,
   IllConditionedError,
-  isTrainer,
   type LambdaSelection,
   type LeastMeanSquaresOptions,
   leastMeanSquares,

@@ -108,7 +108,6 @@ export {
   type FeatureSpec,
   type FeedbackConfig,
   featureCount,
-  formatBytes,
   type GenerateOptions,
   type GroupedOptions,
   type GroupOptions,

@@ -70,7 +70,6 @@ export {
   patternTypes,
   phaseEncode,
   planNetwork,
-  plasticityProfile,
   plasticityProfiles,
   poissonPattern,
   populationDecode,

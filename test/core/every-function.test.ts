@@ -32,21 +32,18 @@ const withoutRow: Readonly<Record<string, readonly string[]>> = {
     ...["probeNccl", "ncclIdentity", "openCommunicators", "communicatorGroup"],
     ...[
       "describe",
-      "nearNames",
       "checkSparse",
-      "formatBytes",
       "engineNames",
       "probeEngines",
       "cudaBlas",
       "deviceDoubleDouble",
       "loadWasm",
       "isSpiking",
-      "isTrainer",
       "activationOf",
       "toWasm",
     ],
     ...["asTrained", "trainerOf", "knownLyapunovExponent", "samplingInterval", "digamma", "show"],
-    ...["ensureFolder", "listFiles", "readBytes", "readText", "writeFileAtomic", "readNpy", "readSafetensors", "readWav", "saveReservoir"],
+    ...["writeFileAtomic", "readNpy", "readSafetensors", "readWav", "saveReservoir"],
     ...[
       "encodeReservoir",
       "writeNpy",
@@ -225,7 +222,6 @@ const unchecked = new Set([
   ...withoutRow["a handle that another function makes, or a question about a device"]!,
   // Their arithmetic is in loops, or makes the sentences of errors.
   ...[
-    "nearNames",
     "checkSparse",
     "ddAdd",
     "ddDivide",

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { nearest, nearNames, suggestion } from "../../packages/core/src/near-names.js";
 import { describe as inWords, quoted, visible, visibleLines } from "../../packages/core/src/text.js";
@@ -73,5 +74,14 @@ describe("near names", () => {
     expect(nearest("washuot", ["size", "washout"])).toBe("washout");
     expect(suggestion("vector_ad", ["vector_add"])).toBe(' (did you mean "vector_add"?)');
     expect(suggestion("nothing_like_it", ["vector_add"])).toBe("");
+  });
+
+  it("find a name with one change first, whatever it is", () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom(..."abcdefgh") }), fc.nat(), (name, at) => {
+        const i = at % name.length;
+        expect(nearNames(name, [`${name.slice(0, i)}z${name.slice(i + 1)}`, "something else"])).toHaveLength(1);
+      }),
+    );
   });
 });

@@ -1,9 +1,8 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readError, writeError } from "../../packages/io/src/files.js";
-import { AtomicFile, ensureFolder, FileError, nearNames, readBytes, readText, writeFileAtomic } from "../../packages/io/src/index.js";
+import { AtomicFile, ensureFolder, FileError, readBytes, readText, writeFileAtomic } from "../../packages/io/src/index.js";
 import { asOrdinaryUser, failure, temporaryFolder } from "./help.js";
 
 describe("a file that is written atomically", () => {
@@ -237,23 +236,6 @@ describe("a folder", () => {
     chmodSync(folder, 0o555);
     asOrdinaryUser();
     await expect(ensureFolder(join(folder, "runs"))).rejects.toMatchObject({ problem: "notWritable" });
-  });
-});
-
-describe("near names", () => {
-  it("are those within a few edits, or with the same beginning", () => {
-    expect(nearNames("temprature", ["time", "Temperature", "rain"])).toEqual(["Temperature"]);
-    expect(nearNames("JapaneseVowels.ts", ["JapaneseVowels_TEST.ts", "GunPoint_TEST.ts"])).toEqual(["JapaneseVowels_TEST.ts"]);
-    expect(nearNames("x", ["a", "b"])).toEqual([]);
-  });
-
-  it("find a name with one change first, whatever it is", () => {
-    fc.assert(
-      fc.property(fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom(..."abcdefgh") }), fc.nat(), (name, at) => {
-        const i = at % name.length;
-        expect(nearNames(name, [`${name.slice(0, i)}z${name.slice(i + 1)}`, "something else"])).toHaveLength(1);
-      }),
-    );
   });
 });
 

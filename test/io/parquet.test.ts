@@ -8,7 +8,7 @@ import { ByteWriter } from "hyparquet-writer";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ArgumentError } from "../../packages/core/src/errors.js";
-import { decodeParquet, encodeParquet, FileError, FormatError, parseCsv, readParquet, writeParquet } from "../../packages/io/src/index.js";
+import { encodeParquet, FileError, FormatError, parseCsv, readParquet, writeParquet } from "../../packages/io/src/index.js";
 import { failure, fixture, temporaryFolder } from "./help.js";
 
 const rows = Array.from({ length: 100 }, (_, i) => i);
@@ -36,7 +36,7 @@ const texts = {
 describe("a file that pyarrow wrote", () => {
   it.each(["all-types", "version-2"])("%s has numbers of every type, and time stamps and texts beside them", async (name) => {
     const columns = Object.keys(expected);
-    const table = await decodeParquet(fixture(`${name}.parquet`), { columns, text: Object.keys(texts), missing: "nan" });
+    const table = await readParquet(fixture(`${name}.parquet`), { columns, text: Object.keys(texts), missing: "nan" });
     expect(table.columns).toEqual(columns);
     expect(table.header).toEqual([...columns, ...Object.keys(texts), "pair"]);
     for (const [c, values] of Object.values(expected).entries()) expect([...table.matrix.column(c)]).toEqual(values);
@@ -46,22 +46,22 @@ describe("a file that pyarrow wrote", () => {
   });
 
   it.each(["none", "gzip", "zstd", "brotli", "lz4"])("is read if it is compressed with %s", async (codec) => {
-    const table = await decodeParquet(fixture(`codec-${codec}.parquet`), { text: ["site"], missing: "nan" });
+    const table = await readParquet(fixture(`codec-${codec}.parquet`), { text: ["site"], missing: "nan" });
     expect([...table.matrix.data]).toEqual(expected.half);
     expect(table.text["site"]).toEqual(sites);
   });
 
   it("is read in the encodings of differences and of split streams, with required columns, and with times of 96 bits", async () => {
-    const encoded = await decodeParquet(fixture("encodings.parquet"), { text: ["site"], missing: "nan" });
+    const encoded = await readParquet(fixture("encodings.parquet"), { text: ["site"], missing: "nan" });
     expect([...encoded.matrix.column(0)]).toEqual(expected.whole);
     expect([...encoded.matrix.column(1)]).toEqual(expected.half);
     expect(encoded.text["site"]).toEqual(sites);
-    expect([...(await decodeParquet(fixture("required.parquet"))).matrix.data]).toEqual(rows);
-    expect((await decodeParquet(fixture("int96.parquet"), { columns: [], text: ["wall"] })).text["wall"]).toEqual(stamps);
+    expect([...(await readParquet(fixture("required.parquet"))).matrix.data]).toEqual(rows);
+    expect((await readParquet(fixture("int96.parquet"), { columns: [], text: ["wall"] })).text["wall"]).toEqual(stamps);
   });
 
   it("has numbers as text where they are asked for as text", async () => {
-    const { text } = await decodeParquet(fixture("all-types.parquet"), { columns: [], text: ["whole", "truth"] });
+    const { text } = await readParquet(fixture("all-types.parquet"), { columns: [], text: ["whole", "truth"] });
     expect([text["whole"]!.slice(0, 3), text["truth"]!.slice(0, 3)]).toEqual([
       ["0", "1", "2"],
       ["true", "false", "false"],
@@ -71,14 +71,14 @@ describe("a file that pyarrow wrote", () => {
   it("treats missing values as CSV does", async () => {
     const csv = ["half", ...expected.half.map((value) => (Number.isNaN(value) ? "NA" : value))].join("\n");
     for (const missing of ["hold", "drop", "interpolate", "nan"] as const) {
-      const table = await decodeParquet(fixture("all-types.parquet"), { columns: ["half"], missing });
+      const table = await readParquet(fixture("all-types.parquet"), { columns: ["half"], missing });
       const same = await parseCsv(csv, { missing });
       expect([...table.matrix.data]).toEqual([...same.matrix.data]);
       // The first line of CSV is the header.
       expect(table.lines.map((line) => line + 1)).toEqual(same.lines);
       expect(table.filled).toEqual(same.filled);
     }
-    const error = await failure(() => decodeParquet(fixture("all-types.parquet"), { columns: ["half"], source: "a.parquet" }), FormatError);
+    const error = await failure(() => readParquet(fixture("all-types.parquet"), { columns: ["half"], source: "a.parquet" }), FormatError);
     expect(error.message).toBe('a.parquet: row 4, column "half": the value is missing; set `missing` to "interpolate", "hold" or "drop"');
   });
 });
@@ -94,7 +94,7 @@ describe("the writer", () => {
       fc.asyncProperty(table, fc.array(fc.string({ unit: "grapheme" })), async (values, words) => {
         const columns = values[0]!.map((_, c) => `column ${c}`);
         const site = values.map((_, r) => words[r % words.length] ?? "");
-        const read = await decodeParquet(await encodeParquet(values, { columns, text: { site } }), { text: ["site"], missing: "nan" });
+        const read = await readParquet(await encodeParquet(values, { columns, text: { site } }), { text: ["site"], missing: "nan" });
         expect(read.columns).toEqual(columns);
         expect([...read.matrix.data]).toEqual(values.flat());
         expect(read.text["site"]).toEqual(site);
@@ -148,15 +148,15 @@ describe("columns that are not asked for", () => {
 });
 
 describe("what is refused", () => {
-  const refused = async (bytes: Uint8Array, options: Parameters<typeof decodeParquet>[1] = {}) =>
-    (await failure(() => decodeParquet(bytes, { source: "a.parquet", ...options }), FormatError)).message.replace("a.parquet: ", "");
+  const refused = async (bytes: Uint8Array, options: Parameters<typeof readParquet>[1] = {}) =>
+    (await failure(() => readParquet(bytes, { source: "a.parquet", ...options }), FormatError)).message.replace("a.parquet: ", "");
 
   it("names every column that holds no numbers, and the options that read the table", async () => {
-    const error = await failure(() => decodeParquet(fixture("all-types.parquet"), { source: "a.parquet" }), FormatError);
+    const error = await failure(() => readParquet(fixture("all-types.parquet"), { source: "a.parquet" }), FormatError);
     expect(error.message).toContain('column "hour" holds time stamps, and no numbers; list it under `text`, or leave it out of `columns`');
     expect(error.message).toContain('column "pair" holds lists or structures, and no numbers; leave it out of `columns` and `text`');
     expect(error.settings).toEqual({ columns: Object.keys(expected), text: Object.keys(texts) });
-    const again = await decodeParquet(fixture("all-types.parquet"), { ...error.settings, missing: "nan" });
+    const again = await readParquet(fixture("all-types.parquet"), { ...error.settings, missing: "nan" });
     expect(again.matrix.cols).toBe(8);
   });
 
@@ -179,7 +179,7 @@ describe("what is refused", () => {
     const whole = fixture("codec-gzip.parquet");
     const settle = async (bytes: Uint8Array) => {
       try {
-        await decodeParquet(bytes, { text: ["site"], missing: "nan" });
+        await readParquet(bytes, { text: ["site"], missing: "nan" });
       } catch (error) {
         expect(error).toBeInstanceOf(FormatError);
       }
@@ -235,7 +235,7 @@ describe("what is refused", () => {
     vi.doMock("hyparquet-compressors", () => {
       throw new Error("not found");
     });
-    const { decodeParquet: decode } = await import("../../packages/io/src/index.js");
+    const { readParquet: decode } = await import("../../packages/io/src/index.js");
     await expect(decode(fixture("codec-lz4.parquet"), { text: ["site"], missing: "nan" })).rejects.toThrow(
       'column "half" is compressed with LZ4_RAW, which takes the package hyparquet-compressors, which is not installed: npm install hyparquet-compressors',
     );

@@ -3,7 +3,7 @@ import { Bool, DateDay, Dictionary, Float64, Int32, Table, TimestampMillisecond,
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ArgumentError } from "../../packages/core/src/errors.js";
-import { decodeParquet, encodeParquet, FormatError, tableFrom } from "../../packages/io/src/index.js";
+import { encodeParquet, FormatError, readParquet, tableFrom } from "../../packages/io/src/index.js";
 import { asMatrix, Matrix } from "../../packages/numerics/src/index.js";
 import { AnomalyDetector, Forecaster } from "../../src/model/index.js";
 import "../../src/index.js";
@@ -120,7 +120,7 @@ describe("tableFrom", () => {
     const objects = rows.map((row, t) => ({ at: new Date(stamps[t]!), ...row }));
     const own = tableFrom(objects, { columns: ["load", "warmth"], text: ["at"], missing: "hold" });
     const at = stamps.map((stamp) => new Date(stamp).toISOString());
-    const file = await decodeParquet(await encodeParquet(matrix, { columns: ["load", "warmth"], text: { at } }), {
+    const file = await readParquet(await encodeParquet(matrix, { columns: ["load", "warmth"], text: { at } }), {
       text: ["at"],
       missing: "hold",
     });

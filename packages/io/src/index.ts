@@ -4,7 +4,6 @@
  * Node and load it when they are called.
  */
 
-export { nearNames } from "@spillway/core/near-names.js";
 export { AtomicFile, writeFileAtomic } from "./atomic.js";
 export { parseCsv, readCsv } from "./csv.js";
 export { type CsvColumn, csvColumns } from "./csv-columns.js";
@@ -17,7 +16,7 @@ export type { MissingPolicy } from "./missing.js";
 export { decodeNpy, encodeNpy, type NpyArray, type NpySource, type NpyType, npyToMatrix, readNpy, writeNpy } from "./npy.js";
 export { NpyWriter, type NpyWriterOptions } from "./npy-writer.js";
 export { decodeNpz, encodeNpz, type NpzOptions, type NpzWriteOptions, readNpz, writeNpz } from "./npz.js";
-export { decodeParquet, isParquet, type ParquetOptions, parquetColumns, readParquet } from "./parquet.js";
+export { isParquet, type ParquetOptions, parquetColumns, readParquet } from "./parquet.js";
 export { encodeParquet, type ParquetWriteOptions, writeParquet } from "./parquet-writer.js";
 export { decodeSafetensors, encodeSafetensors, readSafetensors, writeSafetensors } from "./safetensors.js";
 export type { SafetensorsFile, SafetensorsTensor, SafetensorsType } from "./safetensors-types.js";

@@ -29,17 +29,11 @@ export const parquetTable = {
 /** What is read of a Parquet file. */
 export interface ParquetOptions extends InputOf<typeof missingTable>, InputOf<typeof parquetTable> {}
 
-const parquetBytesTable = { ...parquetTable, ...sourceTable } satisfies TableOf<ParquetOptions & SourceOptions>;
+const parquetSourceTable = { ...parquetTable, ...sourceTable } satisfies TableOf<ParquetOptions & SourceOptions>;
 
 /** Whether a file is one of Parquet by its name. */
 export function isParquet(path: string): boolean {
   return /\.parquet$/i.test(path);
-}
-
-/** Reads a Parquet file by ranges; see {@link decodeParquet}. @throws FileError if it cannot be read. */
-export async function readParquet(path: string, options: ParquetOptions = {}): Promise<CsvTable> {
-  const settings = resolve(parquetTable, options);
-  return withFile(path, (file) => readTable(file, path, settings));
 }
 
 /** The names of all columns of a Parquet file. @throws FileError, FormatError */
@@ -48,21 +42,22 @@ export async function parquetColumns(path: string): Promise<readonly string[]> {
 }
 
 /**
- * The table of a Parquet file's bytes. Numbers of any type become binary64, and `true` and `false`
- * 1 and 0; null and NaN are missing values; in columns of text null is an empty text. Time stamps
- * are columns of text in the forms of ISO 8601, in UTC with a Z if the file says instants, without
- * a zone if it does not. Snappy and gzip are read; zstd on Node below 22.15, and LZ4, take the
- * package hyparquet-compressors, brotli Node. Columns of lists and structures are refused if they
- * are asked for.
+ * The table of a Parquet file, of whose path the columns that are asked for are read by ranges, or
+ * of its bytes. Numbers of any type become binary64, and `true` and `false` 1 and 0; null and NaN
+ * are missing values; in columns of text null is an empty text. Time stamps are columns of text in
+ * the forms of ISO 8601, in UTC with a Z if the file says instants, without a zone if it does not.
+ * Snappy and gzip are read; zstd on Node below 22.15, and LZ4, take the package
+ * hyparquet-compressors, brotli Node. Columns of lists and structures are refused if they are asked
+ * for. `source` is what errors call bytes; left out, "Parquet data".
  * @throws FormatError naming the column, and the row from 1, for bytes that are no Parquet file or
  * damaged, and for columns that hold no numbers, with the options that read them in `settings`;
- * FileError if the package hyparquet is not installed
+ * FileError if the file cannot be read, or the package hyparquet is not installed
  */
-export async function decodeParquet(bytes: Uint8Array, options: ParquetOptions & SourceOptions = {}): Promise<CsvTable> {
-  const { source = "Parquet data", ...settings } = resolve(parquetBytesTable, options);
-  checkBytes(bytes, source);
-  const file = { length: bytes.length, read: async (from: number, to: number) => bytes.subarray(from, to) };
-  return readTable(file, source, settings);
+export async function readParquet(from: string | Uint8Array, options: ParquetOptions & SourceOptions = {}): Promise<CsvTable> {
+  const { source = typeof from === "string" ? from : "Parquet data", ...settings } = resolve(parquetSourceTable, options);
+  if (typeof from === "string") return withFile(from, (file) => readTable(file, source, settings));
+  checkBytes(from, source);
+  return readTable({ length: from.length, read: async (first, end) => from.subarray(first, end) }, source, settings);
 }
 
 async function withFile<Value>(path: string, use: (file: ByteRanges) => Promise<Value>): Promise<Value> {

@@ -1,7 +1,7 @@
-// Tables in Parquet: decodeParquet. Mutants of the footer are put back with the length they have,
+// Tables in Parquet: readParquet. Mutants of the footer are put back with the length they have,
 // and a page with a header of other counts in its place.
 import { readFileSync } from "node:fs";
-import { decodeParquet, encodeParquet, FormatError } from "../../../packages/io/src/index.js";
+import { encodeParquet, FormatError, readParquet } from "../../../packages/io/src/index.js";
 import type { FuzzFormat } from "../format.js";
 import { mutate } from "../mutate.js";
 
@@ -21,10 +21,10 @@ export default {
   ],
   read: async (input) => {
     const outcomes = await Promise.allSettled([
-      decodeParquet(input, { missing: "hold" }),
-      decodeParquet(input, { columns: [0], missing: "nan" }),
-      decodeParquet(input, { columns: [], text: [0], missing: "drop" }),
-      decodeParquet(input, { columns: ["half"], text: ["site"], missing: "nan" }),
+      readParquet(input, { missing: "hold" }),
+      readParquet(input, { columns: [0], missing: "nan" }),
+      readParquet(input, { columns: [], text: [0], missing: "drop" }),
+      readParquet(input, { columns: ["half"], text: ["site"], missing: "nan" }),
     ]);
     const errors = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
     const strange = errors.find((error) => !(error instanceof FormatError));
