@@ -123,6 +123,6 @@ if (flags.write) {
   const path = `bench/results/forecast-${new Date().toISOString().slice(0, 10)}.md`;
   const title = existsSync(path)
     ? ""
-    : "# Forecaster's defaults on twelve series\n\nPrinted by `npm run bench:forecast`: nothing is set but data, horizon and season.\n";
+    : "# Forecaster's defaults on twelve series\n\nPrinted by `node bench/accuracy/forecast.mjs`: nothing is set but data, horizon and season.\n";
   appendFileSync(path, `${title}\n${lines.join("\n")}\n`);
 }

@@ -36,9 +36,10 @@ import { forecastAll, trainingPart, type ValidationParts } from "./validation.js
 const fewestLoopRows = 32;
 const fewestTrainingRows = 15;
 /** Below so many rows the loop has fewer neurons and no small lambda, and keeps all candidates. */
-const fewRows = 200;
+const fewRows = { plain: 200, seasonal: 1000 };
 const lambdasOfFewRows = [1e-4, 1e-2, 0.1, 1, 10, 100];
-const fewRowsReservoir = { size: 60, leakRate: { from: 0.1, to: 1 } };
+const sizesOfFewRows = [60, 100] as const;
+const leakOfFewRows = { from: 0.1, to: 1 };
 /** Steps that may be forecast of any series; of a longer one as many as it has rows. */
 const mostSteps = 1000;
 /** Reservoirs of a candidate that is tried, and of all that are kept. */
@@ -361,8 +362,10 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     const { origins, season, parts, horizon, targets } = validation;
     if (origins[0]! < fewestLoopRows) return undefined;
     const { settings } = this.#loop;
-    const areFew = validation.data.series.rows < fewRows;
-    const reservoir = areFew ? { ...fewRowsReservoir, ...this.#reservoir } : {};
+    const { rows: count } = validation.data.series;
+    const areFew = count < (season > 1 ? fewRows.seasonal : fewRows.plain);
+    const size = sizesOfFewRows[count < fewRows.plain ? 0 : 1];
+    const reservoir = areFew ? { size, leakRate: leakOfFewRows, ...this.#reservoir } : {};
     const described = loopCandidates(season).map((each) => ({ ...each, reservoir }));
     const of = (members: number): ReadyCandidates =>
       this.#loop.ready(
