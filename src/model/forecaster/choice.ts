@@ -28,6 +28,9 @@ export interface PairOptions {
 /** A relative difference of scores below this is a tie. */
 const tie = 1e-3;
 
+/** From so many forecasts that do not overlap, the smaller score is evidence enough for a lambda. */
+const enough = 5;
+
 /**
  * A candidate that forecasts from every start: a forecast for each lambda, or why there is none.
  */
@@ -200,7 +203,8 @@ function apart(data: readonly CheckedSeries[], { training, starts }: ValidationP
 /**
  * The indices of the best pairs, at most two of one candidate. Of pairs that are as good as the
  * best, or no worse than few starts can show, it takes the one with the largest lambda, and of
- * those the earliest candidate. All take the calendar, or none does.
+ * those the earliest candidate. With more starts an earlier candidate takes its place if its best
+ * pair is not clearly worse: the first is the simplest. All take the calendar, or none does.
  */
 function best(
   scores: readonly ScoredPair[],
@@ -211,12 +215,19 @@ function best(
 ): number[] {
   const left = scores.flatMap(({ score }, pair) => (score === undefined || Number.isNaN(score) ? [] : [pair]));
   const kept: number[] = [];
+  const isFew = starts < enough;
   while (kept.length < keep && left.length > 0) {
     const first = left.reduce((a, b) => (scores[b]!.score! < scores[a]!.score! ? b : a));
     const least = scores[first]!.score!;
     const isTied = (pair: number) =>
-      scores[pair]!.score! - least <= tie * Math.abs(least) || isNoWorse(costs[pair]!, costs[first]!, starts);
-    const chosen = left.filter(isTied).reduce((a, b) => (scores[b]!.lambda > scores[a]!.lambda ? b : a));
+      scores[pair]!.score! - least <= tie * Math.abs(least) || (isFew && isNoWorse(costs[pair]!, costs[first]!, starts));
+    const largest = left.filter(isTied).reduce((a, b) => (scores[b]!.lambda > scores[a]!.lambda ? b : a));
+    const earlier = candidates.slice(0, scores[largest]!.candidate).flatMap((_, c) => {
+      const own = left.filter((pair) => scores[pair]!.candidate === c);
+      return own.length > 0 ? [own.reduce((a, b) => (scores[b]!.score! < scores[a]!.score! ? b : a))] : [];
+    });
+    const simpler = isFew ? undefined : earlier.find((pair) => isNoWorse(costs[pair]!, costs[largest]!, starts));
+    const chosen = simpler ?? largest;
     kept.push(chosen);
     const { candidate } = scores[chosen]!;
     const isOther = (pair: number) => candidates[scores[pair]!.candidate]!.calendar !== candidates[candidate]!.calendar;

@@ -41,17 +41,12 @@ export const losses: Readonly<Record<ForecastLoss, Loss>> = {
   validTime: { costs: validCosts, score: (costs) => middle(costs.slice().sort()) },
 };
 
-/** From so many forecasts that do not overlap, the smallest cost is evidence enough. */
-const enough = 5;
-
 /**
- * Whether the costs of a pair do not differ clearly from those of the best, if there are fewer than five
- * forecasts that do not overlap, `apart`: the mean over starts of the logarithm of their ratio is
- * at most its standard error. A series that short is soon fitted too closely. Costs below 0 are not
- * compared.
+ * Whether the costs of a pair do not differ clearly from those of the best: the mean over starts of
+ * the logarithm of their ratio is at most its standard error, of `apart` forecasts that do not
+ * overlap. Costs below 0 are not compared.
  */
 export function isNoWorse(costs: Float64Array, best: Float64Array, apart: number): boolean {
-  if (apart >= enough) return false;
   if (costs.some((cost) => cost < 0) || best.some((cost) => cost < 0)) return false;
   const least = 1e-12 * mean(best);
   if (!(least > 0)) return mean(costs) === mean(best);

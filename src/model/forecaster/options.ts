@@ -77,9 +77,11 @@ export interface ForecasterSettings {
   readonly weights?: "validation" | "equal" | undefined;
   /**
    * How settings and lambda are chosen. A lambda is scored with its neighbours (`ScoredPair`). Of
-   * pairs of the two whose scores are within 0.1 % of the best, the one with the largest lambda is taken, then the earliest candidate; if fewer than five
-   * forecasts fit without overlapping, of all within one standard error of the mean log ratio of
-   * their costs over starts.
+   * pairs of the two whose scores are within 0.1 % of the best, the one with the largest lambda is
+   * taken, then the earliest candidate. If fewer than five forecasts fit without overlapping, pairs
+   * within one standard error of the mean log ratio of their costs over starts count too; if more
+   * fit, the earliest candidate that is within it of the winner is taken (Breiman, Friedman, Olshen
+   * and Stone 1984, the 1 SE rule).
    */
   readonly choose?: ChooseOptions | undefined;
   /**
