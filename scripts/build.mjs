@@ -125,7 +125,7 @@ for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wa
   cpSync(`packages/numerics/src/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/spillway-worker.js", "dist/spillway-worker.js");
 cpSync("src/spikes/pattern/hdf5-worker.mjs", "dist/hdf5-worker.mjs");
-cpSync("src/cli/orphan-watch.mjs", "dist/cli/orphan-watch.mjs");
+cpSync("src/cli/orphan-watch.mjs", "dist/orphan-watch.mjs");
 const pageFiles = [];
 const plugins = () => [collectFiles(pageFiles)];
 await buildPage({ configFile: "lab/vite.config.mjs", customLogger: quietly(), plugins: plugins(), worker: { format: "es", plugins } });

@@ -104,7 +104,7 @@ try {
     "dist/index.d.ts",
     "dist/cli/main.js",
     "dist/cli/command.js",
-    "dist/cli/orphan-watch.mjs",
+    "dist/orphan-watch.mjs",
     "dist/spillway.wasm",
     "dist/spillway-fused.wasm",
     "dist/spillway-threads.wasm",

@@ -38,10 +38,12 @@ export function isQuick(args: readonly string[]): boolean {
   return command.startsWith("-") || quick.has(command) || isHelp || isDebugged || (command === "ptx" && kernel !== "run");
 }
 
-/** Runs a command and gives its exit code: 128 and the signal's number if a signal stopped it. */
-export async function supervise(args: readonly string[]): Promise<number> {
-  const file = import.meta.url.endsWith(".ts") ? "./command.ts" : "./command.js";
-  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(new URL(file, import.meta.url)), ...args], {
+/**
+ * Runs a command, by the program in `file`, and gives its exit code: 128 and the signal's number if
+ * a signal stopped it.
+ */
+export async function supervise(file: URL, args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(file), ...args], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
   const outputs = new Set<string>();

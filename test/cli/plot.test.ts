@@ -47,6 +47,19 @@ describe("spillway plot", () => {
     expect(await readFile(join(cwd, "linked", "figures.html"), "utf8")).toContain("<html");
   });
 
+  it("writes through a link to a folder only if it is asked for by name", async () => {
+    await mkdir(join(cwd, "elsewhere"));
+    await symlink(join(cwd, "elsewhere"), join(cwd, "run-of-others"));
+    await mkdir(join(cwd, "received"));
+    await writeFile(join(cwd, "received", "forecasts.csv"), await readFile(join(cwd, "forecasts.csv")));
+    await symlink(join(cwd, "elsewhere"), join(cwd, "received", "figures"));
+    const { code, stderr } = await spillway(["plot", "received/forecasts.csv", "--format", "html"], { cwd });
+    expect(stderr).toContain(`spillway: ${join("received", "figures")}: that is a link to another place`);
+    expect([code, await readdir(join(cwd, "elsewhere"))]).toEqual([2, []]);
+    expect(await spillway(["plot", "forecasts.csv", "--format", "html", "--out", "run-of-others"], { cwd })).toMatchObject({ code: 0 });
+    expect(await readdir(join(cwd, "elsewhere"))).toEqual(["figures.html"]);
+  });
+
   it("writes what is asked for where it is asked for, and says it as JSON", async () => {
     const { stdout } = await spillway(["plot", "forecasts.csv", "--format", "html", "--out", "here", "--json"], { cwd });
     const { files, figures } = JSON.parse(stdout) as { files: string[]; figures: { title: string }[] };

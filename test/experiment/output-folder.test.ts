@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -71,6 +71,34 @@ describe("the folder of a run", () => {
     await mkdir(target, { recursive: true });
     await writeFile(join(target, "thesis.doc"), "");
     await expect(OutputFolder.create(target)).rejects.toThrow("this folder is there already and holds no run (no result.json)");
+  });
+
+  it("is what a link in its place names, with the user's files; the link stays", async () => {
+    const disk = join(parent, "disk");
+    await mkdir(join(parent, "runs"));
+    await mkdir(disk);
+    await symlink(join(disk, "one"), target);
+    await expect(OutputFolder.create(target)).rejects.toThrow("one: that is a link to what is not there");
+    for (const text of ["first", "second"]) {
+      await mkdir(join(disk, "one"), { recursive: true });
+      const folder = await OutputFolder.create(target);
+      await writeFile(folder.path("result.json"), text);
+      expect(await folder.commit()).toBe(text === "second");
+      await writeFile(join(disk, "one", "notes.txt"), "mine");
+    }
+    expect(await readlink(target)).toBe(join(disk, "one"));
+    expect(await readFile(join(disk, "one", "result.json"), "utf8")).toBe("second");
+    expect(await readFile(join(target, "notes.txt"), "utf8")).toBe("mine");
+    expect([await readdir(join(parent, "runs")), await readdir(disk)]).toEqual([["one"], ["one"]]);
+  });
+
+  it("is refused where a link names a folder of something else", async () => {
+    await mkdir(join(parent, "runs"));
+    await mkdir(join(parent, "thesis"));
+    await writeFile(join(parent, "thesis", "chapter.tex"), "mine");
+    await symlink(join(parent, "thesis"), target);
+    await expect(OutputFolder.create(target)).rejects.toThrow("holds no run");
+    expect(await readdir(join(parent, "thesis"))).toEqual(["chapter.tex"]);
   });
 
   it("is refused below a file, and where a file has its name", async () => {

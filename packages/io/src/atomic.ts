@@ -41,9 +41,8 @@ export class AtomicFile {
     const { dirname, basename, join } = nodePath(path);
     try {
       const isReplaced = link === "replace" && (await promises.lstat(path).catch(() => undefined))?.isSymbolicLink();
-      if (isReplaced) await promises.unlink(path);
-      const target = await promises.realpath(path).catch(() => path);
-      const existing = await promises.stat(target).catch(() => undefined);
+      const target = isReplaced ? path : await promises.realpath(path).catch(() => path);
+      const existing = isReplaced ? undefined : await promises.stat(target).catch(() => undefined);
       if (existing?.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
       if (existing && !existing.isFile()) return new AtomicFile(path, await promises.open(target, "w"), target, undefined);
       // A rename asks only the folder, but a file that its owner made read-only must stay. Opening
@@ -144,4 +143,14 @@ export async function writeFileAtomic(path: string, data: Uint8Array | string, l
   const file = await AtomicFile.create(path, link);
   await file.write(typeof data === "string" ? new TextEncoder().encode(data) : data);
   await file.commit();
+}
+
+/**
+ * Writes a file of a name that this package chose into a folder, and returns its path: a link of
+ * that name is replaced, and what it names stays as it is. @throws as {@link writeFileAtomic}
+ */
+export async function writeInto(folder: string, name: string, data: Uint8Array | string): Promise<string> {
+  const path = nodePath(folder).join(folder, name);
+  await writeFileAtomic(path, data, "replace");
+  return path;
 }

@@ -4,7 +4,7 @@
  * Node and load it when they are called.
  */
 
-export { AtomicFile, writeFileAtomic } from "./atomic.js";
+export { AtomicFile, writeFileAtomic, writeInto } from "./atomic.js";
 export { parseCsv, readCsv } from "./csv.js";
 export { type CsvColumn, csvColumns } from "./csv-columns.js";
 export { type CsvOptions, missingMarkers } from "./csv-options.js";

@@ -3,7 +3,7 @@
 import "../../index.js";
 import { join } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { ensureFolder, writeFileAtomic } from "@spillway/io";
+import { ensureFolder, writeInto } from "@spillway/io";
 import {
   analyse,
   type MapAxis,
@@ -95,10 +95,10 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
     2,
   );
   if (options.out !== undefined) {
-    await writeFileAtomic(join(options.out, "analysis.json"), json);
-    await writeFileAtomic(join(options.out, "analysis.html"), await pageOf(experiment, found, map));
+    await writeInto(options.out, "analysis.json", json);
+    await writeInto(options.out, "analysis.html", await pageOf(experiment, found, map));
     for (const measure of Object.keys(map?.values ?? {}))
-      await writeFileAtomic(join(options.out, `map-${measure}.svg`), toSvg(plotQualityMap(map!, measure)));
+      await writeInto(options.out, `map-${measure}.svg`, toSvg(plotQualityMap(map!, measure)));
   }
   const interrupted = map?.interrupted === true;
   if (options.json) return { text: json, interrupted };

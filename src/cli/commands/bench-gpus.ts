@@ -3,10 +3,9 @@
 import { disposeAll } from "@spillway/core/disposal.js";
 import "../../index.js";
 import "@spillway/sim";
-import { join } from "node:path";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { openDevices } from "@spillway/gpu";
-import { ensureFolder, writeFileAtomic } from "@spillway/io";
+import { ensureFolder, writeInto } from "@spillway/io";
 import { describeMachine, type Machine, versions } from "../../experiment/runs/machine.js";
 import { median } from "../../experiment/tasks/scores.js";
 import { Matrix, ReservoirComputer, ReservoirEnsemble } from "../../reservoir/index.js";
@@ -82,7 +81,7 @@ export async function benchGpus(options: BenchOptions, progress: Progress): Prom
   progress.end();
   const result: GpuBenchResult = { versions: versions(), machine: describeMachine(), devices: names, measurements };
   const json = JSON.stringify(result, undefined, 2);
-  if (options.out !== undefined) await writeFileAtomic(join(options.out, "bench.json"), `${json}\n`);
+  if (options.out !== undefined) await writeInto(options.out, "bench.json", `${json}\n`);
   return options.json ? json : tableOf(result);
 }
 

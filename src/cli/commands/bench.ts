@@ -2,7 +2,7 @@
 // comparisons with other packages are elsewhere.
 import "../../index.js";
 import { join } from "node:path";
-import { ensureFolder, writeFileAtomic } from "@spillway/io";
+import { ensureFolder, writeInto } from "@spillway/io";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { median } from "../../experiment/tasks/scores.js";
 import { reportHtml } from "../../plot/index.js";
@@ -50,8 +50,8 @@ export async function bench(options: BenchOptions, progress: Progress): Promise<
   const result: BenchResult = { versions: versions(), machine: describeMachine(), engines: [...engines.values()], threads, measurements };
   const json = JSON.stringify(result, undefined, 2);
   if (options.out !== undefined) {
-    await writeFileAtomic(join(options.out, "bench.json"), `${json}\n`);
-    await writeFileAtomic(join(options.out, "bench.html"), await reportHtml({ title: "Spillway bench", sections: [benchSection(result)] }));
+    await writeInto(options.out, "bench.json", `${json}\n`);
+    await writeInto(options.out, "bench.html", await reportHtml({ title: "Spillway bench", sections: [benchSection(result)] }));
   }
   if (options.json) return json;
   return [tableOf(result), ...(options.out === undefined ? [] : ["", `report: ${join(options.out, "bench.html")}`])].join("\n");

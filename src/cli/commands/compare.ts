@@ -2,7 +2,7 @@
 // those of the first.
 import "../../index.js";
 import { join } from "node:path";
-import { ensureFolder, writeFileAtomic } from "@spillway/io";
+import { ensureFolder, writeInto } from "@spillway/io";
 import { type ComparedRun, type Comparison, compare } from "../../analysis/index.js";
 import { loadData } from "../../experiment/data/data.js";
 import { inputsOf } from "../../experiment/data/inputs.js";
@@ -74,12 +74,12 @@ export async function compareEngines(
     2,
   );
   if (options.out !== undefined) {
-    await writeFileAtomic(join(options.out, "compare.json"), json);
+    await writeInto(options.out, "compare.json", json);
     const page = await reportHtml({
       title: `${experiment.name}: ${options.engines.join(" against ")}`,
       sections: [sectionOf(experiment, comparison)],
     });
-    await writeFileAtomic(join(options.out, "compare.html"), page);
+    await writeInto(options.out, "compare.html", page);
   }
   const written = options.out === undefined ? [] : ["", `report: ${join(options.out, "compare.html")}`];
   const text = options.json

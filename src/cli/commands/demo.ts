@@ -4,7 +4,7 @@ import "../../index.js";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ensureFolder, writeFileAtomic } from "@spillway/io";
+import { ensureFolder, writeInto } from "@spillway/io";
 import { ExperimentError } from "../../experiment/description/errors.js";
 import { loadExperiment } from "../../experiment/description/file.js";
 import { resolveDataPath } from "../../experiment/description/paths.js";
@@ -43,7 +43,7 @@ export async function demo(options: RunCommandOptions): Promise<CommandOutcome> 
   const interrupted =
     options.signal.aborted && (runs.length + skipped.length < names.length || results.some((result) => result.interrupted));
   const isFirst = !existsSync(join(out, "report.html"));
-  const page = join(out, interrupted && !isFirst ? "report.interrupted.html" : "report.html");
+  const page = interrupted && !isFirst ? "report.interrupted.html" : "report.html";
   if (results.length > 0) {
     const html = await reportHtml({
       title: "Spillway demo",
@@ -51,7 +51,7 @@ export async function demo(options: RunCommandOptions): Promise<CommandOutcome> 
       sections: runs.map(({ section }) => section),
       footer: footerOf(results[0]!),
     });
-    await writeFileAtomic(page, html);
+    await writeInto(out, page, html);
   }
   if (options.json) return { text: formatResult(results), interrupted };
   const parts = runs.map(({ result }) =>
@@ -67,7 +67,7 @@ export async function demo(options: RunCommandOptions): Promise<CommandOutcome> 
       .filter((line) => line !== undefined)
       .join("\n"),
   );
-  const end = results.length > 0 ? `report to open in a browser: ${page}` : "nothing was run";
+  const end = results.length > 0 ? `report to open in a browser: ${join(out, page)}` : "nothing was run";
   return { text: [...parts, ...skipped, end].join("\n\n"), interrupted };
 }
 

@@ -1,8 +1,8 @@
 // `spillway plot`: the figures of a run as images and as a page, from the files that the run kept.
-import { stat } from "node:fs/promises";
+import { lstat, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { ensureFolder, FileError, writeFileAtomic } from "@spillway/io";
+import { ensureFolder, FileError, writeInto } from "@spillway/io";
 import { runFigures } from "../../experiment/index.js";
 import type { RunFiguresOptions } from "../../experiment/report/plot-options.js";
 import { type Figure, type SvgOptions, toHtml, toSvg } from "../../plot/index.js";
@@ -25,7 +25,15 @@ export async function plot(name: string, { runs, out, format, json, ...flags }: 
   const path = await placeOf(name, runs);
   const { start, target, series, last, ...drawing } = flags;
   const { title, figures, folder } = await runFigures(path, { start, target, series, last });
-  return writeFigures(figures, title, path, { out: out ?? join(folder, "figures"), format, json, ...drawing });
+  return writeFigures(figures, title, path, { out: out ?? (await ownFolder(folder)), format, json, ...drawing });
+}
+
+/** Where figures are if nobody says where. @throws FileError if a link leads elsewhere from there */
+async function ownFolder(run: string): Promise<string> {
+  const folder = join(run, "figures");
+  if ((await lstat(folder).catch(() => undefined))?.isSymbolicLink())
+    throw new FileError(folder, "that is a link to another place; --out writes the figures into a folder that you name", "notWritable");
+  return folder;
 }
 
 /** A path, or the name of a run in the folder of runs. */
@@ -49,9 +57,7 @@ export async function writeFigures(
   await ensureFolder(out);
   const files: string[] = [];
   for (const { name, text } of [...images, ...page]) {
-    // The names are ours: a link of that name in the folder is replaced, and what it names stays.
-    await writeFileAtomic(join(out, name), text, "replace");
-    files.push(join(out, name));
+    files.push(await writeInto(out, name, text));
   }
   if (json)
     return JSON.stringify(

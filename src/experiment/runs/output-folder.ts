@@ -1,7 +1,7 @@
 // The folder a run writes into: made beside its place under a temporary name, and put there when
 // the run is over. A command that is killed at any moment leaves the old or the new folder, and
 // what the next one needs to put it in its place.
-import { mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { removeAbandonedFiles } from "@spillway/io/atomic.js";
 import { writeError } from "@spillway/io/files.js";
@@ -40,26 +40,30 @@ const beat = 3600 * 1000;
 export class OutputFolder {
   /** Where the run writes while it runs. */
   readonly working: string;
-  /** Where its folder stands in the end. */
+  /** Its path, as it was given. */
   readonly target: string;
+  /** Where its folder stands in the end: what the path names, if it is a link. */
+  readonly #place: string;
   readonly #beat: NodeJS.Timeout;
 
-  private constructor(working: string, target: string) {
+  private constructor(working: string, target: string, place: string) {
     this.working = working;
     this.target = target;
+    this.#place = place;
     this.#beat = setInterval(() => void utimes(working, new Date(), new Date()).catch(() => undefined), beat).unref();
   }
 
   /**
-   * Makes the folder, and finishes what killed commands left beside it.
+   * Makes the folder, and finishes what killed commands left beside it. If `target` is a link to a
+   * folder, the run stands there in the end, and the link stays.
    * @throws FileError if no folder can be made there, or if `target` is a folder of something else,
    * which a run must not replace.
    */
   static async create(target: string): Promise<OutputFolder> {
-    const parent = dirname(resolve(target));
-    await ensureFolder(parent);
-    await mendOutputs(parent);
-    const standing = await namesIn(target);
+    await ensureFolder(dirname(resolve(target)));
+    const place = await linked(target);
+    await mendOutputs(dirname(place));
+    const standing = await namesIn(place);
     if (standing && standing.length > 0 && !standing.includes("result.json")) {
       throw new FileError(
         target,
@@ -67,13 +71,13 @@ export class OutputFolder {
         "notWritable",
       );
     }
-    const working = beside(target, "partial");
+    const working = beside(place, "partial");
     try {
       await mkdir(working);
     } catch (error) {
       throw writeError(target, error, "the folder cannot be made");
     }
-    return new OutputFolder(working, target);
+    return new OutputFolder(working, target, place);
   }
 
   /** The path of a file while the run runs. */
@@ -93,7 +97,7 @@ export class OutputFolder {
    * @throws FileError
    */
   async commit(): Promise<boolean> {
-    return this.#moveTo(this.target);
+    return this.#moveTo(this.#place);
   }
 
   /**
@@ -101,7 +105,7 @@ export class OutputFolder {
    * it. Returns where it is.
    */
   async keepInterrupted(): Promise<string> {
-    const place = await placeOfInterrupted(this.target);
+    const place = await placeOfInterrupted(this.#place);
     await this.#moveTo(place);
     return place;
   }
@@ -198,6 +202,14 @@ async function renamed(from: string, to: string, codes: readonly string[]): Prom
     if (error instanceof Error && "code" in error && codes.includes(String(error.code))) return false;
     throw error;
   }
+}
+
+/** What a link names, or the path itself. @throws FileError if that is not there */
+async function linked(path: string): Promise<string> {
+  if (!(await lstat(path).catch(() => undefined))?.isSymbolicLink()) return resolve(path);
+  return realpath(path).catch((error: unknown) => {
+    throw new FileError(path, "that is a link to what is not there; make the folder that it names, or remove the link", "missing", error);
+  });
 }
 
 /** A path beside another, of a name that no other process has. */

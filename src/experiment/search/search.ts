@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { warnOnce } from "@spillway/core/warning.js";
-import { ensureFolder, writeFileAtomic } from "@spillway/io";
+import { ensureFolder, writeInto } from "@spillway/io";
 import { DifferentResultsError, type DifferentTrial, MemoryStorage, type Sampler, Study, type StudyStorage } from "@spillway/search";
 import { patientStorage, StorageAwayError } from "@spillway/search/patience.js";
 import { type Shard, sharded, shardOf, shareOf } from "@spillway/search/shard.js";
@@ -234,11 +234,11 @@ class Search {
     };
     if (folder !== undefined) {
       const yaml = best && stringify(best, { lineWidth: 100 });
-      if (yaml !== undefined) await writeFileAtomic(join(folder, "best.yaml"), yaml);
-      await writeFileAtomic(join(folder, "search.json"), `${JSON.stringify(result, undefined, 2)}\n`);
+      if (yaml !== undefined) await writeInto(folder, "best.yaml", yaml);
+      await writeInto(folder, "search.json", `${JSON.stringify(result, undefined, 2)}\n`);
       if (experiment.outputs.report) {
         const sections = [searchSection(result, study, yaml, refit)];
-        await writeFileAtomic(join(folder, "report.html"), await reportHtml({ title: result.name, sections }));
+        await writeInto(folder, "report.html", await reportHtml({ title: result.name, sections }));
       }
     }
     const [different] = study.different;
