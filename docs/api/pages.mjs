@@ -19,7 +19,7 @@ const inFolder = (folder, ending) =>
 const exampleFolders = ["examples", "examples/papers", "examples/experiments"];
 
 /** Where each file goes that becomes a page, by its path in the project; and the group it is in. */
-const places = new Map([
+const copies = new Map([
   ["README.md", { to: "readme.md", group: "Guide" }],
   ...inFolder("docs", ".md").map((path) => [path, { to: path.replace("docs/", "").replace("README", "documentation"), group: "Guide" }]),
   ["docs/api/README.md", { to: "api-reference.md", group: "Guide" }],
@@ -71,29 +71,33 @@ const listPath = (folder) => `lists/${posix.basename(folder)}.md`;
 
 /** A page for a folder, with a link to each page of it. */
 function listOf(folder) {
-  const links = Array.from(places).flatMap(([path, { to }]) =>
+  const links = Array.from(copies).flatMap(([path, { to }]) =>
     posix.dirname(path) === folder ? [`- [${posix.basename(path)}](${posix.relative("lists", to)})`] : [],
   );
   return `---\ntitle: ${folder}\ngroup: Lists\n---\n\n# ${folder}\n\n${links.join("\n")}\n`;
 }
 
-/** The text with every link to a file as it leads from the copy; fenced code stays. */
+/** The text with every link and picture as it leads from the copy; fenced code stays. */
 function relinked(text, path, to) {
   const from = (target) => posix.relative(posix.dirname(to), target);
-  return text.replace(/^```[\s\S]*?^```|\]\((?!\w+:|#)([^)#\s]+)(#[^)]*)?\)/gm, (match, target, anchor = "") => {
-    if (target === undefined) return match;
+  const leadsTo = (target, anchor) => {
     const file = posix.normalize(posix.join(posix.dirname(path), target)).replace(/\/$/, "");
-    if (file === "docs/api/site/index.html") return `](${from("api-reference.md")})`;
-    if (folders.includes(file)) return `](${from(listPath(file))})`;
-    const place = places.get(file) ?? places.get(`${file}/README.md`);
-    if (!place && !existsSync(join(root, file))) return match;
-    if (place) return `](${from(place.to)}${anchor})`;
-    return `](${posix.relative(posix.join("docs/api/pages", posix.dirname(to)), file)}${anchor})`;
+    if (file === "docs/api/site/index.html") return from("api-reference.md");
+    if (folders.includes(file)) return from(listPath(file));
+    const page = copies.get(file) ?? copies.get(`${file}/README.md`);
+    if (page) return `${from(page.to)}${anchor}`;
+    if (existsSync(join(root, file))) return `${posix.relative(posix.join("docs/api/pages", posix.dirname(to)), file)}${anchor}`;
+    return `${target}${anchor}`;
+  };
+  const links = /^```[\s\S]*?^```|\]\((?!\w+:|#)([^)#\s]+)(#[^)]*)?\)|(?<=<img src=")(?!\w+:)([^"]+)/gm;
+  return text.replace(links, (match, target, anchor = "", picture) => {
+    if (picture !== undefined) return leadsTo(picture, "");
+    return target === undefined ? match : `](${leadsTo(target, anchor)})`;
   });
 }
 
 rmSync(pages, { recursive: true, force: true });
-for (const [path, { to, group }] of places) {
+for (const [path, { to, group }] of copies) {
   mkdirSync(join(pages, posix.dirname(to)), { recursive: true });
   const text =
     { ".ipynb": markdownOf, ".ts": programOf, ".yaml": programOf }[posix.extname(path)]?.(path, to) ??

@@ -64,7 +64,7 @@ export const manuals: Readonly<Record<string, Manual>> = {
       "Any number of commands may share a storage; parts (--shard) share nothing, and spillway runs --merge joins them.",
     ],
     files: [
-      ["DIR/NAME/journal.log", "every trial, as soon as it is told; with --storage there"],
+      ["DIR/NAME/journal.log", "every trial, as soon as it has finished; with --storage there"],
       ["DIR/NAME/search.json", "the trials and the best"],
       ["DIR/NAME/report.html", "the trials drawn"],
       ["DIR/NAME/best.yaml", "the best setting, which spillway run takes"],

@@ -99,21 +99,21 @@ function stopOnSignals(child: ChildProcess, outputs: ReadonlySet<string>, announ
   return { isHopeless, signal: () => first };
 }
 
-/** Says that a command was ended, and puts in its place what it had written. */
+/** Says that a command was ended, and keeps what it had written. */
 async function explainEnd(
   signal: NodeJS.Signals | null,
   stoppedBy: NodeJS.Signals | undefined,
   outputs: ReadonlySet<string>,
   kept: string | undefined,
 ): Promise<void> {
-  const places: string[] = [];
+  const folders: string[] = [];
   if (outputs.size > 0) {
     const { mendOutputs } = await import("../experiment/runs/output-folder.js");
-    for (const folder of outputs) places.push(...(await mendOutputs(folder)));
+    for (const folder of outputs) folders.push(...(await mendOutputs(folder)));
   }
   const why = stoppedBy ? "the command did not stop by itself and was ended" : `the command was ended by ${signal}`;
   const memory = !stoppedBy && (signal === "SIGKILL" || signal === "SIGABRT") ? "; it may have been short of memory" : "";
-  const said = [why + memory, ...places.map((place) => `what was finished is in ${place}`), ...(kept === undefined ? [] : [kept])];
+  const said = [why + memory, ...folders.map((folder) => `what was finished is in ${folder}`), ...(kept === undefined ? [] : [kept])];
   say(`spillway: ${said.join("; ")}`);
 }
 

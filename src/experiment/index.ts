@@ -39,7 +39,7 @@ export type {
   TaskDescription,
   TransformDescription,
 } from "./description/description.js";
-export { ExperimentError, type ExperimentErrorPlace } from "./description/errors.js";
+export { ExperimentError, type ExperimentErrorLocation } from "./description/errors.js";
 export { asExperiment, type LoadedExperiment, loadExperiment, parseExperimentText } from "./description/file.js";
 export { experimentJsonSchema, experimentSchema } from "./description/json-schema.js";
 export type { FieldDescription, ForecasterDescription, ModelDescription, ModelType, NvarDescription } from "./description/model-options.js";

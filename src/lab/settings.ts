@@ -11,7 +11,7 @@ import { taskOf } from "./own-data.js";
 /** Benchmark series that the lab offers to drive the reservoir. */
 export const signalNames = ["mackeyGlass", "lorenz", "rossler", "mso", "narma", "logistic"] as const;
 
-/** Everything that the lab can be told. */
+/** Everything that can be set in the lab. */
 export interface LabSettings {
   /** N. */
   readonly size: number;

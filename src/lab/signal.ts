@@ -1,4 +1,4 @@
-// The signal that drives the lab's reservoir, and the hash by which two places can tell that their
+// The signal that drives the lab's reservoir, and the hash by which two programs can tell that their
 // states are the same bits.
 
 import { checkHas } from "@spillway/core/checks.js";

@@ -46,7 +46,7 @@ export class Room {
     signal.throwIfAborted();
     if (this.#waiting.length > 0 || this.#free < bytes)
       await new Promise<void>((go, fail) => {
-        const place = {
+        const waiter = {
           bytes,
           go: () => {
             signal.removeEventListener("abort", leave);
@@ -54,12 +54,12 @@ export class Room {
           },
         };
         const leave = () => {
-          this.#waiting.splice(this.#waiting.indexOf(place), 1);
+          this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
           fail(signal.reason);
           this.#next();
         };
         signal.addEventListener("abort", leave, { once: true });
-        this.#waiting.push(place);
+        this.#waiting.push(waiter);
       });
     else this.#free -= bytes;
     let held = true;

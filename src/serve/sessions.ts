@@ -5,7 +5,7 @@ import { RequestError } from "./refused.js";
 
 const utf8 = new TextEncoder();
 
-/** A client's own place in a series. */
+/** A client's own position in a series. */
 export class Session<State> {
   readonly id = crypto.randomUUID();
   state: State;

@@ -240,7 +240,7 @@ function sessionRoutes<State>(served: Served<State>, sessions: Sessions<State>):
     route({
       method: "POST",
       path: "/sessions",
-      summary: "Opens a session: a place in a series of its own, which rows move on.",
+      summary: "Opens a session: a position in a series of its own, which rows advance.",
       body: { warmup: served.warmup },
       answer: {
         status: 201,

@@ -28,20 +28,20 @@ export interface DriveOptions {
 
 /**
  * The rows of one case, T x I.
- * @param place the case's place in its list: a seeded encoder draws from "SEED/PLACE"
+ * @param index the case's index in its list: a seeded encoder draws from "SEED/INDEX"
  * @throws ArgumentError as the encoder does
  */
-export function drivingRows(one: SpikePattern, options: DriveOptions, place?: number): Matrix<Float32Array>;
-export function drivingRows(one: MatrixLike | SpikePattern, options: DriveOptions, place?: number): Matrix;
-export function drivingRows(one: MatrixLike | SpikePattern, options: DriveOptions, place = 0): Matrix {
+export function drivingRows(one: SpikePattern, options: DriveOptions, index?: number): Matrix<Float32Array>;
+export function drivingRows(one: MatrixLike | SpikePattern, options: DriveOptions, index?: number): Matrix;
+export function drivingRows(one: MatrixLike | SpikePattern, options: DriveOptions, index = 0): Matrix {
   const { range, encoder, bins } = checkHas("options", options, "an object with bins", "bins");
   const binned = (pattern: SpikePattern) => binSpikes(pattern, { ...bins, values: bins.values ?? "amplitudes" });
   if (isPattern(one)) return binned(one);
-  const given = asMatrix(one, `sequences[${place}]`);
+  const given = asMatrix(one, `sequences[${index}]`);
   const series = range ? scaleToUnit(given, range) : given;
   if (!encoder) return series;
   const seed = "seed" in encoder ? encoder.seed : undefined;
-  const made = encode(series, seed === undefined ? encoder : ({ ...encoder, seed: caseSeed(seed, place) } as EncoderConfig));
+  const made = encode(series, seed === undefined ? encoder : ({ ...encoder, seed: caseSeed(seed, index) } as EncoderConfig));
   return isPattern(made) ? binned(made) : made;
 }
 

@@ -45,7 +45,7 @@ describe("spillway bench --out", () => {
     const file = fileURLToPath(import.meta.url);
     const progress = { ...silent, begin: () => expect.unreachable("it measures") };
     await expect(bench({ engine: "cpu", out: file }, progress)).rejects.toThrow(
-      "a file of that name is there already; a folder cannot take its place",
+      "a file of that name is there already; a folder cannot replace it",
     );
   });
 

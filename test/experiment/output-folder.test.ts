@@ -104,7 +104,7 @@ describe("the folder of a run", () => {
   it("is refused below a file, and where a file has its name", async () => {
     await writeFile(join(parent, "file"), "");
     await expect(OutputFolder.create(join(parent, "file", "one"))).rejects.toThrow(
-      "a file of that name is there already; a folder cannot take its place",
+      "a file of that name is there already; a folder cannot replace it",
     );
     await expect(OutputFolder.create(join(parent, "file", "deeper", "one"))).rejects.toThrow("a part of its path is a file, not a folder");
     await expect(OutputFolder.create(join(parent, "file"))).rejects.toThrow("a file of that name is there already");

@@ -11,7 +11,7 @@ describe("the storage that a text names", () => {
     try {
       await openStorage(join(folder, "a/b/study.log"));
       writeFileSync(join(folder, "a/file"), "");
-      const reason = "a file of that name is there already; a folder cannot take its place";
+      const reason = "a file of that name is there already; a folder cannot replace it";
       await expect(openStorage(join(folder, "a/file/study.log"))).rejects.toMatchObject({ code: "file", reason });
     } finally {
       rmSync(folder, { recursive: true });

@@ -116,7 +116,7 @@ describe("a cell that is no number", () => {
     expect(error.message).toBe(
       `${path}: row 3, column "temperature": "cold" is not a number; list the column under \`text\`, or leave it out of \`columns\``,
     );
-    expect(error).toMatchObject({ format: "CSV", path, place: { row: 3, column: "temperature" } });
+    expect(error).toMatchObject({ format: "CSV", path, location: { row: 3, column: "temperature" } });
   });
 
   it("is answered with the decimal mark, where a comma looks like one", async () => {
@@ -135,7 +135,7 @@ describe("a cell that is no number", () => {
     ["a byte order mark", "\uFEFFa,b\n1,x\n", 2],
   ])("is counted past %s", async (_, text, row) => {
     const error = await failure(() => parseCsv(text, { comment: "#", columns: ["a", "b"] }), FormatError);
-    expect(error.place).toEqual({ row, column: "b" });
+    expect(error.location).toEqual({ row, column: "b" });
   });
 
   it.each(["1.2.3", "0x10", "1e", "--1", "1_000", "12 3", "1,5", "five", "e5", "."])("%s is none", async (cell) => {
@@ -179,7 +179,7 @@ describe("a broken quote", () => {
   it("is an error that names the row", async () => {
     const error = await failure(() => parseCsv('a,b\n1,2\n"3,4\n'), FormatError);
     expect(error.reason).toContain("Quote Not Closed");
-    expect(error.place).toEqual({ row: 3 });
+    expect(error.location).toEqual({ row: 3 });
   });
 });
 

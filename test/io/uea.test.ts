@@ -112,7 +112,7 @@ describe("a .ts case that does not fit", () => {
     const error = await failure(() => parseUea(text, { source: "toy.ts" }), FormatError);
     expect(error.message).toContain(reason);
     expect(error.message.startsWith("toy.ts: ")).toBe(true);
-    expect(error.place).toMatchObject(place);
+    expect(error.location).toMatchObject(place);
   });
 });
 

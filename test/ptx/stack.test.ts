@@ -91,6 +91,6 @@ AGAIN: alloca.u64 %q, 128; stackrestore.u64 %s; add.u64 %p, %p, 1; setp.lt.u64 %
   });
 
   it("is not restored to what was never saved", () => {
-    expect(simulationError(() => run("mov.u64 %p, 4096; stackrestore.u64 %p;")).message).toContain("stackrestore to a place");
+    expect(simulationError(() => run("mov.u64 %p, 4096; stackrestore.u64 %p;")).message).toContain("stackrestore to an address");
   });
 });

@@ -1,4 +1,4 @@
-// Names of devices: "cuda", "cuda:1", "cuda:0-3", "cuda:0,2", "cuda:all". The one place that reads
+// Names of devices: "cuda", "cuda:1", "cuda:0-3", "cuda:0,2", "cuda:all". The one module that reads
 // them. Which families and numbers there are, others know.
 
 /** What a name of devices says. */

@@ -122,9 +122,9 @@ export class ArgumentError extends SpillwayError {
     );
   }
 
-  /** The same error with the place it comes from before the sentence. */
-  at(place: string): ArgumentError {
-    return this.#again(`${place}: ${this.message}`, this.field);
+  /** The same error with the location it comes from before the sentence. */
+  at(location: string): ArgumentError {
+    return this.#again(`${location}: ${this.message}`, this.field);
   }
 
   #again(sentence: string, field: string): ArgumentError {

@@ -77,7 +77,7 @@ export class AtomicFile {
   }
 
   /**
-   * Syncs, closes, and puts the file in its place. @throws FileError; then nothing has changed at
+   * Syncs, closes, and renames the file to its name. @throws FileError; then nothing has changed at
    * `path`.
    */
   async commit(): Promise<void> {
@@ -126,9 +126,9 @@ export class AtomicFile {
  * throws.
  */
 export async function removeAbandonedFiles(folder: string): Promise<void> {
-  const place = nodePath(folder).resolve(folder);
-  if (cleaned.has(place)) return;
-  cleaned.add(place);
+  const resolved = nodePath(folder).resolve(folder);
+  if (cleaned.has(resolved)) return;
+  cleaned.add(resolved);
   const { unlink } = nodeFs(folder).promises;
   for (const { path, kind } of await abandonedIn(folder)) if (kind === "tmp") await unlink(path).catch(() => undefined);
 }

@@ -14,7 +14,7 @@ type Reading = Pick<CsvOptions, "decimal" | "thousands">;
 /** What is counted of a column that was meant to hold numbers. */
 interface Tally {
   readonly index: number;
-  readonly place: string;
+  readonly column: string;
   readonly name: string | number;
   /** Cells that are numbers as they are read now. */
   numbers: number;
@@ -50,7 +50,7 @@ export async function cellProblems(
     ({ index, name }): Tally => ({
       index,
       name: options.header ? name : index,
-      place: options.header ? `column ${quoted(name)}` : `column ${index} (counted from 0)`,
+      column: options.header ? `column ${quoted(name)}` : `column ${index} (counted from 0)`,
       numbers: 0,
       bad: readings.map(() => 0),
       cells: new Map(),
@@ -101,7 +101,7 @@ function described(
     .map((tally) => {
       const all = [...tally.cells];
       const rest = all.filter(([cell]) => cellNumber(cell, reading) === undefined);
-      const said = ([cell, { line }]: (typeof all)[number]) => `row ${line}, ${tally.place}: ${quoted(cell)} is not a number`;
+      const said = ([cell, { line }]: (typeof all)[number]) => `row ${line}, ${tally.column}: ${quoted(cell)} is not a number`;
       if (rest.length === 0) return `${said(all[0]!)}; ${readingAdvice(now, readings, best, totals)}`;
       const sum = (cells: typeof all) => cells.reduce((total, [, own]) => total + own.count, 0);
       const texts = sum(rest);

@@ -9,7 +9,7 @@ import { FormatError } from "./errors.js";
 import { parseNumber } from "./missing.js";
 
 /** Where a record stands in its file. */
-export interface RecordPlace {
+export interface RecordLocation {
   /** Of its first line, counted from 1. */
   readonly line: number;
   /** Blank lines since the record before. */
@@ -24,7 +24,7 @@ export async function eachRecord(
   text: string,
   source: string,
   { delimiter, decimal, comment }: CsvOptions,
-  take: (cells: readonly string[], place: RecordPlace) => void,
+  take: (cells: readonly string[], location: RecordLocation) => void,
   most?: number,
 ): Promise<void> {
   const clean = normalized(text);

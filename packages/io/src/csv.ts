@@ -5,7 +5,7 @@ import { quoted } from "@spillway/core/text.js";
 import { Matrix } from "@spillway/numerics";
 import { type CsvOptions, csvTable, csvTextTable } from "./csv-options.js";
 import { cellProblems } from "./csv-problems.js";
-import { cellNumber, eachRecord, isHeader, namesIn, type RecordPlace } from "./csv-records.js";
+import { cellNumber, eachRecord, isHeader, namesIn, type RecordLocation } from "./csv-records.js";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";
 import { readText } from "./files.js";
 import { type CsvTable, chooseColumns, type TableColumn, tableOf } from "./table-columns.js";
@@ -29,7 +29,7 @@ export async function parseCsv(text: string, options: CsvOptions & SourceOptions
   const reader = new TableReader(source, settings);
   if (settings.thousands === settings.decimal)
     throw new ArgumentError("thousands", settings.thousands, `another sign than the decimal mark, which is "${settings.decimal}"`);
-  await eachRecord(text, source, settings, (cells, place) => reader.take(cells, place));
+  await eachRecord(text, source, settings, (cells, location) => reader.take(cells, location));
   if (reader.wrong) {
     const { reason, settings: solving } = await cellProblems(text, source, { ...settings, header: reader.named }, reader.numeric);
     throw new FormatError("CSV", source, reason, reader.wrong, undefined, solving);
@@ -60,7 +60,7 @@ class TableReader {
     this.#markers = new Set(options.missingMarkers);
   }
 
-  take(record: readonly string[], { line, blankBefore }: RecordPlace): void {
+  take(record: readonly string[], { line, blankBefore }: RecordLocation): void {
     if (this.#names === undefined) {
       this.#width = record.length;
       const cells = record.map((cell) => cell.trim());
@@ -107,7 +107,7 @@ class TableReader {
     this.#lines.push(line);
   }
 
-  #fail(reason: string, place: Readonly<Record<string, string | number>>): FormatError {
-    return new FormatError("CSV", this.#source, reason, place);
+  #fail(reason: string, location: Readonly<Record<string, string | number>>): FormatError {
+    return new FormatError("CSV", this.#source, reason, location);
   }
 }

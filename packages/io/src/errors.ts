@@ -32,18 +32,18 @@ export class FormatError extends FileError {
    * Where: `row` and `column` of a CSV or Parquet file, `line`, `case` and `channel` of a `.ts`, `tensor` of a
    * safetensors file, as far as they are known.
    */
-  readonly place: Readonly<Record<string, string | number>>;
+  readonly location: Readonly<Record<string, string | number>>;
   constructor(
     format: FileFormat,
     source: string,
     reason: string,
-    place: Readonly<Record<string, string | number>> = {},
+    location: Readonly<Record<string, string | number>> = {},
     cause?: unknown,
     settings?: ErrorDetails["settings"],
   ) {
     super(source, reason, "content", cause, settings);
     this.format = format;
-    this.place = place;
+    this.location = location;
   }
 }
 

@@ -110,7 +110,7 @@ export async function ensureFolder(path: string): Promise<void> {
   } catch (error) {
     const code = codeOf(error);
     if (code === "EEXIST")
-      throw new FileError(path, "a file of that name is there already; a folder cannot take its place", "notWritable", error);
+      throw new FileError(path, "a file of that name is there already; a folder cannot replace it", "notWritable", error);
     throw writeError(path, error, "the folder cannot be made");
   }
 }

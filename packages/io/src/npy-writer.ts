@@ -87,7 +87,7 @@ export class NpyWriter implements AsyncDisposable {
   }
 
   /**
-   * Writes the number of rows into the header and puts the file in its place. With no rows it is an
+   * Writes the number of rows into the header and renames the file to its name. With no rows it is an
    * array of 0 rows. Idempotent.
    */
   async close(): Promise<void> {

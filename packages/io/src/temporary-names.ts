@@ -1,10 +1,10 @@
 // Names for files and folders in the making. They name their process: what a killed process left
-// can be told from what another still writes.
+// can be distinguished from what another still writes.
 import { nodeFs, nodePath } from "./node.js";
 
 /**
- * `tmp` is a file; `partial` a folder that is being written; `replaced` one that another takes the
- * place of.
+ * `tmp` is a file; `partial` a folder that is being written; `replaced` one that another
+ * replaced.
  */
 export type TemporaryKind = "tmp" | "partial" | "replaced";
 

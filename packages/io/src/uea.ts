@@ -179,29 +179,29 @@ class CaseReader {
   }
 
   take(line: string, number: number): void {
-    const place = { line: number, case: this.#sequences.length + 1 };
+    const location = { line: number, case: this.#sequences.length + 1 };
     const channels = line.split(":");
-    if (this.#header.labelled) this.#label(channels.pop()!.trim(), place);
+    if (this.#header.labelled) this.#label(channels.pop()!.trim(), location);
     if (channels.length === 0)
-      throw this.#fail(`it holds no channel: ${quoted(line)} has no ":" before its ${this.#header.labelled}`, place);
+      throw this.#fail(`it holds no channel: ${quoted(line)} has no ":" before its ${this.#header.labelled}`, location);
     this.#channels ??= channels.length;
     if (channels.length !== this.#channels) {
       const per = this.#header.channels === undefined ? `the first case ${this.#channels}` : `the header says ${this.#channels}`;
       const advice = this.#header.labelled ? "" : " (is there a class at the end? the header says there is none)";
-      throw this.#fail(`it holds ${channels.length} channels and ${per}${advice}`, place);
+      throw this.#fail(`it holds ${channels.length} channels and ${per}${advice}`, location);
     }
-    const sequence = this.#sequence(channels, place);
+    const sequence = this.#sequence(channels, location);
     const length = sequence.rows;
     const { seriesLength, equalLength } = this.#header;
     if (this.#sequences.length === 0) this.#firstLength = length;
     if (length !== this.#firstLength) this.#equalLength = false;
     if (equalLength && seriesLength !== undefined && length !== seriesLength) {
-      throw this.#fail(`it is ${length} long and the header says @seriesLength ${seriesLength}`, place);
+      throw this.#fail(`it is ${length} long and the header says @seriesLength ${seriesLength}`, location);
     }
     if (equalLength && !this.#equalLength) {
-      throw this.#fail(`it is ${length} long and case 1 ${this.#firstLength}, and the header says @equalLength true`, place);
+      throw this.#fail(`it is ${length} long and case 1 ${this.#firstLength}, and the header says @equalLength true`, location);
     }
-    this.#sequences.push(this.#filled(sequence, place));
+    this.#sequences.push(this.#filled(sequence, location));
   }
 
   dataset(): UeaDataset {
@@ -224,7 +224,7 @@ class CaseReader {
     };
   }
 
-  #sequence(channels: readonly string[], place: Place): Matrix<Float64Array> {
+  #sequence(channels: readonly string[], location: CaseLocation): Matrix<Float64Array> {
     const cells = channels.map((channel) => channel.split(","));
     const rows = cells[0]!.length;
     const data = new Float64Array(rows * cells.length);
@@ -232,7 +232,7 @@ class CaseReader {
     if (ragged >= 0) {
       throw this.#fail(
         `channel ${ragged + 1} holds ${cells[ragged]!.length} values and channel 1 holds ${rows}; every channel of a case takes the same number`,
-        { ...place, channel: ragged + 1 },
+        { ...location, channel: ragged + 1 },
       );
     }
     cells.forEach((channel, c) => {
@@ -245,28 +245,28 @@ class CaseReader {
             : Number.isNaN(value) && this.#header.missing === false
               ? " is missing, and the header says @missing false"
               : undefined;
-        if (wrong !== undefined) throw this.#fail(`channel ${c + 1}, value ${t + 1}${wrong}`, { ...place, channel: c + 1 });
+        if (wrong !== undefined) throw this.#fail(`channel ${c + 1}, value ${t + 1}${wrong}`, { ...location, channel: c + 1 });
         data[t * cells.length + c] = value!;
       }
     });
     return new Matrix<Float64Array>(rows, cells.length, data);
   }
 
-  #filled(sequence: Matrix<Float64Array>, place: Place): Matrix<Float64Array> {
+  #filled(sequence: Matrix<Float64Array>, location: CaseLocation): Matrix<Float64Array> {
     const { matrix, missing } = fillMissing(sequence, this.#policy, (t, c, reason) => {
       const advice =
         this.#policy === "error" && reason === "the value is missing" ? `; set \`missing\` to "interpolate", "hold" or "drop"` : "";
-      return this.#fail(`channel ${c + 1}, value ${t + 1}: ${reason}${advice}`, { ...place, channel: c + 1 });
+      return this.#fail(`channel ${c + 1}, value ${t + 1}: ${reason}${advice}`, { ...location, channel: c + 1 });
     });
-    if (matrix.rows === 0) throw this.#fail("every frame has a missing value; none is left", place);
+    if (matrix.rows === 0) throw this.#fail("every frame has a missing value; none is left", location);
     this.#missing += missing;
     return matrix;
   }
 
-  #label(label: string, place: Place): void {
+  #label(label: string, location: CaseLocation): void {
     if (this.#header.labelled === "target") {
       const value = parseNumber(label);
-      if (value === undefined) throw this.#fail(`its target ${quoted(label)} is not a number`, place);
+      if (value === undefined) throw this.#fail(`its target ${quoted(label)} is not a number`, location);
       this.#targets.push(value);
       return;
     }
@@ -274,20 +274,20 @@ class CaseReader {
       if (this.#header.classes) {
         const there = this.#header.classes.slice(0, 20).map(quoted).join(", ");
         const more = this.#header.classes.length > 20 ? ", ..." : "";
-        throw this.#fail(`its class is ${quoted(label)}; the header lists ${there}${more}`, place);
+        throw this.#fail(`its class is ${quoted(label)}; the header lists ${there}${more}`, location);
       }
-      if (label === "") throw this.#fail("it ends without a class", place);
+      if (label === "") throw this.#fail("it ends without a class", location);
       this.#classes.add(label);
     }
     this.#labels.push(label);
   }
 
-  #fail(reason: string, place: Place & { channel?: number }): FormatError {
-    return new FormatError(".ts", this.#source, `line ${place.line}, case ${place.case}: ${reason}`, { ...place });
+  #fail(reason: string, location: CaseLocation & { channel?: number }): FormatError {
+    return new FormatError(".ts", this.#source, `line ${location.line}, case ${location.case}: ${reason}`, { ...location });
   }
 }
 
-interface Place {
+interface CaseLocation {
   readonly line: number;
   readonly case: number;
 }

@@ -99,7 +99,7 @@ function arrowColumns(table: ArrowTable, name: string): TableColumns {
     column: (column) => {
       const vector = table.getChild(column);
       if (!vector) throw ArgumentError.because(`${name}: column ${quoted(column)} has no values`, { field: name });
-      // The array of a column with nulls has some number in their place.
+      // The array of a column with nulls has some number instead of them.
       const whole = vector.nullCount === 0 ? vector.toArray() : undefined;
       if (whole instanceof Float64Array || whole instanceof Float32Array || whole instanceof Int32Array) return whole;
       return Array.from({ length: vector.length }, (_, row) => vector.get(row));

@@ -75,7 +75,7 @@ function again({ number, parameters, attributes, systemAttributes }: StoredTrial
   const fixed = Object.fromEntries(
     [...parameters].map(([name, { value, distribution }]) => [name, distribution.kind === "choice" ? distribution.choices[value]! : value]),
   );
-  const told: Attributes = {
+  const recorded: Attributes = {
     failed_trial: first,
     retry_history: [...(Array.isArray(history) ? (history as readonly Json[]) : []), number],
     fixed_params: fixed,
@@ -85,7 +85,7 @@ function again({ number, parameters, attributes, systemAttributes }: StoredTrial
     state: "waiting",
     parameters: Object.fromEntries(parameters),
     attributes: Object.fromEntries(attributes),
-    systemAttributes: { ...Object.fromEntries(systemAttributes), ...told },
+    systemAttributes: { ...Object.fromEntries(systemAttributes), ...recorded },
   };
 }
 

@@ -6,7 +6,7 @@ import { isOver, type StoredStudy, type StoredTrial } from "./study-log.js";
 
 /**
  * The trial that a result for one finishes: itself, or if it was taken over the one that waits in
- * its place. Undefined if it is over, or another process has it in work.
+ * its stead. Undefined if it is over, or another process has it in work.
  */
 export function targetOf(study: StoredStudy, trial: StoredTrial): StoredTrial | undefined {
   if (!isOver(trial.state)) return trial;

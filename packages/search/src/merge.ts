@@ -50,10 +50,10 @@ export async function mergeStudies(target: StudyStorage, sources: readonly Study
   if (!first) throw new ArgumentError("sources", sources, "at least one storage", { of: "mergeStudies" });
   const log = new StudyLog();
   log.apply(await target.read(0));
-  const standing = log.studies.size === 0 ? undefined : studyOf(log, target, study ?? first.study.name);
-  for (const other of found) checkAlike(standing ?? first.study, other.study, other.storage);
+  const existing = log.studies.size === 0 ? undefined : studyOf(log, target, study ?? first.study.name);
+  for (const other of found) checkAlike(existing ?? first.study, other.study, other.storage);
   const by = `${crypto.randomUUID()}-0`;
-  const into = standing ?? (await create(target, log, first.study, by));
+  const into = existing ?? (await create(target, log, first.study, by));
   const known = new Map(into.trials.flatMap((trial) => (isKept(trial) ? [[nameOf(trial), trial] as const] : [])));
   const open = new Map(into.trials.flatMap((trial) => (isOver(trial.state) ? [] : [[nameOf(trial), trial] as const])));
   const different: DifferentTrial[] = [];
@@ -111,14 +111,14 @@ function checkAlike(a: StoredStudy, b: StoredStudy, { name }: StudyStorage): voi
 
 /**
  * A study of its own of what trials of a study came to, for merging.
- * @param told each trial, and what ends it
+ * @param ended each trial, and what ends it
  */
 export function apartOf(
   study: StoredStudy,
-  told: readonly { readonly trial: StoredTrial; readonly finish: (trial: StoredTrial) => readonly StudyOperation[] }[],
+  ended: readonly { readonly trial: StoredTrial; readonly finish: (trial: StoredTrial) => readonly StudyOperation[] }[],
   by: string,
 ): StudyOperation[] {
-  const trials = told.flatMap(({ trial, finish }, id): StudyOperation[] => {
+  const trials = ended.flatMap(({ trial, finish }, id): StudyOperation[] => {
     const template = { ...templateOf(trial), state: "running", value: undefined, finished: undefined } as const;
     return [{ by, type: "createTrial", study: 0, template }, ...finish({ ...trial, id })];
   });

@@ -14,7 +14,7 @@ export interface SeenTrial {
   readonly values: Float64Array;
   /** What is to be small: the value, or its negative; NaN if the trial has none. */
   readonly loss: number;
-  /** The last step that an intermediate value was told at, and that value as a loss. */
+  /** The last step that an intermediate value was reported at, and that value as a loss. */
   readonly last?: { readonly step: number; readonly loss: number } | undefined;
   /** The generation it belongs to, of samplers that have generations. */
   readonly generation?: number | undefined;
@@ -89,7 +89,7 @@ export function randomValue(space: SearchSpace, draws: Draws, number: number, in
   return valueOfUniform(space.parameters[index]!, draws.uniform(number, index));
 }
 
-/** Whether a trial has told how good it is, fully or as far as it went. */
+/** Whether a trial has reported how good it is, fully or as far as it went. */
 export function isFinished({ state }: SeenTrial): boolean {
   return state === "complete" || state === "pruned";
 }

@@ -9,7 +9,7 @@ export type Json = ParameterValue | readonly Json[] | { readonly [key: string]: 
 /** Attributes of a study or a trial, by name. */
 export type Attributes = Readonly<Record<string, Json>>;
 
-/** What values a parameter may have in a study: what others that read the study are told. */
+/** What values a parameter may have in a study: what others that read the study find. */
 export type Distribution =
   | { readonly kind: "float"; readonly low: number; readonly high: number; readonly log: boolean; readonly step: number | undefined }
   | { readonly kind: "int"; readonly low: number; readonly high: number; readonly log: boolean; readonly step: number }

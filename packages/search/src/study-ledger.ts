@@ -1,5 +1,5 @@
 // The operations of one study: what is written stands behind what was read, and each call takes its
-// turn. What operations mean is told elsewhere.
+// turn. What operations mean is defined elsewhere.
 import { SpillwayError } from "@spillway/core/errors.js";
 import type { StudyOperation, StudyStorage } from "./storage.js";
 import type { StoredStudy, StudyLog } from "./study-log.js";

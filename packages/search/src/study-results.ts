@@ -34,20 +34,20 @@ export class TrialResults {
   /** Ends trials. One append. @throws ArgumentError, then nothing is written */
   async tell(outcomes: TrialOutcomes): Promise<void> {
     const at = Date.now();
-    const told = this.#told(outcomes, at);
+    const reported = this.#reported(outcomes, at);
     await this.#ledger.inTurn(async () => {
       for (;;) {
         await this.#ledger.read();
-        const targets = told.map(({ trial }) => targetOf(this.#study, trial));
-        const operations = told.flatMap(({ trial, finish }, i): StudyOperation[] => {
+        const targets = reported.map(({ trial }) => targetOf(this.#study, trial));
+        const operations = reported.flatMap(({ trial, finish }, i): StudyOperation[] => {
           const target = targets[i];
           if (!target || target === trial) return target ? finish(target) : [];
           return [{ by: this.#worker, type: "state", trial: target.id, state: "running", at }, ...finish(target)];
         });
         // Who finishes another trial than the own has to be the first that takes it.
-        const isOther = told.some(({ trial }, i) => targets[i] && targets[i] !== trial);
+        const isOther = reported.some(({ trial }, i) => targets[i] && targets[i] !== trial);
         if (operations.length > 0 && !(await this.#ledger.storage.append(operations, isOther ? this.#ledger.length : undefined))) continue;
-        for (const [i, { trial, finish }] of told.entries()) if (!targets[i]) this.#drop(trial, finish(trial));
+        for (const [i, { trial, finish }] of reported.entries()) if (!targets[i]) this.#drop(trial, finish(trial));
         return this.#ledger.read();
       }
     });
@@ -55,11 +55,11 @@ export class TrialResults {
 
   /** Operations of a study of its own with these outcomes. @throws ArgumentError */
   apart(outcomes: TrialOutcomes): StudyOperation[] {
-    return apartOf(this.#study, this.#told(outcomes, Date.now()), this.#worker);
+    return apartOf(this.#study, this.#reported(outcomes, Date.now()), this.#worker);
   }
 
   /** The trials of outcomes, and what ends each with its outcome. @throws ArgumentError */
-  #told(outcomes: TrialOutcomes, at: number) {
+  #reported(outcomes: TrialOutcomes, at: number) {
     if (!Array.isArray(outcomes)) throw new ArgumentError("outcomes", outcomes, "a list of [trial, outcome]", { of: "tell" });
     return outcomes.map((pair, i) => {
       const [which, outcome] = Array.isArray(pair) ? pair : [pair, undefined];

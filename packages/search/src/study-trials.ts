@@ -63,7 +63,7 @@ export function publicTrial(trial: StoredTrial): StudyTrial {
   };
 }
 
-/** What others are told of the values that a parameter may have. */
+/** What others read of the values that a parameter may have. */
 export function distributionOf(parameter: SearchParameter): Distribution {
   const found = distributions.get(parameter) ?? distributionAs(parameter);
   distributions.set(parameter, found);

@@ -1,4 +1,4 @@
-// A study: trials that are asked for, told and remembered. Where they are kept is the storage's
+// A study: trials that are asked for, finished and remembered. Where they are kept is the storage's
 // business; what is proposed is the sampler's; claims and results have files of their own.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
@@ -84,8 +84,8 @@ export class Study {
       const create: StudyOperation[] = study ? [] : [{ by, type: "createStudy", name, direction }];
       // Attributes name the study by its id, which is known if nobody wrote meanwhile.
       const id = study?.id ?? log.nextStudyId;
-      const told = Object.entries({ [spaceAttribute]: JSON.stringify(space.description), ...attributes });
-      const beside = told.map(
+      const noted = Object.entries({ [spaceAttribute]: JSON.stringify(space.description), ...attributes });
+      const beside = noted.map(
         ([key, value]): StudyOperation => ({ by, type: "studyAttribute", study: id, system: false, name: key, value }),
       );
       if (await storage.append([...create, ...beside], log.length)) adopted = study?.trials.length ?? 0;
@@ -126,7 +126,7 @@ export class Study {
 
   /**
    * Writes what trials came to. One append. A trial that is over already keeps its first outcome.
-   * If another process took it over, the outcome goes to the trial that waits in its place; if that
+   * If another process took it over, the outcome goes to the trial that replaces it; if that
    * one runs or is over, it is dropped. `dropped` counts those, `different` those of other bits.
    * @throws ArgumentError for a trial that the study does not have, or an outcome that is none;
    * then nothing is written

@@ -77,7 +77,7 @@ export class ExecutableGraph {
   }
 
   /**
-   * Puts the work of another graph in place, if it is of the same parts: a
+   * Takes over the work of another graph, if it is of the same parts: a
    * CUgraphExecUpdateResult.
    */
   update({ works }: SimulatedGraph): number {

@@ -2,7 +2,7 @@
 // and the bytes at an address. Nothing is kept alive by it.
 import { code, Refusal } from "./refusal.js";
 
-/** A place of its own in the address space for each buffer, far above device addresses. */
+/** A range of its own in the address space for each buffer, far above device addresses. */
 const windowBits = 40n;
 const firstWindow = 1 << 10;
 /**

@@ -37,7 +37,7 @@ export interface AnalyseCommandOptions {
   readonly amplitude?: number | undefined;
   readonly engine?: string | undefined;
   readonly plan?: string | undefined;
-  /** Also a map of so many values a side, in place of the one that the experiment describes. */
+  /** Also a map of so many values a side, in coordinate of the one that the experiment describes. */
   readonly map?: number | undefined;
   /** Measures of the map; left out, those of `measures` that a map has, or else the map's own. */
   readonly mapMeasures?: readonly string[] | undefined;
@@ -161,7 +161,7 @@ function linesOf({ measures }: ReservoirAnalysis): [name: string, value: string,
     for (const { degree, capacity: of, counted, targets } of capacity.byDegree)
       out.push([`  degree ${degree}`, formatNumber(of), `${counted} of ${targets} targets`]);
   }
-  if (kernel) out.push(["kernel rank", String(kernel.rank), `input streams that are told apart, of ${kernel.singularValues.length}`]);
+  if (kernel) out.push(["kernel rank", String(kernel.rank), `input streams that are distinguished, of ${kernel.singularValues.length}`]);
   if (generalisation) out.push(["generalisation rank", String(generalisation.rank), "the same of streams that end alike; lower is better"]);
   if (dynamics) {
     out.push(["storage", formatNumber(dynamics.meanStorage), "nats a neuron, mean"]);
@@ -193,8 +193,8 @@ function peaksOf({ x, y, values }: QualityMap): string[] {
       (best, value, i) => (value > (all[best] ?? Number.NEGATIVE_INFINITY) || !Number.isFinite(all[best]) ? i : best),
       0,
     );
-    const place = (axis: MapAxis, k: number) => `${axis.parameter} ${formatNumber(axis.values[k]!)}`;
-    return `map of ${measure}: largest ${formatNumber(all[at]!)} at ${place(x, at % matrix.cols)}, ${place(y, Math.floor(at / matrix.cols))}`;
+    const coordinate = (axis: MapAxis, k: number) => `${axis.parameter} ${formatNumber(axis.values[k]!)}`;
+    return `map of ${measure}: largest ${formatNumber(all[at]!)} at ${coordinate(x, at % matrix.cols)}, ${coordinate(y, Math.floor(at / matrix.cols))}`;
   });
 }
 

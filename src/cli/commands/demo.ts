@@ -76,13 +76,13 @@ export async function demo(options: RunCommandOptions): Promise<CommandOutcome> 
  * in the examples of a checkout.
  */
 function experimentFile(name: string): string {
-  const places = [`./cli/demo/${name}.yaml`, `../../../examples/experiments/${name}.yaml`].map((place) =>
-    fileURLToPath(new URL(place, import.meta.url)),
+  const paths = [`./cli/demo/${name}.yaml`, `../../../examples/experiments/${name}.yaml`].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url)),
   );
-  const found = places.find((place) => existsSync(place));
+  const found = paths.find((path) => existsSync(path));
   if (found) return found;
   throw new SpillwayError(
     "file",
-    `the demo's experiment ${name} is in neither ${places.join(" nor ")}: the package is not complete, install it again`,
+    `the demo's experiment ${name} is in neither ${paths.join(" nor ")}: the package is not complete, install it again`,
   );
 }

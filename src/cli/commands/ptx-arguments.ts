@@ -46,10 +46,10 @@ export const argumentHelp =
 const mostElements = 2 ** 24;
 
 class Reader {
-  readonly #place: string;
+  readonly #name: string;
 
   constructor(position: number) {
-    this.#place = `argument ${position}`;
+    this.#name = `argument ${position}`;
   }
 
   argument(text: string): Argument {
@@ -164,7 +164,7 @@ class Reader {
   }
 
   refuse(what: string): never {
-    throw new UsageError(`${this.#place} ${what}`);
+    throw new UsageError(`${this.#name} ${what}`);
   }
 }
 

@@ -120,8 +120,8 @@ async function describeTrials(journal: string, { study, state, top, json, csv }:
 
 /** Figures of a search, or of runs side by side. */
 async function drawRuns(names: readonly string[], { out, study, figures, json, format, theme }: RunsFlags): Promise<string> {
-  const write = (drawn: readonly Figure[], title: string, source: string, place: string) =>
-    writeFigures(drawn, title, source, { out: figures ?? place, format, theme, json });
+  const write = (drawn: readonly Figure[], title: string, source: string, fallback: string) =>
+    writeFigures(drawn, title, source, { out: figures ?? fallback, format, theme, json });
   const [name = out] = names;
   const isFolderOfRuns = names.length < 2 && (await isFolder(name)) && !(await isRun(name));
   if (names.length > 1 || isFolderOfRuns) {
@@ -257,11 +257,11 @@ function flatten(value: unknown, path: string, out: Map<string, unknown>, depth 
 }
 
 /** Runs and searches of a folder, or searches of a storage, a line each. @throws FileError */
-async function listRuns(place: string, { json }: { readonly json?: boolean }): Promise<string> {
-  const isStorage = place.includes("://") || (await stat(place).catch(() => undefined))?.isFile();
-  const found = isStorage ? (await storedStudies(place)).studies.map((study) => studyRow(study.name, study)) : await runsIn(place);
+async function listRuns(source: string, { json }: { readonly json?: boolean }): Promise<string> {
+  const isStorage = source.includes("://") || (await stat(source).catch(() => undefined))?.isFile();
+  const found = isStorage ? (await storedStudies(source)).studies.map((study) => studyRow(study.name, study)) : await runsIn(source);
   if (json) return JSON.stringify(found, undefined, 2);
-  if (found.length === 0) return `${place}: no ${isStorage ? "searches" : "runs"}`;
+  if (found.length === 0) return `${source}: no ${isStorage ? "searches" : "runs"}`;
   return formatTable(
     ["name", "kind", "state", "score", "value", "done"],
     found.map(({ name, kind, state, score, value, done }) => [

@@ -44,7 +44,7 @@ export async function search(
   signal.addEventListener("abort", () => (signal.reason === "SIGTERM" ? terminate : stop).abort(), { once: true });
   announce({
     graceMs: 1000 * secondsOf(flags.grace ?? experimentSearchTable.grace.default!),
-    kept: "every trial that was told is kept, and the same command goes on",
+    kept: "every finished trial is kept, and the same command goes on",
   });
   try {
     const finished = await searchExperiment(

@@ -68,12 +68,12 @@ export function asKnown(series: Matrix<Float64Array>, filled: Matrix | undefined
 }
 
 /** A row of a series, and the series as it was known before that row. */
-export function asKnownAt<Place extends { readonly whole: TransformedSeries; readonly facts: RowFacts; readonly at: number }>(
-  place: Place,
-): Place {
-  const { measured, lost, fitted } = place.whole;
-  const known = asKnown(measured, place.facts.filled, lost + place.at);
-  return known === measured ? place : { ...place, whole: transformSeries(known, fitted) };
+export function asKnownAt<Part extends { readonly whole: TransformedSeries; readonly facts: RowFacts; readonly at: number }>(
+  part: Part,
+): Part {
+  const { measured, lost, fitted } = part.whole;
+  const known = asKnown(measured, part.facts.filled, lost + part.at);
+  return known === measured ? part : { ...part, whole: transformSeries(known, fitted) };
 }
 
 /** @throws ExperimentError naming a column whose training rows hold no measured value */
@@ -185,9 +185,9 @@ export function splitParts(experiment: OpenExperiment, data: SeriesData) {
     return members.map((member) => {
       const own = member.series.rows - lost;
       const within = (row: number) => Math.min(Math.max(row - seen, 0), own);
-      const place = { member, trainRows: within(train), end: within(train + test) };
+      const part = { member, trainRows: within(train), end: within(train + test) };
       seen += own;
-      return place;
+      return part;
     });
   });
 }
@@ -314,7 +314,7 @@ export function startRows(task: ForecastTask, { test, trainRows, whole }: Prepar
 }
 
 /** A row of one of several series. */
-export interface StartPlace {
+export interface ForecastStart {
   readonly series: PreparedSeries;
   readonly at: number;
 }
@@ -324,7 +324,7 @@ export interface StartPlace {
  * rows before them in their series and `horizon` from them on in its test part.
  * @throws ExperimentError if there are too few such rows
  */
-export function forecastStarts(task: ForecastTask, prepared: readonly PreparedSeries[], split: SplitDescription = {}): StartPlace[] {
+export function forecastStarts(task: ForecastTask, prepared: readonly PreparedSeries[], split: SplitDescription = {}): ForecastStart[] {
   const [only] = prepared;
   if (prepared.length === 1) return startRows(task, only!, split).map((at) => ({ series: only!, at }));
   if (split.train === 1) return [];
@@ -345,8 +345,8 @@ export function forecastStarts(task: ForecastTask, prepared: readonly PreparedSe
   let s = 0;
   let before = 0;
   return Array.from({ length: starts }, (_, k) => {
-    const place = Math.floor(k * step);
-    while (place - before >= rooms[s]!.count) before += rooms[s++]!.count;
-    return { series: prepared[s]!, at: rooms[s]!.first + place - before };
+    const nth = Math.floor(k * step);
+    while (nth - before >= rooms[s]!.count) before += rooms[s++]!.count;
+    return { series: prepared[s]!, at: rooms[s]!.first + nth - before };
   });
 }

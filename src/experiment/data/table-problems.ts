@@ -16,7 +16,7 @@ const mostProblems = 12;
 /**
  * The error of a table with all that is wrong with it.
  * @param load reads the table with other options
- * @param isForecast whether it is the series of a forecast, which can be told what was missing
+ * @param isForecast whether it is the series of a forecast, which can be given what was missing
  * @returns the error itself if options would not solve it
  */
 export async function tableProblems(

@@ -140,18 +140,18 @@ function fillGroups(
   policy: MissingPolicy | "mask",
   path: string,
 ): void {
-  const places = new Map<string | undefined, number[]>();
+  const rowsByGroup = new Map<string | undefined, number[]>();
   for (let r = 0; r < matrix.rows; r++) {
-    const own = places.get(groups?.[r]);
+    const own = rowsByGroup.get(groups?.[r]);
     if (own) own.push(r);
-    else places.set(groups?.[r], [r]);
+    else rowsByGroup.set(groups?.[r], [r]);
   }
-  for (const [group, rows] of places) {
+  for (const [group, rows] of rowsByGroup) {
     const own = Matrix.zeros(rows.length, matrix.cols);
     for (const [k, r] of rows.entries()) own.data.set(matrix.row(r), k * own.cols);
     const fail = (row: number, column: number, reason: string) => {
-      const place = `row ${lines[rows[row]!]}, column ${quoted(columns[column]!)}`;
-      return new ExperimentError(`${path}: ${place}${group === undefined ? "" : ` (${quoted(group)})`}: ${reason}`);
+      const location = `row ${lines[rows[row]!]}, column ${quoted(columns[column]!)}`;
+      return new ExperimentError(`${path}: ${location}${group === undefined ? "" : ` (${quoted(group)})`}: ${reason}`);
     };
     if (policy === "mask") holdMissing(own, fail);
     else fillMissing(own, policy, fail);
@@ -319,11 +319,11 @@ interface TimedRows {
 
 function timed(rows: Rows, data: FileData, path: string): TimedRows {
   const group = rows.groups?.[0];
-  const place = (row: number) => `row ${rows.lines![row]}`;
+  const rowName = (row: number) => `row ${rows.lines![row]}`;
   try {
     const reading = { unit: data.timeUnit, format: data.timeFormat, zone: data.timeZone };
-    const whole = timeAxis(readTimeColumn(rows.stamps!, reading, place), place);
-    const closed = closeGaps({ series: rows.matrix, times: whole }, data.gaps ?? "error", place);
+    const whole = timeAxis(readTimeColumn(rows.stamps!, reading, rowName), rowName);
+    const closed = closeGaps({ series: rows.matrix, times: whole }, data.gaps ?? "error", rowName);
     let read = 0;
     const parts = closed.map(({ series, times: axis }) => {
       const filled = filledCells(rows.filled ?? Matrix.zeros(rows.matrix.rows, rows.matrix.cols), whole, axis, read);

@@ -4,7 +4,7 @@ import { SpillwayError } from "@spillway/core/errors.js";
 import { visible } from "@spillway/core/text.js";
 
 /** Where an {@link ExperimentError} stands. */
-export interface ExperimentErrorPlace {
+export interface ExperimentErrorLocation {
   /** The experiment file. */
   readonly path?: string | undefined;
   readonly line?: number | undefined;
@@ -26,10 +26,10 @@ export class ExperimentError extends SpillwayError {
    * `field` is a path from the top of the file; code, value and what it takes are those of the
    * cause.
    */
-  constructor(reason: string, { path, line, field, settings, cause }: ExperimentErrorPlace = {}) {
-    const place = path === undefined ? "" : `${path}${line === undefined ? "" : `:${line}`}: `;
+  constructor(reason: string, { path, line, field, settings, cause }: ExperimentErrorLocation = {}) {
+    const location = path === undefined ? "" : `${path}${line === undefined ? "" : `:${line}`}: `;
     const { code = "value", value, expected } = cause instanceof SpillwayError ? cause : {};
-    super(code, visible(`${place}${reason}`, 4000), { field, value, expected, settings, cause });
+    super(code, visible(`${location}${reason}`, 4000), { field, value, expected, settings, cause });
     this.path = path;
     this.line = line;
   }

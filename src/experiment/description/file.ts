@@ -57,11 +57,11 @@ export function parseExperimentText(text: string, path: string, overrides: reado
   return checked(source, { path, errorOf }, overrides);
 }
 
-function checked(source: unknown, place: Pick<LoadedExperiment, "path" | "errorOf">, overrides: readonly string[] = []): LoadedExperiment {
+function checked(source: unknown, origin: Pick<LoadedExperiment, "path" | "errorOf">, overrides: readonly string[] = []): LoadedExperiment {
   try {
-    return { ...place, ...readExperiment(applyOverrides(source, overrides)) };
+    return { ...origin, ...readExperiment(applyOverrides(source, overrides)) };
   } catch (error) {
-    throw error instanceof ArgumentError ? place.errorOf(error) : error;
+    throw error instanceof ArgumentError ? origin.errorOf(error) : error;
   }
 }
 

@@ -100,7 +100,7 @@ export function describeModel(model: ModelDescription): string {
   return "a reservoir, or several";
 }
 
-/** An error of a model's own option, by its place in an experiment. */
+/** An error of a model's own option, by its field in an experiment. */
 export function underModel(error: unknown, { model }: { readonly model?: ModelDescription | undefined }): unknown {
   if (!(error instanceof ArgumentError) || model === undefined) return error;
   const [top = ""] = error.field.split(/[.[]/);

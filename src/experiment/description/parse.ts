@@ -137,8 +137,8 @@ function complete({ seed, seeds, metrics, ...parsed }: Parsed, source: Readonly<
   if (unknown >= 0)
     throw new ArgumentError(`published[${unknown}].score`, rest.published[unknown]!.score, `for ${task.type} ${known.join(", ")}`);
   for (const [name, options] of Object.entries(rest.scoring.options ?? {})) {
-    const place = `scoring.options.${name}`;
-    checkOptions(metricParts.get(name, place).options, options, place);
+    const field = `scoring.options.${name}`;
+    checkOptions(metricParts.get(name, field).options, options, field);
   }
   checkUnread(rest);
   if (task.type === "anomalies") {
@@ -305,11 +305,11 @@ function encoderTable(name: string): OptionTable {
 }
 
 /** @throws ArgumentError naming the option by its path from the top of the file */
-function checkOptions(table: OptionTable, options: object, place: string): void {
+function checkOptions(table: OptionTable, options: object, field: string): void {
   try {
     resolve(table, options);
   } catch (error) {
-    throw error instanceof ArgumentError ? error.under(place) : error;
+    throw error instanceof ArgumentError ? error.under(field) : error;
   }
 }
 

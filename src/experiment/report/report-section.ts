@@ -131,7 +131,7 @@ export function columnTable({ columns = [], scores }: ExperimentResult, most = m
       column,
       ...own.map(({ value }) => value),
       bestOf(own[0], verdict),
-      ...(isForecast ? [standing(verdict), verdict?.skill ?? Number.NaN] : []),
+      ...(isForecast ? [againstBaseline(verdict), verdict?.skill ?? Number.NaN] : []),
       ...(hasBands ? [covered === undefined ? "" : formatShare(covered)] : []),
     ]);
   return { heads, lines };
@@ -144,7 +144,7 @@ function bestOf(first: ScoreSummary | undefined, verdict: SaidVerdict | undefine
   return best ? `${best.name}: ${first!.metric} ${formatNumber(best.value)}` : "";
 }
 
-function standing(verdict: SaidVerdict | undefined): string {
+function againstBaseline(verdict: SaidVerdict | undefined): string {
   if (!verdict) return "";
   return !verdict.differs ? "no different" : verdict.interval[1] < 0 ? "better" : "worse";
 }

@@ -45,7 +45,7 @@ export interface RowsUpToNow {
   /** T x K. */
   readonly known?: Matrix<Float64Array> | undefined;
   readonly axis?: TimeAxis | undefined;
-  /** T x D: 1 where a value was missing, of a model that is told. */
+  /** T x D: 1 where a value was missing, of a model that takes it. */
   readonly filled?: Matrix<Float64Array> | undefined;
   /** Rows below the last measured one. */
   readonly ahead: RowsToCome & { readonly rows: number };
@@ -138,7 +138,7 @@ function columnsOf(header: readonly string[], path: string, wanted: Wanted, aske
     ...(names?.group === undefined ? [] : [find(names.group, "which tells the model's series apart")]),
   ];
   const rest = header.filter((name) => !aside.includes(name));
-  const own = names ?? byPlace(rest, path, wanted, predicted);
+  const own = names ?? byPosition(rest, path, wanted, predicted);
   const columns = predicted > 0 ? own.columns.map((name) => find(name, "which the model predicts")) : [];
   const known = (own.known ?? []).map((name) => find(name, "which the model takes as known beforehand"));
   const used = new Set([...columns, ...known]);
@@ -146,7 +146,7 @@ function columnsOf(header: readonly string[], path: string, wanted: Wanted, aske
 }
 
 /** The columns of a model that names none: as many as it takes, in its order. */
-function byPlace(rest: readonly string[], path: string, { known }: Wanted, predicted: number): Pick<TableNames, "columns" | "known"> {
+function byPosition(rest: readonly string[], path: string, { known }: Wanted, predicted: number): Pick<TableNames, "columns" | "known"> {
   if (rest.length !== predicted + known)
     throw new ExperimentError(
       `${path} has ${count(rest.length, "column")} (${listed(rest)}); the model's file names none, and it takes ${count(predicted + known, "column")}` +
@@ -171,13 +171,13 @@ function groupsOf(table: CsvTable, { time, group }: Columns): readonly Rows[] {
   const { matrix, lines, text } = table;
   const stamps = time === undefined ? undefined : text[time]!;
   if (group === undefined) return [{ matrix, lines, stamps, group: undefined }];
-  const places = new Map<string, number[]>();
+  const rowsByName = new Map<string, number[]>();
   for (const [row, name] of text[group]!.entries()) {
-    const own = places.get(name);
+    const own = rowsByName.get(name);
     if (own) own.push(row);
-    else places.set(name, [row]);
+    else rowsByName.set(name, [row]);
   }
-  return [...places].map(([name, rows]) => {
+  return [...rowsByName].map(([name, rows]) => {
     const own = Matrix.zeros(rows.length, matrix.cols);
     for (const [k, row] of rows.entries()) own.data.set(matrix.row(row), k * matrix.cols);
     return { matrix: own, lines: rows.map((row) => lines[row]!), stamps: stamps && rows.map((row) => stamps[row]!), group: name };
@@ -197,10 +197,10 @@ function upToNow(rows: Rows, { columns, known, time }: Columns, source: Source):
   const measured = lastMeasured(part(matrix, 0, columns.length)) + 1;
   if (measured === 0)
     throw new ExperimentError(`${path}${ofGroup(group)}: no row has a value of ${listed(columns)}; the model takes rows to go on from`);
-  const place = (row: number, c: number) => `${path}, row ${lines[row]}, column ${quoted([...columns, ...known][c]!)}`;
+  const cellName = (row: number, c: number) => `${path}, row ${lines[row]}, column ${quoted([...columns, ...known][c]!)}`;
   const fail = (row: number, c: number, reason: string) => {
     const advice = reason === "the value is missing" ? '; set missing to "interpolate" or "hold"' : "";
-    return new ExperimentError(`${place(row, c)}: ${reason}${advice}`, { field: "missing" });
+    return new ExperimentError(`${cellName(row, c)}: ${reason}${advice}`, { field: "missing" });
   };
   const now = matrix.subarray(0, measured);
   const cells = wanted.masks ? missingCells(now) : undefined;
@@ -235,10 +235,10 @@ function gapless(series: Matrix<Float64Array>, times: TimeAxis, { lines, group }
 
 function stampsOf({ stamps, lines, group }: Rows, { path, wanted }: Source, { time }: Pick<Columns, "time">): TimeAxis | undefined {
   if (stamps === undefined) return undefined;
-  const place = (row: number) => `row ${lines[row]}, column ${quoted(time!)}`;
+  const rowName = (row: number) => `row ${lines[row]}, column ${quoted(time!)}`;
   try {
-    const column = readTimeColumn(stamps, wanted.grid ? readingOf(wanted.grid) : { unit: wanted.names?.timeUnit }, place);
-    return wanted.grid ? axisOnGrid(column, wanted.grid, place) : timeAxis(column, place);
+    const column = readTimeColumn(stamps, wanted.grid ? readingOf(wanted.grid) : { unit: wanted.names?.timeUnit }, rowName);
+    return wanted.grid ? axisOnGrid(column, wanted.grid, rowName) : timeAxis(column, rowName);
   } catch (error) {
     throw inFile(error, path, group);
   }
@@ -258,8 +258,8 @@ function ofGroup(group: string | undefined): string {
 function checkKnown({ data, cols }: Matrix, names: readonly string[], { lines }: Pick<Rows, "lines">, path: string): void {
   const bad = data.findIndex(Number.isNaN);
   if (bad < 0) return;
-  const place = `row ${lines[Math.floor(bad / cols)]}, column ${quoted(names[bad % cols]!)}`;
-  throw new ExperimentError(`${path}, ${place}: the value is missing; the model takes this column as known beforehand of every row`);
+  const location = `row ${lines[Math.floor(bad / cols)]}, column ${quoted(names[bad % cols]!)}`;
+  throw new ExperimentError(`${path}, ${location}: the value is missing; the model takes this column as known beforehand of every row`);
 }
 
 /** The last row that has a value; -1 if none has. */

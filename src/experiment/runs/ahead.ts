@@ -88,10 +88,10 @@ async function aheadOf(forecaster: AnyForecaster, path: string, given: Given): P
   if (given.inputs !== undefined && wanted.known === 0)
     throw ArgumentError.because("inputs was given; the model takes nothing that is known beforehand", { field: "inputs" });
   const separate = given.inputs === undefined ? undefined : await readRowsToCome(given.inputs, wanted, given);
-  const places: readonly { readonly rows?: RowsUpToNow | undefined; readonly key?: string | undefined }[] =
+  const origins: readonly { readonly rows?: RowsUpToNow | undefined; readonly key?: string | undefined }[] =
     table?.series.map((rows) => ({ rows, key: forecaster.keys.find((key) => key === rows.group) })) ??
     (forecaster.keys.length > 0 ? forecaster.keys.map((key) => ({ key })) : [{}]);
-  const series = places.map(({ rows, key }) => ({
+  const series = origins.map(({ rows, key }) => ({
     rows,
     key,
     coming: separate ? separate.get(rows?.group) : comingOf(rows, wanted),
@@ -108,7 +108,7 @@ async function aheadOf(forecaster: AnyForecaster, path: string, given: Given): P
     forecasts.push(await forecastOne(forecaster, { ...one, names, steps, levels, quantiles, bandsFrom, signal }));
     if (series.length > 1) given.onProgress?.(k + 1, series.length);
   }
-  const all = table?.columns ?? names?.columns ?? namesByPlace(wanted.columns);
+  const all = table?.columns ?? names?.columns ?? namesByPosition(wanted.columns);
   const columns = forecaster.settings.targets?.map((c) => all[c]!) ?? all;
   if (given.out !== undefined) await writeForecasts(given.out, forecasts, columns);
   const [first] = series;
@@ -151,7 +151,7 @@ function defaultLevels({ choice }: AnyForecaster, steps: number, from: "errors" 
 
 const usualLevel = 0.9;
 
-function namesByPlace(columns: number): readonly string[] {
+function namesByPosition(columns: number): readonly string[] {
   return columns === 1 ? ["value"] : Array.from({ length: columns }, (_, c) => `column ${c}`);
 }
 
@@ -177,11 +177,11 @@ async function forecastOne(
   forecaster: AnyForecaster,
   { key, names, rows, coming, steps, levels, quantiles, bandsFrom, signal }: One,
 ): Promise<WrittenForecast> {
-  const place = { start: "last", row: rows?.series.rows ?? (lastRowOf(names) ?? -1) + 1, group: rows?.group ?? key } as const;
+  const origin = { start: "last", row: rows?.series.rows ?? (lastRowOf(names) ?? -1) + 1, group: rows?.group ?? key } as const;
   const times = rows?.axis && timesAfter(rows.axis.grid, steps);
   const written = (said: Forecast): WrittenForecast => {
     const [band, ...more] = said.bands ?? [];
-    return { ...place, times: times ?? said.times, prediction: said, band, more, quantiles: said.quantiles };
+    return { ...origin, times: times ?? said.times, prediction: said, band, more, quantiles: said.quantiles };
   };
   const { settings, grid, known } = forecaster;
   const options = {

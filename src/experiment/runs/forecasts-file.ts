@@ -62,8 +62,8 @@ export function formatForecasts(forecasts: readonly WrittenForecast[], names: re
       const time = times?.[h] ?? String(row + h);
       for (let c = 0; c < cols; c++) {
         const figures = [target, prediction, band?.lower, band?.upper, ...beside].map((each) => figure(each?.data[h * cols + c]));
-        const place = [start, h + 1, csvCell(time), csvCell(names[c] ?? `column ${c}`)];
-        lines.push([...(withGroup ? [csvCell(group)] : []), ...place, ...figures].join(","));
+        const labels = [start, h + 1, csvCell(time), csvCell(names[c] ?? `column ${c}`)];
+        lines.push([...(withGroup ? [csvCell(group)] : []), ...labels, ...figures].join(","));
       }
     }
   }

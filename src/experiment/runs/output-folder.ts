@@ -1,6 +1,6 @@
-// The folder a run writes into: made beside its place under a temporary name, and put there when
+// The folder a run writes into: made beside its target under a temporary name, and renamed when
 // the run is over. A command that is killed at any moment leaves the old or the new folder, and
-// what the next one needs to put it in its place.
+// what the next command needs to rename it.
 import { lstat, mkdir, readdir, readFile, realpath, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { removeAbandonedFiles } from "@spillway/io/atomic.js";
@@ -42,42 +42,42 @@ export class OutputFolder {
   readonly working: string;
   /** Its path, as it was given. */
   readonly target: string;
-  /** Where its folder stands in the end: what the path names, if it is a link. */
-  readonly #place: string;
+  /** Where its folder is in the end: what the path names, if it is a link. */
+  readonly #resolved: string;
   readonly #beat: NodeJS.Timeout;
 
-  private constructor(working: string, target: string, place: string) {
+  private constructor(working: string, target: string, resolved: string) {
     this.working = working;
     this.target = target;
-    this.#place = place;
+    this.#resolved = resolved;
     this.#beat = setInterval(() => void utimes(working, new Date(), new Date()).catch(() => undefined), beat).unref();
   }
 
   /**
    * Makes the folder, and finishes what killed commands left beside it. If `target` is a link to a
-   * folder, the run stands there in the end, and the link stays.
+   * folder, the run is there in the end, and the link stays.
    * @throws FileError if no folder can be made there, or if `target` is a folder of something else,
    * which a run must not replace.
    */
   static async create(target: string): Promise<OutputFolder> {
     await ensureFolder(dirname(resolve(target)));
-    const place = await linked(target);
-    await mendOutputs(dirname(place));
-    const standing = await namesIn(place);
-    if (standing && standing.length > 0 && !standing.includes("result.json")) {
+    const resolved = await linked(target);
+    await mendOutputs(dirname(resolved));
+    const present = await namesIn(resolved);
+    if (present && present.length > 0 && !present.includes("result.json")) {
       throw new FileError(
         target,
         "this folder is there already and holds no run (no result.json); choose another name, or another folder with --out",
         "notWritable",
       );
     }
-    const working = beside(place, "partial");
+    const working = beside(resolved, "partial");
     try {
       await mkdir(working);
     } catch (error) {
       throw writeError(target, error, "the folder cannot be made");
     }
-    return new OutputFolder(working, target, place);
+    return new OutputFolder(working, target, resolved);
   }
 
   /** The path of a file while the run runs. */
@@ -85,29 +85,29 @@ export class OutputFolder {
     return join(this.working, name);
   }
 
-  /** An error about a file of the run, by the name that the file would have had in its place. */
+  /** An error about a file of the run, by the name that the file would have had in the target. */
   named(error: unknown): unknown {
     if (!(error instanceof FileError) || dirname(error.path) !== this.working) return error;
     return new FileError(join(this.target, basename(error.path)), error.reason, error.problem, error);
   }
 
   /**
-   * Puts the folder in its place. A run that stood there is replaced; files beside it that no run
+   * Renames the folder to its target. A run that was there is replaced; files beside it that no run
    * writes are carried over. Returns whether one was replaced.
    * @throws FileError
    */
   async commit(): Promise<boolean> {
-    return this.#moveTo(this.#place);
+    return this.#moveTo(this.#resolved);
   }
 
   /**
-   * Puts the folder of an unfinished run in its place, or, if a finished one stands there, beside
+   * Renames the folder of an unfinished run to its target, or, if a finished one is there, beside
    * it. Returns where it is.
    */
   async keepInterrupted(): Promise<string> {
-    const place = await placeOfInterrupted(this.#place);
-    await this.#moveTo(place);
-    return place;
+    const target = await interruptedTarget(this.#resolved);
+    await this.#moveTo(target);
+    return target;
   }
 
   /** Removes what was written. Never throws. */
@@ -116,80 +116,80 @@ export class OutputFolder {
     await rm(this.working, { recursive: true, force: true }).catch(() => undefined);
   }
 
-  async #moveTo(place: string): Promise<boolean> {
+  async #moveTo(target: string): Promise<boolean> {
     clearInterval(this.#beat);
     try {
-      return await putInPlace(this.working, resolve(place));
+      return await moveFolder(this.working, resolve(target));
     } catch (error) {
-      throw writeError(place, error, "the finished run cannot be put in its place (the next command tries again)");
+      throw writeError(target, error, "the finished run cannot be renamed to its target (the next command tries again)");
     }
   }
 }
 
 /**
  * Finishes what commands that were killed left in a folder of runs. A run with its result.json,
- * which is written last, is put in its place; of several seeds that is there after the first, and
+ * which is written last, is renamed to its target; of several seeds that is there after the first, and
  * makes it an interrupted run. Anything else is removed, and the user's files are given back.
  * Returns where runs were put. Never throws.
  */
 export async function mendOutputs(parent: string): Promise<string[]> {
-  const places: string[] = [];
+  const targets: string[] = [];
   const left = await abandonedIn(parent);
   for (const { path, base, kind } of left) {
     if (kind !== "partial") continue;
-    const place = await placeOf(path, join(parent, base)).catch(() => undefined);
+    const target = await targetOf(path, join(parent, base)).catch(() => undefined);
     await removeAbandonedFiles(path);
-    if (place === undefined) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    if (target === undefined) await rm(path, { recursive: true, force: true }).catch(() => undefined);
     else
-      await putInPlace(path, place).then(
-        () => places.push(place),
+      await moveFolder(path, target).then(
+        () => targets.push(target),
         () => undefined,
       );
   }
   for (const { path, base, kind } of left) if (kind === "replaced") await carryOver(path, join(parent, base)).catch(() => undefined);
-  return places;
+  return targets;
 }
 
 /** Where a run belongs that was killed. @throws Error if it has no result */
-async function placeOf(working: string, target: string): Promise<string> {
+async function targetOf(working: string, target: string): Promise<string> {
   const { interrupted } = JSON.parse(await readFile(join(working, "result.json"), "utf8")) as { readonly interrupted: boolean };
-  return interrupted ? placeOfInterrupted(target) : target;
+  return interrupted ? interruptedTarget(target) : target;
 }
 
 /**
- * Renames a whole folder to its place. What stood there steps aside before; several commands may do
+ * Renames a whole folder to its target. What was there is renamed before; several commands may do
  * this at once. Returns whether that was a run.
  */
-async function putInPlace(finished: string, place: string): Promise<boolean> {
+async function moveFolder(finished: string, target: string): Promise<boolean> {
   let wasRun = false;
   for (;;) {
-    const standing = await namesIn(place);
-    const old = beside(place, "replaced");
-    if (standing) {
-      if (!(await renamed(place, old, ["ENOENT"]))) continue;
-      wasRun ||= standing.includes("result.json");
+    const present = await namesIn(target);
+    const old = beside(target, "replaced");
+    if (present) {
+      if (!(await renamed(target, old, ["ENOENT"]))) continue;
+      wasRun ||= present.includes("result.json");
     }
-    const isThere = await renamed(finished, place, ["ENOTEMPTY", "EEXIST"]);
-    if (standing) await carryOver(old, place);
+    const isThere = await renamed(finished, target, ["ENOTEMPTY", "EEXIST"]);
+    if (present) await carryOver(old, target);
     if (isThere) return wasRun;
   }
 }
 
 /**
- * Moves the user's files from a replaced folder to the one in its place, and removes it; with none
- * in its place, puts it back.
+ * Moves the user's files from a replaced folder to the one that replaced it, and removes it; with none
+ * there, puts it back.
  */
-async function carryOver(old: string, place: string): Promise<void> {
-  if (!(await namesIn(place)) && (await renamed(old, place, ["ENOTEMPTY", "EEXIST"]))) return;
-  for (const name of await readdir(old)) if (!ownFiles.has(name)) await rename(join(old, name), await freePath(place, name));
+async function carryOver(old: string, target: string): Promise<void> {
+  if (!(await namesIn(target)) && (await renamed(old, target, ["ENOTEMPTY", "EEXIST"]))) return;
+  for (const name of await readdir(old)) if (!ownFiles.has(name)) await rename(join(old, name), await freePath(target, name));
   await rm(old, { recursive: true, force: true });
 }
 
 /** The path for a file that is carried over: a newer one of the same name stays. */
 async function freePath(folder: string, name: string): Promise<string> {
-  const standing = new Set(await readdir(folder));
+  const present = new Set(await readdir(folder));
   let free = name;
-  for (let k = 1; standing.has(free); k++) free = `${name}.${k}`;
+  for (let k = 1; present.has(free); k++) free = `${name}.${k}`;
   return join(folder, free);
 }
 
@@ -218,7 +218,7 @@ function beside(target: string, kind: TemporaryKind): string {
   return join(dirname(full), temporaryName(basename(full), kind));
 }
 
-async function placeOfInterrupted(target: string): Promise<string> {
+async function interruptedTarget(target: string): Promise<string> {
   return (await namesIn(target)) ? `${target}.interrupted` : target;
 }
 
@@ -230,6 +230,6 @@ async function namesIn(path: string): Promise<readonly string[] | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return undefined;
   if (!found.isDirectory())
-    throw new FileError(path, "a file of that name is there already; a folder cannot take its place", "notWritable");
+    throw new FileError(path, "a file of that name is there already; a folder cannot replace it", "notWritable");
   return readdir(path).catch(() => []);
 }

@@ -12,7 +12,7 @@ export function profileFacts(profile: Profile): (readonly [label: string, value:
   return [["profile", [describeCalls(profile), ...describeWork(profile)].join("; ")], ...phases];
 }
 
-/** What told a time, in a word. */
+/** What measured a time, in a word. */
 export function clockOf({ clock }: Pick<PhaseProfile, "clock">): string {
   return { device: "events", host: "clock", simulated: "simulated events" }[clock];
 }

@@ -83,7 +83,7 @@ class Lines {
   readonly names: string[] = [];
   readonly #wanted: readonly string[] | undefined;
   readonly #path: string;
-  readonly #places = new Map<string, number>();
+  readonly #columnNumbers = new Map<string, number>();
   readonly #parts = new Map<string, Part>();
   readonly #levels: readonly string[];
   readonly #baselines: readonly string[];
@@ -122,10 +122,10 @@ class Lines {
       this.#seen.add(column);
       return;
     }
-    let place = this.#places.get(column);
-    if (place === undefined) {
-      place = this.names.push(column) - 1;
-      this.#places.set(column, place);
+    let number = this.#columnNumbers.get(column);
+    if (number === undefined) {
+      number = this.names.push(column) - 1;
+      this.#columnNumbers.set(column, number);
     }
     const start = cell("start");
     const group = this.#heads.has("group") ? cell("group") : undefined;
@@ -141,7 +141,7 @@ class Lines {
     const step = cell("step");
     if (!/^[1-9]\d{0,8}$/.test(step)) throw this.#fault(line, `step is ${quoted(step)}; it takes a whole number of at least 1`);
     part.steps.push(Number(step));
-    part.columns.push(place);
+    part.columns.push(number);
     part.times.push(cell("time"));
     for (const name of this.figures) {
       const text = cell(name);
@@ -154,7 +154,7 @@ class Lines {
   readonly #seen = new Set<string>();
 
   forecasts(): WrittenForecast[] {
-    const missed = this.#wanted?.find((name) => !this.#places.has(name));
+    const missed = this.#wanted?.find((name) => !this.#columnNumbers.has(name));
     if (missed !== undefined) {
       const there = [...this.names, ...this.#seen];
       const near = suggestion(missed, there);
@@ -243,10 +243,10 @@ async function readLines(path: string, targets: readonly string[] | undefined): 
 
 async function readHistory(path: string, names: readonly string[]): Promise<Map<string, KnownRows>> {
   const history = new Map<string, KnownRows>();
-  const places = new Map(names.map((name, c) => [name, c]));
+  const columnNumbers = new Map(names.map((name, c) => [name, c]));
   await eachLine(path, historyColumns, (heads) => (cells, line) => {
     const cell = (name: string) => cells[heads.get(name) ?? -1] ?? "";
-    const column = places.get(cell("column"));
+    const column = columnNumbers.get(cell("column"));
     if (column === undefined) return;
     const text = cell("value");
     const [row, value] = [parseNumber(cell("row")), text === "" ? Number.NaN : parseNumber(text)];

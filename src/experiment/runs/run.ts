@@ -53,7 +53,7 @@ export interface FinishedRun {
   readonly folder: string | undefined;
   /** Its section of a report page. */
   readonly section: ReportSection;
-  /** Whether an earlier run stood in its place. */
+  /** Whether it replaced an earlier run. */
   readonly replaced: boolean;
 }
 
@@ -236,7 +236,7 @@ class Run {
   }
 
   /**
-   * Writes what is left to write and puts the folder in its place. result.json comes last: it tells
+   * Writes what is left to write and renames the folder to its target. result.json comes last: it tells
    * that the others are there.
    */
   async finish(wasStopped: boolean): Promise<FinishedRun> {
@@ -254,11 +254,11 @@ class Run {
       });
     }
     await writeResult(folder, failure ? this.#result(interrupted, false) : result);
-    const place = interrupted ? await folder.keepInterrupted() : folder.target;
+    const kept = interrupted ? await folder.keepInterrupted() : folder.target;
     const replaced = !interrupted && (await folder.commit());
     // What took hours to compute is not lost for want of its page.
     if (failure) throw failure;
-    return { result, section, folder: place, replaced };
+    return { result, section, folder: kept, replaced };
   }
 
   #result(interrupted: boolean, hasReport: boolean): ExperimentResult {

@@ -38,7 +38,7 @@ import {
 /** The share of a search's time that goes into comparing with the CPU, beside its first batch. */
 const comparedShare = 0.03;
 
-/** Trials that are asked for and told at once, if nothing is said: a quarter of all, 16 to 64. */
+/** Trials that are asked for and finished at once, if nothing is said: a quarter of all, 16 to 64. */
 export function deviceBatch(trials: number): number {
   return Math.max(16, Math.min(64, Math.ceil(trials / 4)));
 }

@@ -25,17 +25,17 @@ export class ResultKeeper {
     this.#path = folder === undefined ? undefined : join(folder, `journal.log.${randomUUID().slice(0, 8)}${ending}`);
   }
 
-  /** Takes what a trial came to that is told later. */
+  /** Takes what a trial came to that is reported later. */
   async add({ number }: AskedTrial, outcome: TrialOutcome): Promise<void> {
     this.#pending.set(number, outcome);
     if (this.#isAway) await this.#write();
   }
 
   /** Tells the study what trials came to. @throws StorageAwayError if its storage stays away */
-  async tell(told: readonly (readonly [AskedTrial, TrialOutcome])[]): Promise<void> {
-    for (const [{ number }, outcome] of told) this.#pending.set(number, outcome);
-    await this.#study.tell(told);
-    for (const [{ number }] of told) this.#pending.delete(number);
+  async tell(finished: readonly (readonly [AskedTrial, TrialOutcome])[]): Promise<void> {
+    for (const [{ number }, outcome] of finished) this.#pending.set(number, outcome);
+    await this.#study.tell(finished);
+    for (const [{ number }] of finished) this.#pending.delete(number);
     if (this.#isWritten) await this.#write();
   }
 
@@ -45,18 +45,18 @@ export class ResultKeeper {
     if (isAway) await this.#write();
   }
 
-  /** The same error, with what becomes of the results that could not be told. */
+  /** The same error, with what becomes of the results that could not be reported. */
   explain(error: StorageAwayError): StorageAwayError {
     const count = this.#pending.size;
     const { message, storage, cause } = error;
     const results = count === 1 ? "the result of a trial" : `the results of ${count} trials`;
-    const told =
+    const finished =
       count === 0
         ? "no result is lost"
         : !this.#isWritten
           ? `${results} could not be kept`
           : `${results} could not be kept there and are in ${this.#path}: the same command brings them in, or spillway runs ${storage} --merge ${this.#path} --study ${this.#study.name}`;
-    return new StorageAwayError(storage, `${message}; ${told}`, { spool: this.#isWritten ? this.#path : undefined, cause });
+    return new StorageAwayError(storage, `${message}; ${finished}`, { spool: this.#isWritten ? this.#path : undefined, cause });
   }
 
   #write(): Promise<void> {

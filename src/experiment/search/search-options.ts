@@ -140,7 +140,7 @@ export const experimentSearchTable = {
   time: optional(duration, "Time of this search, in place of the file's."),
   /**
    * Threads that evaluate trials beside each other; default 1, which evaluates in this thread. With
-   * several and no `batch`, twice as many trials are in work, told in the order of their numbers:
+   * several and no `batch`, twice as many trials are in work, reported in the order of their numbers:
    * the same number of workers gives the same trials each time.
    */
   workers: optional(whole({ atLeast: 1, atMost: 1024 }), "Threads that evaluate trials beside each other; left out, 1."),

@@ -27,7 +27,7 @@ export interface SearchPlan {
   readonly seeds: readonly Seed[];
   readonly sampler: Sampler;
   /**
-   * Trials that are asked for and told at once; left out, one is asked for as soon as one is told.
+   * Trials that are asked for and finished at once; left out, one is asked for as soon as one has finished.
    */
   readonly batch: number | undefined;
   readonly budget: { readonly trials?: number | undefined; readonly time?: string | number | undefined };

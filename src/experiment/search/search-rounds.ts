@@ -14,14 +14,14 @@ export interface Demand {
    * How many more trials may be asked for beside those in work; 0 or less if the search is over.
    */
   readonly wanted: (inWork: number) => number;
-  /** Called after trials were told. */
+  /** Called after trials were reported. */
   readonly onTold: () => void;
 }
 
 /**
  * `width` trials at once, which report together. At a stage a trial continues if it is among the best
  * share of all that have reached it so far, by asynchronous halving that stops the others (Li et
- * al. 2018, arXiv 1810.05934); a new trial takes the place of each that stops.
+ * al. 2018, arXiv 1810.05934); a new trial replaces each that stops.
  */
 export async function runBatches(plan: SearchPlan, study: Study, runner: TrialRunner, width: number, demand: Demand): Promise<void> {
   const stages = new HalvingStages(plan, study.trials);
@@ -52,8 +52,8 @@ function evaluateAll(runner: TrialRunner, tasks: readonly TrialTask[]): Promise<
 }
 
 /**
- * `width` trials in work. They are told in the order of their numbers, and each that is told lets
- * one be asked for. Those that are done when the search ends are told as well.
+ * `width` trials in work. They are reported in the order of their numbers, and each that is lets
+ * one be asked for. Those that are done when the search ends are reported as well.
  */
 export async function runStream(plan: SearchPlan, study: Study, runner: TrialRunner, width: number, demand: Demand): Promise<void> {
   const work: { readonly trial: AskedTrial; readonly outcome: Promise<Outcome> }[] = [];
@@ -95,8 +95,8 @@ async function tellOutcomes(
   trials: readonly AskedTrial[],
   outcomes: readonly Outcome[],
 ): Promise<void> {
-  const told = trials.flatMap((trial, i) => (outcomes[i] === undefined ? [] : [[trial, outcomes[i]] as const]));
-  if (told.length > 0) await keeper.tell(told);
+  const finished = trials.flatMap((trial, i) => (outcomes[i] === undefined ? [] : [[trial, outcomes[i]] as const]));
+  if (finished.length > 0) await keeper.tell(finished);
   const stopped = trials.filter((_, i) => outcomes[i] === undefined);
   if (stopped.length > 0) await study.giveBack(stopped);
 }

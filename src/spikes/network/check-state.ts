@@ -25,8 +25,8 @@ export function checkState(state: NetworkRunState, start: NetworkRunState, plan:
     if (state[name].length !== length) throw new ArgumentError(`state.${name}`, state[name].length, `${length} values`);
   }
   for (const name of lists) {
-    const place = state[name].findIndex((value) => !Number.isFinite(value));
-    if (place >= 0) throw new ArgumentError(`state.${name}[${place}]`, state[name][place], "a finite number");
+    const at = state[name].findIndex((value) => !Number.isFinite(value));
+    if (at >= 0) throw new ArgumentError(`state.${name}[${at}]`, state[name][at], "a finite number");
   }
   for (const { first, size, neuron } of plan.populations) within(state.held, first, size, neuron.refractorySteps, "held");
   const sources = plan.size + plan.inputs;

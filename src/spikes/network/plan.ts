@@ -120,8 +120,8 @@ export interface PlannedUpswing {
 /** A population of neurons. */
 export interface PlannedPopulation extends NeuronRange {
   readonly name: string;
-  /** Its place in the description, inputs included: what projections are numbered by. */
-  readonly place: number;
+  /** Its index in the description, inputs included: what projections are numbered by. */
+  readonly index: number;
   readonly neuron: PlannedNeuron;
   /** In the order of the description; at most R. */
   readonly receptors: readonly PlannedReceptor[];
@@ -137,7 +137,7 @@ export interface PlannedPopulation extends NeuronRange {
 /** A population of inputs: sources N + ... of the table, which have no neurons. */
 export interface PlannedInput extends NeuronRange {
   readonly name: string;
-  readonly place: number;
+  readonly index: number;
 }
 
 /** How the synapses of a projection come about. Sources and targets are counted within slices. */
@@ -189,10 +189,10 @@ export type PlannedPlasticity = PlannedShortTerm | PlannedSpikeTiming;
 
 /** A projection. */
 export interface PlannedProjection {
-  /** Its place in the description's list. */
+  /** Its index in the description's list. */
   readonly index: number;
   /**
-   * p of the counters: populations * (place of the target) + (place of the source), and populations
+   * p of the counters: populations * (index of the target) + (index of the source), and populations
    * squared more for each earlier projection between the same two.
    */
   readonly number: number;

@@ -26,27 +26,30 @@ export function planNetwork(options: NetworkOptions): NetworkPlan {
   return plan(resolveNetworkConfig(options));
 }
 
-interface Place extends NeuronRange {
-  readonly place: number;
+interface PopulationEntry extends NeuronRange {
+  readonly index: number;
   readonly config: PopulationConfig;
 }
 
 function plan(config: NetworkConfig): NetworkPlan {
   const names = Object.keys(config.populations);
-  const places = new Map<string, Place>();
+  const entries = new Map<string, PopulationEntry>();
   let [size, inputs] = [0, 0];
-  names.forEach((name, place) => {
+  names.forEach((name, index) => {
     const population = config.populations[name]!;
     const first = population.neuron ? size : inputs;
     if (population.neuron) size += population.size;
     else inputs += population.size;
-    places.set(name, { place, first, size: population.size, config: population });
+    entries.set(name, { index, first, size: population.size, config: population });
   });
   if (size === 0) throw new ArgumentError("populations", names.join(", "), "at least one population of neurons, as these are inputs");
-  const isInput = (place: Place) => place.config.neuron === null;
-  const globalRange = (place: Place): NeuronRange => ({ first: isInput(place) ? size + place.first : place.first, size: place.size });
-  const drafts = config.projections.map((projection, index) => draft(projection, index, config, places, globalRange));
-  const backgrounds = [...places].flatMap(([name, { config: each }]) => backgroundOf(name, each, config.timeStep));
+  const isInput = (entry: PopulationEntry) => entry.config.neuron === null;
+  const globalRange = (entry: PopulationEntry): NeuronRange => ({
+    first: isInput(entry) ? size + entry.first : entry.first,
+    size: entry.size,
+  });
+  const drafts = config.projections.map((projection, index) => draft(projection, index, config, entries, globalRange));
+  const backgrounds = [...entries].flatMap(([name, { config: each }]) => backgroundOf(name, each, config.timeStep));
   const fractionBits = config.fractionBits ?? chooseFractionBits(drafts, backgrounds);
   warnOfRounding(drafts, backgrounds, fractionBits);
   const earlier = new Map<number, number>();
@@ -79,8 +82,8 @@ function plan(config: NetworkConfig): NetworkPlan {
     constant.every((each) => leastOf(each.weight) >= 0) &&
     constant.every((each) => signs.get(each.from) === each.sign);
   const populations = names.flatMap((name): PlannedPopulation[] => {
-    const place = places.get(name)!;
-    return isInput(place) ? [] : [population(name, place, config, fractionBits)];
+    const entry = entries.get(name)!;
+    return isInput(entry) ? [] : [population(name, entry, config, fractionBits)];
   });
   const receptors = Math.max(...populations.map((each) => each.receptors.length));
   const longest = projections.reduce((most, each) => Math.max(most, longestOf(each)), 0);
@@ -98,8 +101,8 @@ function plan(config: NetworkConfig): NetworkPlan {
     key: networkKey(config.seed),
     populations,
     inputPopulations: names.flatMap((name): PlannedInput[] => {
-      const place = places.get(name)!;
-      return isInput(place) ? [{ name, place: place.place, ...globalRange(place) }] : [];
+      const entry = entries.get(name)!;
+      return isInput(entry) ? [{ name, index: entry.index, ...globalRange(entry) }] : [];
     }),
     projections: projections.map(({ from: _from, to: _to, ...projection }) => projection),
     expectedSynapses: projections.reduce((sum, each) => sum + expectedSynapses(each), 0),
@@ -148,15 +151,15 @@ function draft(
   projection: ProjectionConfig,
   index: number,
   network: NetworkConfig,
-  places: ReadonlyMap<string, Place>,
-  globalRange: (place: Place) => NeuronRange,
+  entries: ReadonlyMap<string, PopulationEntry>,
+  globalRange: (entry: PopulationEntry) => NeuronRange,
 ): Draft {
   const { populations, timeStep } = network;
   const field = `projections[${index}]`;
   const ranged = (value: string, end: string) => {
     const { name, from, to } = sliceOf(value, `${field}.${end}`, populations);
-    const place = places.get(name)!;
-    return { place, range: { first: globalRange(place).first + from, size: to - from } };
+    const entry = entries.get(name)!;
+    return { entry, range: { first: globalRange(entry).first + from, size: to - from } };
   };
   const source = ranged(projection.from, "from");
   const target = ranged(projection.to, "to");
@@ -164,23 +167,23 @@ function draft(
   checkRule(projection, field, source.range, target.range, timeStep);
   const sign = meanOf(projection.weight) < 0 ? -1 : 1;
   const weight = samplerOf(
-    scaled(sign < 0 ? negated(projection.weight) : projection.weight, resistanceOf(target.place.config)),
+    scaled(sign < 0 ? negated(projection.weight) : projection.weight, resistanceOf(target.entry.config)),
     `${field}.weight`,
   );
-  const receptor = receptorOf(projection.receptor, target.place.config, `${field}.receptor`);
-  checkConductances(projection, target.place.config, leastOf(weight) * sign, field);
+  const receptor = receptorOf(projection.receptor, target.entry.config, `${field}.receptor`);
+  checkConductances(projection, target.entry.config, leastOf(weight) * sign, field);
   const { plasticity } = projection;
-  const resistance = resistanceOf(target.place.config);
+  const resistance = resistanceOf(target.entry.config);
   if (plasticity?.kind === "stdp")
     checkSizes(projection, plasticity, sign, leastOf(weight) / resistance, mostOf(weight) / resistance, field);
   return {
     index,
-    from: source.place.place,
-    to: target.place.place,
+    from: source.entry.index,
+    to: target.entry.index,
     source: source.range,
     target: target.range,
     receptor,
-    rule: connect.rule === "list" ? { ...connect, synapses: inSteps(connect.synapses, target.place.config, timeStep) } : connect,
+    rule: connect.rule === "list" ? { ...connect, synapses: inSteps(connect.synapses, target.entry.config, timeStep) } : connect,
     selfConnections,
     multiple,
     sign,
@@ -272,7 +275,12 @@ function scaled(given: DistributionConfig, factor: number): DistributionConfig {
   return { ...given, mean: given.mean * factor, deviation: given.deviation * factor, ...bounds };
 }
 
-function population(name: string, { place, first, size, config }: Place, network: NetworkConfig, fractionBits: number): PlannedPopulation {
+function population(
+  name: string,
+  { index, first, size, config }: PopulationEntry,
+  network: NetworkConfig,
+  fractionBits: number,
+): PlannedPopulation {
   const { timeStep, precision } = network;
   const round = precision === "float32" ? Math.fround : (value: number) => value;
   const { background } = config;
@@ -283,7 +291,7 @@ function population(name: string, { place, first, size, config }: Place, network
   const planned = neuronOf(config, timeStep, round);
   return {
     name,
-    place,
+    index,
     first,
     size,
     neuron: planned,

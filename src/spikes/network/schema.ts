@@ -360,13 +360,13 @@ export function sliceOf(value: string, field: string, populations: Readonly<Reco
   return slice;
 }
 
-/** The place of a receptor in its population. @throws ArgumentError */
+/** The index of a receptor in its population. @throws ArgumentError */
 export function receptorOf(name: string | undefined, population: PopulationConfig, field: string): number {
   const names = Object.keys(population.receptors);
   if (name === undefined && names.length === 1) return 0;
-  const place = names.indexOf(name ?? "");
-  if (place < 0) throw new ArgumentError(field, name, `one of the target's receptors: ${names.join(", ")}`);
-  return place;
+  const index = names.indexOf(name ?? "");
+  if (index < 0) throw new ArgumentError(field, name, `one of the target's receptors: ${names.join(", ")}`);
+  return index;
 }
 
 function readProjection(
@@ -387,10 +387,10 @@ function readProjection(
   sliceOf(rest.from, `${field}.from`, populations);
   const target = populations[sliceOf(rest.to, `${field}.to`, populations).name]!;
   if (target.neuron === null) throw new ArgumentError(`${field}.to`, rest.to, "a population of neurons; inputs only send spikes");
-  const place = receptorOf(receptor, target, `${field}.receptor`);
+  const index = receptorOf(receptor, target, `${field}.receptor`);
   return {
     ...rest,
-    receptor: Object.keys(target.receptors)[place]!,
+    receptor: Object.keys(target.receptors)[index]!,
     delay: delay ?? { distribution: "constant", value: timeStep },
     plasticity: changes && readPlasticity(changes, `${field}.plasticity`),
   };

@@ -250,8 +250,8 @@ export class SpikingNetwork implements AsyncDisposable {
   ) {
     if (!asked) return [];
     const every = wholeSteps(asked.everyMs ?? timeStep, timeStep, "weights.everyMs");
-    return asked.of.map((index, place) => {
-      const { k, table, perUnit } = this.#plastic(index, `weights.of[${place}]`);
+    return asked.of.map((index, at) => {
+      const { k, table, perUnit } = this.#plastic(index, `weights.of[${at}]`);
       const synapses = table.places.length;
       const count = Math.min(synapses, asked.sample ?? synapses);
       const matrix = rowsOf(this.plan, Math.floor(steps / every), count);

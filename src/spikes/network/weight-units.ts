@@ -8,7 +8,7 @@ import { expectedSynapses } from "./wiring.js";
 /** What of a projection its unit depends on. */
 export interface WeighedProjection
   extends Pick<PlannedProjection, "rule" | "source" | "target" | "receptor" | "selfConnections" | "weight"> {
-  /** Its place in the description. */
+  /** Its index in the description. */
   readonly index: number;
   /** The population that it leads to. */
   readonly to: number;

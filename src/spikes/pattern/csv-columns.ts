@@ -16,7 +16,7 @@ const neuronNames = new Set(["neuron", "neurons", "neuron_id", "id", "ids", "i",
 const amplitudeNames = new Set(["amplitude", "amplitudes"]);
 
 /** Where the columns stand. */
-export interface SpikeColumnPlaces {
+export interface SpikeColumns {
   readonly time: number;
   readonly neuron: number;
   readonly amplitude: number | undefined;
@@ -27,24 +27,20 @@ export interface SpikeColumnPlaces {
 const takes = "it takes time_ms (or time_s, time_us) and neuron, and perhaps amplitude";
 
 /**
- * The places of the columns. Names without a word are the columns of a table without a header:
+ * The indices of the columns. Names without a word are the columns of a table without a header:
  * time, neuron and perhaps amplitude, in ms.
  * @param unit what a header that says no unit means, and a table without one
  * @throws what `fail` makes of the reason: a column that is missing, stands twice or is unknown,
  * and times without a unit
  */
-export function spikeColumnPlaces(
-  names: readonly string[],
-  unit: SpikeTimeUnit | undefined,
-  fail: (reason: string) => Error,
-): SpikeColumnPlaces {
+export function spikeColumnsIn(names: readonly string[], unit: SpikeTimeUnit | undefined, fail: (reason: string) => Error): SpikeColumns {
   if (names.every((name) => /^\d*$/.test(name))) {
     if (names.length < 2 || names.length > 3) throw fail(`it has ${names.length} columns and no header; ${takes}`);
     return { time: 0, neuron: 1, amplitude: names.length === 3 ? 2 : undefined, msPerUnit: milliseconds[unit ?? "ms"] };
   }
   const found = new Map<"time" | "neuron" | "amplitude", number>();
   let said: SpikeTimeUnit | undefined;
-  for (const [place, name] of names.entries()) {
+  for (const [index, name] of names.entries()) {
     const plain = name
       .toLowerCase()
       .replaceAll(/[µμ]/g, "u")
@@ -54,7 +50,7 @@ export function spikeColumnPlaces(
     const role = time ? "time" : neuronNames.has(plain) ? "neuron" : amplitudeNames.has(plain) ? "amplitude" : undefined;
     if (!role) throw fail(`it has a column ${quoted(name)}; ${takes}`);
     if (found.has(role)) throw fail(`its columns ${quoted(names[found.get(role)!]!)} and ${quoted(name)} both hold the ${role}`);
-    found.set(role, place);
+    found.set(role, index);
     if (time) said = time[1] ? "ms" : time[2] ? "s" : time[3] ? "us" : undefined;
   }
   const [time, neuron] = [found.get("time"), found.get("neuron")];

@@ -151,10 +151,10 @@ function firstOf(patterns: readonly SpikePattern[]): SpikePattern {
   return first;
 }
 
-/** The columns of all patterns one after the other, each spike as `place` puts it. */
+/** The columns of all patterns one after the other, each spike as `moved` puts it. */
 function joined(
   patterns: readonly SpikePattern[],
-  place: (i: number, timeMs: number, neuron: number) => readonly [number, number],
+  moved: (i: number, timeMs: number, neuron: number) => readonly [number, number],
 ): SpikeColumns {
   const count = patterns.reduce((sum, pattern) => sum + pattern.spikeCount, 0);
   const times = new Float64Array(count);
@@ -164,7 +164,7 @@ function joined(
   patterns.forEach((pattern, i) => {
     if (pattern.amplitudes) amplitudes!.set(pattern.amplitudes, at);
     for (let k = 0; k < pattern.spikeCount; k++, at++) {
-      [times[at], neurons[at]] = place(i, pattern.times[k]!, pattern.neurons[k]!) as [number, number];
+      [times[at], neurons[at]] = moved(i, pattern.times[k]!, pattern.neurons[k]!) as [number, number];
     }
   });
   return { times, neurons, amplitudes };

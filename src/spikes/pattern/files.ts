@@ -13,7 +13,7 @@ import { parseNumber } from "@spillway/io/missing.js";
 import { decodeNpz, encodeNpz } from "@spillway/io/npz.js";
 import { Matrix } from "@spillway/numerics";
 import { neurons, notNegative } from "../options.js";
-import { type SpikeTimeUnit, spikeColumnPlaces, spikeTimeUnits } from "./csv-columns.js";
+import { type SpikeTimeUnit, spikeColumnsIn, spikeTimeUnits } from "./csv-columns.js";
 import { checkPattern, type SpikeColumns, type SpikeMetadata, SpikePattern, type SpikePatternOptions } from "./pattern.js";
 
 /** What reading takes if a file does not say it, as CSV written elsewhere does not. */
@@ -126,11 +126,11 @@ export async function patternFromCsv(text: string, options: SpikeCsvOptions = {}
   const [header = ""] = rows;
   const names = header.split(detectDelimiter(header)).map((name) => name.trim().replace(/^"(.*)"$/, "$1"));
   if (rows.length === 0 || (rows.length === 1 && names.every((name) => parseNumber(name) === undefined))) {
-    if (rows.length > 0) spikeColumnPlaces(names, timeUnit ?? "ms", fail);
+    if (rows.length > 0) spikeColumnsIn(names, timeUnit ?? "ms", fail);
     return made("CSV", source, { times: [], neurons: [] }, frame, said);
   }
   const { matrix, columns } = await parseCsv(body, { comment: "#", source });
-  const { time, neuron, amplitude, msPerUnit } = spikeColumnPlaces(columns, timeUnit, fail);
+  const { time, neuron, amplitude, msPerUnit } = spikeColumnsIn(columns, timeUnit, fail);
   const spikes = {
     times: matrix.column(time).map((value) => value * msPerUnit),
     neurons: matrix.column(neuron),

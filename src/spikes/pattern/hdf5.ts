@@ -161,7 +161,7 @@ export const writeHdf5Table = {
 /**
  * Patterns as an HDF5 file of event lists: times in seconds, units, and, if the patterns have
  * labels, labels and extra/keys. Amplitudes, which that layout does not know, stand in
- * extra/amplitudes, a binary32 number a spike. Durations and neuron counts have no place.
+ * extra/amplitudes, a binary32 number a spike. Durations and neuron counts are not kept.
  * @throws ArgumentError if some patterns have labels and others do not, or a neuron is beyond
  * 65535.
  */

@@ -156,7 +156,7 @@ describe("a damaged journal", () => {
     const storage = journalFile(path);
     const all = await storage.read(0);
     writeFileSync(path, text.slice(0, 1000));
-    await expect(storage.read(all.length)).rejects.toThrow("it has 1000 bytes and had 16933; another file was put in its place");
+    await expect(storage.read(all.length)).rejects.toThrow("it has 1000 bytes and had 16933; another file replaced it");
     expect(await storage.append([made1("x")], all.length)).toBe(false);
   });
 

@@ -45,7 +45,7 @@ describe("a repair", () => {
       writeFileSync(path, `${lines.join("\n")}\n`);
       const { kept, lost } = await repairJournal(path);
       expect([kept, lost.map(({ line }) => line)]).toEqual([lines.length - 1, [places[1]! + 1]]);
-      expect(lost[0]!.reason).toMatch(/^it is no JSON: .*; a failed trial takes its place$/s);
+      expect(lost[0]!.reason).toMatch(/^it is no JSON: .*; a failed trial replaces it$/s);
       const { trials } = await open(path);
       const whole = await journal(`whole-${end}`, 4);
       expect(trials.map(({ state, value }) => [state, value])).toEqual([["complete", 0], ["failed", undefined], ["complete", 2], ["complete", 3]]); // biome-ignore format: one line

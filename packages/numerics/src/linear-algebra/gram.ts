@@ -130,8 +130,8 @@ export class PortableGram implements GramSum {
   lowerTriangle(): Matrix<Float64Array> {
     const [totals, sums] = this.#parts();
     const out = Matrix.zeros(this.columns, this.columns);
-    this.#elements((place, at) => {
-      out.data[place] = totals[at]! + sums[at]!;
+    this.#elements((index, at) => {
+      out.data[index] = totals[at]! + sums[at]!;
     });
     return out;
   }
@@ -149,40 +149,40 @@ export class PortableGram implements GramSum {
     return out;
   }
 
-  /** The sums as they stand, for another place to go on from. */
+  /** The sums so far, which another accumulator can continue. */
   blocks(): GramBlocks {
     const [from, pending] = this.#parts();
     const sums = Matrix.zeros(this.columns, this.columns);
     const totals = Matrix.zeros(this.columns, this.columns);
-    this.#elements((place, at) => {
-      sums.data[place] = pending[at]!;
-      totals.data[place] = from[at]!;
+    this.#elements((index, at) => {
+      sums.data[index] = pending[at]!;
+      totals.data[index] = from[at]!;
     });
     return { rows: this.#rows, rowsInBlock: this.#rowsInBlock, sums, totals };
   }
 
   /**
-   * Takes the place of what is summed so far: sums that another place made in the same order.
+   * Replaces what is summed so far by sums that another accumulator made in the same order.
    * @throws ArgumentError if they have other columns
    */
   restore({ rows, rowsInBlock, sums, totals }: GramBlocks): void {
     if (sums.rows !== this.columns || totals.rows !== this.columns) {
-      throw ArgumentError.because(`sums of ${sums.rows} and ${totals.rows} columns cannot take the place of those of ${this.columns}`);
+      throw ArgumentError.because(`sums of ${sums.rows} and ${totals.rows} columns cannot replace those of ${this.columns}`);
     }
     const [into, pending] = this.#parts();
-    this.#elements((place, at) => {
-      pending[at] = sums.data[place]!;
-      into[at] = totals.data[place]!;
+    this.#elements((index, at) => {
+      pending[at] = sums.data[index]!;
+      into[at] = totals.data[index]!;
     });
     this.#rows = rows;
     this.#rowsInBlock = rowsInBlock;
   }
 
   /**
-   * Visits the lower triangle: an element's place in a C x C matrix, and where its values stand in
+   * Visits the lower triangle: an element's index in a C x C matrix, and where its values stand in
    * memory.
    */
-  #elements(visit: (place: number, at: number) => void): void {
+  #elements(visit: (index: number, at: number) => void): void {
     const n = this.columns;
     let tile = 0;
     for (let i0 = 0; i0 < n; i0 += panelColumns) {

@@ -79,8 +79,8 @@ export function stronglyConnectedComponents(matrix: Matrix | SparseMatrix): Comp
     }
   }
 
-  const place = new Uint32Array(n);
-  for (const rows of groups) for (let i = 0; i < rows.length; i++) place[rows[i]!] = i;
+  const positionOf = new Uint32Array(n);
+  for (const rows of groups) for (let i = 0; i < rows.length; i++) positionOf[rows[i]!] = i;
   return groups.map((rows, number) => ({
     size: rows.length,
     forEach(visit) {
@@ -91,7 +91,7 @@ export function stronglyConnectedComponents(matrix: Matrix | SparseMatrix): Comp
           const value = values[p]!;
           if (value === 0) continue;
           const c = columns ? columns[p]! : p - from;
-          if (owner[c] === number) visit(i, place[c]!, value);
+          if (owner[c] === number) visit(i, positionOf[c]!, value);
         }
       }
     },

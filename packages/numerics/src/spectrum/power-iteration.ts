@@ -78,7 +78,7 @@ function changeOfDirection(a: Float64Array, lengthA: number, b: Float64Array, le
 }
 
 /**
- * |x| in x's precision: 256 partial sums by place modulo 256, a butterfly over each 32 of them, and
+ * |x| in x's precision: 256 partial sums by index modulo 256, a butterfly over each 32 of them, and
  * the eight sums in rising order.
  */
 export function vectorLength(x: FloatArray): number {

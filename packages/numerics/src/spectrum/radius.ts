@@ -144,7 +144,7 @@ export function matrixSpectralRadius(matrix: Matrix | SparseMatrix, options: Spe
 }
 
 /** What computes the large parts of a spectral radius; the calling thread, if it is left out. */
-export interface RadiusPlaces {
+export interface RadiusDevices {
   /** An attempt of the Krylov-Schur iteration. */
   readonly iterate?: (task: BlockTask) => Promise<KrylovResult>;
   readonly power?: (task: PowerTask) => Promise<number | PowerFailure>;
@@ -152,11 +152,11 @@ export interface RadiusPlaces {
 
 /**
  * As `spectralRadius`, with its large parts computed elsewhere. The result has the same bits if
- * these places keep to the order of docs/numerics.md, rule 7.
+ * these devices keep to the order of docs/numerics.md, rule 7.
  */
 export async function spectralRadiusBy(
   matrix: Matrix | SparseMatrix,
-  { iterate: iterateOn, power }: RadiusPlaces,
+  { iterate: iterateOn, power }: RadiusDevices,
   options: SpectralRadiusOptions = {},
 ): Promise<SpectralRadius> {
   const { method } = resolve(spectralRadiusTable, options, "spectralRadiusBy");
@@ -246,7 +246,7 @@ function* componentRadius(original: Component, method: "auto" | "dense" | "krylo
 
 /**
  * 2^-52 |W|, the norm that of Frobenius: the rounding of a product with a vector of length 1, and
- * the least residual that can be told.
+ * the least residual that can be measured.
  */
 function roundingOfProduct(component: Component, { exponent }: BlockSummary): number {
   const [down0, down1] = powerOfTwoFactors(-exponent);

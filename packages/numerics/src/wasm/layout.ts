@@ -85,7 +85,7 @@ export interface SliceLayout {
 }
 
 /**
- * Sorts rows by length and sizes the slices. `paddedSize` is the place lanes without a row write
+ * Sorts rows by length and sizes the slices. `paddedSize` is the index that lanes without a row write
  * to, less one slice.
  */
 export function sliceLayout(weights: SparseMatrix, elementBytes: number, spareRow: number): SliceLayout {
@@ -116,7 +116,7 @@ export function sliceRowsOf(elementBytes: number): number {
   return (2 * vectorBytes) / elementBytes;
 }
 
-/** Bytes of the place of an entry's column: the byte offset of its state. */
+/** Bytes of the position of an entry's column: the byte offset of its state. */
 export function columnBytesOf(size: number, elementBytes: number): 2 | 4 {
   return size * elementBytes > 65536 ? 4 : 2;
 }

@@ -89,7 +89,7 @@ export function undefinedRead(flow: ControlFlow, registers: readonly Value[]): {
 }
 
 /**
- * The most 32-bit registers that hold something still needed at one place. An assembler needs some
+ * The most 32-bit registers that hold something still needed at one instruction. An assembler needs some
  * more, or fewer if it computes anew.
  */
 export function registerPressure(flow: ControlFlow, registers: readonly Value[]): number {

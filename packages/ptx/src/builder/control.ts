@@ -148,12 +148,12 @@ export class Control extends Arithmetic {
     return this.emitValue("mov.u32", "u32", [`%${name}.${axis}`], { level: name === "tid" ? levels.lane : levels.block });
   }
 
-  /** %tid.x: the thread's place in its block. */
+  /** %tid.x: the thread's index in its block. */
   threadIndex(): Value<"u32"> {
     return this.special("tid", "x");
   }
 
-  /** %ctaid.x: the block's place in the grid. */
+  /** %ctaid.x: the block's index in the grid. */
   blockIndex(): Value<"u32"> {
     return this.special("ctaid", "x");
   }

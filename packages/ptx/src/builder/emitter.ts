@@ -71,9 +71,9 @@ export class Emitter {
    * @internal An operand as it is printed; the check is for callers without TypeScript. `what`
    * names it, or the operation whose operand it is.
    */
-  item<T extends RegisterType>(type: T, operand: Operand<T>, what: string, place?: number): Item {
+  item<T extends RegisterType>(type: T, operand: Operand<T>, what: string, index?: number): Item {
     if (operand instanceof Value) {
-      const name = (): string => (place === undefined ? what : `operand ${place} of ${what}`);
+      const name = (): string => (index === undefined ? what : `operand ${index} of ${what}`);
       if (operand.type !== type) throw this.fail(`${name()} got a ${operand.type}; it takes ${type}`);
       if (this.registers[operand.id] !== operand) throw this.fail(`${name()} got ${operand.name} of another kernel`);
       return operand;

@@ -39,4 +39,4 @@ export {
 } from "./types.js";
 export { type BuiltKernelResources, validateKernel } from "./validate.js";
 export { type AddressType, literal, type Operand, Pointer, type Space, Value, Variable } from "./values.js";
-export type { AsyncProduct, MatrixPlace } from "./warp-group.js";
+export type { AsyncProduct, MatrixLayout } from "./warp-group.js";

@@ -118,7 +118,7 @@ export class Memory extends Storage {
       where ? this.variable<RegisterType>(type, otherwise as Operand<RegisterType>) : this.newValue(type),
     );
     const result: Item = count === 1 ? results[0]! : { vector: results };
-    // One address of local memory is another place in each thread.
+    // One address of local memory is another location in each thread.
     const own = pointer.space === "local" || (options.order !== undefined && options.order !== "weak");
     this.emit(opcode, result, [this.addressItem(pointer)], {
       needs,

@@ -8,7 +8,7 @@ import type { Pointer, Value, Variable } from "./values.js";
 const accelerated = { together: "group", needs: { sm: 90, version: [8, 0], only: "sm_90a" } } as const;
 
 /** How a factor lies in shared memory. */
-export interface MatrixPlace {
+export interface MatrixLayout {
   /**
    * Bytes of a row within which pieces of 16 are exchanged by the number of the row; 0 for none.
    */
@@ -28,7 +28,7 @@ export interface AsyncProduct {
   readonly type: MatrixType;
   /** Columns of the result: a multiple of 8 up to 256. */
   readonly columns: number;
-  /** Whether the product is added to what the sums hold, or takes its place. */
+  /** Whether the product is added to what the sums hold, or replaces it. */
   readonly accumulate: Value<"pred">;
   /**
    * The rows of a lie side by side in shared memory, not its depth; only for halves. Default false.
@@ -53,7 +53,7 @@ export class WarpGroup extends Matrix {
   }
 
   /** The descriptor of a factor in shared memory. Adding n to it is to go 16 n bytes further. */
-  matrixDescriptor(pointer: Pointer<"shared">, { swizzle, leading, stride }: MatrixPlace): Value<"u64"> {
+  matrixDescriptor(pointer: Pointer<"shared">, { swizzle, leading, stride }: MatrixLayout): Value<"u64"> {
     for (const [name, bytes] of Object.entries({ leading, stride }))
       if (!Number.isInteger(bytes) || bytes % 16 !== 0 || bytes < 0 || bytes >= 2 ** 18)
         throw this.fail(`${name} of a descriptor is ${bytes}; it takes a multiple of 16 below ${2 ** 18}`);

@@ -125,7 +125,7 @@ export class Warp extends Memory {
   }
 
   /**
-   * Starts a copy of a multiple of 16 bytes between places aligned to 16; when it is done its bytes
+   * Starts a copy of a multiple of 16 bytes between addresses aligned to 16; when it is done its bytes
    * count at a barrier object, which expects them. One thread does it for all.
    */
   copyBulk(

@@ -116,8 +116,8 @@ export class SimulationError extends SpillwayError {
   readonly site: SimulationSite;
 
   constructor(kind: SimulationErrorKind, what: string, site: SimulationSite) {
-    const place = `in ${visible(site.kernel, mostName)}, ${visible(lineWords(site), mostName)} "${visible(site.instruction, mostMessage)}"`;
-    super("device", `${visible(what, mostMessage)}; ${place}, block ${triple(site.block)}, thread ${triple(site.thread)}`);
+    const location = `in ${visible(site.kernel, mostName)}, ${visible(lineWords(site), mostName)} "${visible(site.instruction, mostMessage)}"`;
+    super("device", `${visible(what, mostMessage)}; ${location}, block ${triple(site.block)}, thread ${triple(site.thread)}`);
     this.kind = kind;
     this.site = site;
   }

@@ -1,4 +1,4 @@
-// Splits PTX text into tokens with their places. It knows no grammar: it only tells numbers and
+// Splits PTX text into tokens with their positions. It knows no grammar: it only tells numbers and
 // directives from names. Every step moves on in the text, and none looks twice at what it passed,
 // so any text takes time in proportion to its length.
 import { PtxSyntaxError } from "./errors.js";
@@ -109,13 +109,13 @@ export class Lexer {
     return { kind: "string", text: this.source.slice(start, this.position), start, end: this.position };
   }
 
-  /** What an error shows of a place that is no token. */
+  /** What an error shows of a position that is no token. */
   private rest(start: number): string {
     return this.source.slice(start, start + 20).split("\n")[0]!;
   }
 
   /** Line and column, from 1, of an offset. */
-  place(offset: number): { line: number; column: number } {
+  locate(offset: number): { line: number; column: number } {
     let low = 0;
     let high = this.lineStarts.length - 1;
     while (low < high) {
@@ -127,7 +127,7 @@ export class Lexer {
   }
 
   error(problem: string, offset: number, offending: string): PtxSyntaxError {
-    const { line, column } = this.place(offset);
+    const { line, column } = this.locate(offset);
     return new PtxSyntaxError(problem, line, column, offending);
   }
 }

@@ -88,18 +88,18 @@ export class PtxMachine implements ProgramMachine {
 
   /** What keeps a host from bytes of device memory: undefined if they lie in one allocation. */
   problemAt(address: bigint, bytes: number): string | undefined {
-    const place = Number(address - globalBase);
-    const allocation = this.memory.liveAround(place);
-    if (allocation !== undefined && place + bytes <= allocation.base + allocation.bytes) return undefined;
-    return this.memory.describe(allocation === undefined ? place : place + bytes - 1).words;
+    const offset = Number(address - globalBase);
+    const allocation = this.memory.liveAround(offset);
+    if (allocation !== undefined && offset + bytes <= allocation.base + allocation.bytes) return undefined;
+    return this.memory.describe(allocation === undefined ? offset : offset + bytes - 1).words;
   }
 
-  private range(address: bigint, bytes: number): { place: number; allocation: Allocation } {
+  private range(address: bigint, bytes: number): { offset: number; allocation: Allocation } {
     const problem = this.problemAt(address, bytes);
     if (problem !== undefined)
       throw new LaunchError(undefined, `a copy of ${bytes} bytes at 0x${address.toString(16)} leaves what is allocated: ${problem}`);
-    const place = Number(address - globalBase);
-    return { place, allocation: this.memory.liveAround(place)! };
+    const offset = Number(address - globalBase);
+    return { offset, allocation: this.memory.liveAround(offset)! };
   }
 
   /** Names an allocation for errors. */
@@ -112,15 +112,15 @@ export class PtxMachine implements ProgramMachine {
   write(address: bigint, from: ArrayBufferView): void {
     const bytes = new Uint8Array(from.buffer, from.byteOffset, from.byteLength);
     if (bytes.length === 0) return;
-    const { place, allocation } = this.range(address, bytes.length);
-    this.memory.write(place, bytes, allocation.kind === "constant" ? shadow.constant : shadow.written);
+    const { offset, allocation } = this.range(address, bytes.length);
+    this.memory.write(offset, bytes, allocation.kind === "constant" ? shadow.constant : shadow.written);
   }
 
   /** Copies device bytes to the host, written or not. */
   read(address: bigint, bytes: number): Uint8Array {
     if (bytes === 0) return new Uint8Array(0);
-    const { place } = this.range(address, bytes);
-    return this.memory.bytes.slice(place, place + bytes);
+    const { offset } = this.range(address, bytes);
+    return this.memory.bytes.slice(offset, offset + bytes);
   }
 
   /** Sets bytes to a value. */
@@ -131,8 +131,8 @@ export class PtxMachine implements ProgramMachine {
   /** Copies within the device; bytes that nothing wrote stay so. */
   copy(to: bigint, from: bigint, bytes: number): void {
     if (bytes === 0) return;
-    const source = this.range(from, bytes).place;
-    const target = this.range(to, bytes).place;
+    const source = this.range(from, bytes).offset;
+    const target = this.range(to, bytes).offset;
     this.memory.bytes.copyWithin(target, source, source + bytes);
     this.memory.shadowBytes.copyWithin(target, source, source + bytes);
   }

@@ -64,7 +64,7 @@ export function parseVariables(cursor: Cursor, space: StateSpace, external: bool
   const variables: PtxVariable[] = [];
   do {
     const { token } = cursor;
-    const { line } = cursor.lexer.place(token.start);
+    const { line } = cursor.lexer.locate(token.start);
     const name = cursor.name("the name of a variable");
     const lengths = parseLengths(cursor);
     const initial = new Map<number, PtxInitialValue>();
@@ -127,8 +127,8 @@ function parseInitialiser(
   let count = 0;
   do {
     if (count === (length ?? Infinity)) throw cursor.fail(`more values than the ${length} there is room for`, open);
-    const place = at + stride * count++;
-    cursor.nested(() => parseInitialiser(cursor, type, inner, place, into));
+    const offset = at + stride * count++;
+    cursor.nested(() => parseInitialiser(cursor, type, inner, offset, into));
   } while (cursor.accept(","));
   cursor.expect("}");
   return count;

@@ -49,7 +49,7 @@ export function parseRegisterParameter(cursor: Cursor, scope: Scope): RegisterPa
   const { token } = cursor;
   const name = cursor.name("the name of a register");
   if (!scope.declare(name, { type, vector, count: undefined })) throw cursor.fail("this register is declared twice", token);
-  return { variable: variableOf(name, type, vector, cursor.lexer.place(token.start).line), value: operandOf(scope.register(name)!) };
+  return { variable: variableOf(name, type, vector, cursor.lexer.locate(token.start).line), value: operandOf(scope.register(name)!) };
 }
 
 const operandOf = (register: PtxRegister | PtxRegister[]): PtxOperand =>

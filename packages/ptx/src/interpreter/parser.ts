@@ -34,7 +34,7 @@ class Parser {
   };
   private location: SourceLocation | undefined;
   /** The last `.loc` of each file, line and column. */
-  private readonly places = new Map<string, SourceLocation>();
+  private readonly locations = new Map<string, SourceLocation>();
   private scopes = 0;
   /** Registers that the function being read returns. */
   private returned: RegisterParameter[] = [];
@@ -94,28 +94,28 @@ class Parser {
   }
 
   /**
-   * The operands of `.loc`. A place that code was inlined at is looked up among those before: the
+   * The operands of `.loc`. A location that code was inlined at is looked up among those before: the
    * outermost is kept.
    */
   private sourceLocation(): SourceLocation {
-    const { cursor, places } = this;
-    const place = (): { file: number; line: number; key: string } => {
+    const { cursor, locations } = this;
+    const operands = (): { file: number; line: number; key: string } => {
       const [file, line, column] = [cursor.count("a file number"), cursor.count("a line"), cursor.count("a column")];
       return { file, line, key: `${file}:${line}:${column}` };
     };
-    const { file, line, key } = place();
+    const { file, line, key } = operands();
     let location: SourceLocation = { file, line };
     while (cursor.accept(",")) {
       if (cursor.name("function_name or inlined_at") === "inlined_at") {
-        const caller = place();
-        const { file, line } = places.get(caller.key)?.outermost ?? caller;
+        const caller = operands();
+        const { file, line } = locations.get(caller.key)?.outermost ?? caller;
         location = { ...location, outermost: { file, line } };
       } else {
         cursor.name("a label");
         if (cursor.accept("+")) cursor.count("an offset");
       }
     }
-    places.set(key, location);
+    locations.set(key, location);
     return location;
   }
 
@@ -141,7 +141,7 @@ class Parser {
 
   private function(): void {
     const { cursor, parsed } = this;
-    const { line } = cursor.lexer.place(cursor.token.start);
+    const { line } = cursor.lexer.locate(cursor.token.start);
     // The lines of the function before are not this one's.
     this.location = undefined;
     const kind = cursor.advance().text as "entry" | "func";
@@ -319,7 +319,7 @@ class Parser {
   private instruction(scope: Scope): PtxInstruction {
     const { cursor } = this;
     const start = cursor.token.start;
-    const { line, column } = cursor.lexer.place(start);
+    const { line, column } = cursor.lexer.locate(start);
     let guard: PtxInstruction["guard"];
     if (cursor.accept("@")) {
       const negated = cursor.accept("!");

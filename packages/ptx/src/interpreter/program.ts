@@ -222,15 +222,15 @@ export class PtxProgram {
     if (kernel === undefined) {
       const linkage = {
         module: this.module,
-        placeOf: (variable: PtxVariable) => {
+        offsetOf: (variable: PtxVariable) => {
           const allocation = this.allocations.get(variable);
-          if (allocation === undefined) throw new UnsupportedPtxError(`"${variable.name}" has no place in memory`, variable.line);
+          if (allocation === undefined) throw new UnsupportedPtxError(`"${variable.name}" has no memory`, variable.line);
           return allocation.base;
         },
         functionNumber: (name: string) => this.functionNumbers.get(name)!,
       };
-      const places = [...this.allocations.values()].map(({ base }) => base);
-      const translated = translationOf(this.module, `${key}/${places}`, () =>
+      const bases = [...this.allocations.values()].map(({ base }) => base);
+      const translated = translationOf(this.module, `${key}/${bases}`, () =>
         new KernelCompiler(linkage, { races, globalRaces }).translate(fn),
       );
       kernel = bindKernel(translated, this.machine.support);

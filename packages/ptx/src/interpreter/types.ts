@@ -66,7 +66,7 @@ export const instructionTypes: readonly ScalarType[] = ["bf16", "tf32", "bf16x2"
 /** Where a variable lives. */
 export type StateSpace = "global" | "const" | "shared" | "local" | "param";
 
-/** A virtual register of one function. `index` is its place among that function's registers. */
+/** A virtual register of one function. `index` is its number among that function's registers. */
 export interface PtxRegister {
   name: string;
   type: ScalarType;
@@ -93,7 +93,7 @@ export interface PtxVariable {
   bytes: number;
   alignment: number;
   external: boolean;
-  /** The values it begins with, by their places among its scalars; zero elsewhere. */
+  /** The values it begins with, by their numbers among its scalars; zero elsewhere. */
   initial: ReadonlyMap<number, PtxInitialValue>;
   line: number;
 }

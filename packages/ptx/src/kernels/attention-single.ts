@@ -1,10 +1,10 @@
 // Attention in binary32 throughout, for results as good as its inputs: the streaming of
-// attention.ts, with fused multiply-adds in place of tensor cores, whose factors keep too few bits.
+// attention.ts, with fused multiply-adds in layout of tensor cores, whose factors keep too few bits.
 // 256 threads are 16 rows of 16; a row shares queries, and its threads have their own keys and
 // columns.
 import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range } from "./generated-kernel.js";
-import { commitTiles, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
+import { commitTiles, layoutBytes, type TileLayout, TileStream, waitTiles } from "./matrix-tiles.js";
 import type { Shapes } from "./shapes.js";
 
 const side = 16;
@@ -19,8 +19,8 @@ interface Plan {
   readonly rows: number;
   /** Keys of a tile. */
   readonly keys: number;
-  readonly placeQ: TilePlace;
-  readonly placeK: TilePlace;
+  readonly layoutQ: TileLayout;
+  readonly layoutK: TileLayout;
   /** Bytes from one query's probabilities to the next's. */
   readonly pitchP: number;
 }
@@ -36,12 +36,12 @@ function plan({ heads, seqLen, headDim }: Required<Shapes["attention"]>, target:
     [1, 16],
   ].map(([rows = 1, keys = 16]): Plan => {
     // Padding by 16 bytes puts eight rows that are read at once in different banks.
-    const place = (count: number): TilePlace => ({ rows: count, rowBytes: 4 * width, pitch: 4 * width + 16 });
-    return { width, rows, keys, placeQ: place(side * rows), placeK: place(keys), pitchP: 4 * keys + 16 };
+    const layout = (count: number): TileLayout => ({ rows: count, rowBytes: 4 * width, pitch: 4 * width + 16 });
+    return { width, rows, keys, layoutQ: layout(side * rows), layoutK: layout(keys), pitchP: 4 * keys + 16 };
   });
   const room = Math.min(targetFacts(target).sharedBytesPerBlock, ampleBytes);
   const fitting = plans.filter(
-    ({ rows, placeQ, placeK, pitchP }) => placeBytes(placeQ) + 2 * placeBytes(placeK) + side * rows * pitchP <= room,
+    ({ rows, layoutQ, layoutK, pitchP }) => layoutBytes(layoutQ) + 2 * layoutBytes(layoutK) + side * rows * pitchP <= room,
   );
   return fitting.find(({ rows }) => heads * ceilDiv(seqLen, side * rows) >= 128) ?? fitting.at(-1)!;
 }
@@ -86,14 +86,14 @@ class SingleAttention {
   build(): void {
     const { k, target } = this;
     const { seqLen, headDim, keyLength, causal } = this.shape;
-    const { width, rows, keys, placeQ, placeK, pitchP } = this.plan;
+    const { width, rows, keys, layoutQ, layoutK, pitchP } = this.plan;
     const pointers = ["q", "k", "v", "o"].map((name) => k.pointer("f32", name));
     const head = k.special("ctaid", "y");
     const [q, keyRows, valueRows, o] = pointers.map((each, index) =>
       k.at(each, head, (index === 1 || index === 2 ? keyLength : seqLen) * headDim),
     );
     const shared = (bytes: number): Pointer<"shared", "f32"> => k.dynamicShared("f32", bytes / 4);
-    const [sharedQ, sharedK, sharedV] = [placeQ, placeK, placeK].map((place) => shared(placeBytes(place)));
+    const [sharedQ, sharedK, sharedV] = [layoutQ, layoutK, layoutK].map((layout) => shared(layoutBytes(layout)));
     const sharedP = shared(side * rows * pitchP);
     // Late queries see more keys, so their blocks go first.
     const last = ceilDiv(seqLen, side * rows) - 1;
@@ -105,23 +105,23 @@ class SingleAttention {
       count: number,
       firstRow: Value<"u32">,
       to: Pointer<"shared", "f32">,
-      place: TilePlace,
+      layout: TileLayout,
     ) => {
       const extent = { rows: count, columns: headDim, pitch: headDim };
       const source = { matrix, ...extent, firstRow, firstColumn: zero, along: "rows", inside: width === headDim } as const;
-      return new TileStream(k, target, threads, source, to, place);
+      return new TileStream(k, target, threads, source, to, layout);
     };
-    const streamQ = stream(q!, seqLen, firstQuery, sharedQ!, placeQ);
-    const streamK = stream(keyRows!, keyLength, zero, sharedK!, placeK);
-    const streamV = stream(valueRows!, keyLength, zero, sharedV!, placeK);
+    const streamQ = stream(q!, seqLen, firstQuery, sharedQ!, layoutQ);
+    const streamK = stream(keyRows!, keyLength, zero, sharedK!, layoutK);
+    const streamV = stream(valueRows!, keyLength, zero, sharedV!, layoutK);
     const seen = causal ? k.min(k.add(firstQuery, side * rows + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
     const tileCount = k.div(k.add(seen, keys - 1), keys);
 
     const [row, column] = [k.shr(k.threadIndex(), 4), k.and(k.threadIndex(), side - 1)];
     const states = range(rows).map((): RowState => ({ largest: k.variable("f32", Number.NEGATIVE_INFINITY), sum: k.variable("f32", 0) }));
     const outputs = range(rows).map(() => range(this.groups * this.vector).map(() => k.variable("f32", 0)));
-    const ownQ = k.atBytes(sharedQ!, k.mul(row, placeQ.pitch));
-    const ownK = k.atBytes(sharedK!, k.mul(column, placeK.pitch));
+    const ownQ = k.atBytes(sharedQ!, k.mul(row, layoutQ.pitch));
+    const ownK = k.atBytes(sharedK!, k.mul(column, layoutK.pitch));
     const ownV = k.atBytes(sharedV!, k.mul(column, 4 * this.vector));
     const ownP = k.atBytes(sharedP, k.mul(row, pitchP));
     const step = (each: TileStream<"f32">): void => {
@@ -157,16 +157,16 @@ class SingleAttention {
   /** Scores of the thread's queries with its keys. */
   private scores(ownQ: Pointer<"shared", "f32">, ownK: Pointer<"shared", "f32">): Variable<"f32">[][] {
     const { k, ownKeys } = this;
-    const { rows, placeQ, placeK } = this.plan;
+    const { rows, layoutQ, layoutK } = this.plan;
     const sums = range(rows).map(() => range(ownKeys).map(() => k.variable("f32", 0)));
     // Eight numbers a round; what the last one has beyond headDim is zeros.
     k.for("u32", { from: 0, to: ceilDiv(this.shape.headDim, 8) }, (piece) => {
       const offset = k.mul(piece, 32);
       for (const half of [0, 16]) {
         const [left, right] = [k.atBytes(ownQ, offset), k.atBytes(ownK, offset)].map((each) => each.plusBytes(half));
-        const queries = range(rows).map((r) => k.loadVector(left!.plusBytes(side * r * placeQ.pitch), 4));
+        const queries = range(rows).map((r) => k.loadVector(left!.plusBytes(side * r * layoutQ.pitch), 4));
         for (let j = 0; j < ownKeys; j++)
-          for (const [e, x] of k.loadVector(right!.plusBytes(side * j * placeK.pitch), 4).entries())
+          for (const [e, x] of k.loadVector(right!.plusBytes(side * j * layoutK.pitch), 4).entries())
             for (const [r, query] of queries.entries()) k.assign(sums[r]![j]!, k.fma(query[e]!, x, sums[r]![j]!));
       }
     });
@@ -226,15 +226,15 @@ class SingleAttention {
   /** Adds probabilities times values to the outputs. */
   private addValues(ownP: Pointer<"shared", "f32">, ownV: Pointer<"shared", "f32">, outputs: Variable<"f32">[][]): void {
     const { k, vector, groups } = this;
-    const { rows, keys, placeK, pitchP } = this.plan;
+    const { rows, keys, layoutK, pitchP } = this.plan;
     k.for("u32", { from: 0, to: keys / 8 }, (piece) => {
       const from = k.atBytes(ownP, k.mul(piece, 32));
-      const values = k.atBytes(ownV, k.mul(piece, 8 * placeK.pitch));
+      const values = k.atBytes(ownV, k.mul(piece, 8 * layoutK.pitch));
       for (const first of [0, 4]) {
         const chances = range(rows).map((r) => k.loadVector(from.plusBytes(4 * first + side * r * pitchP), 4));
         for (let e = 0; e < 4; e++)
           for (let g = 0; g < groups; g++) {
-            const at = values.plusBytes((first + e) * placeK.pitch + 4 * side * vector * g);
+            const at = values.plusBytes((first + e) * layoutK.pitch + 4 * side * vector * g);
             const row = vector === 1 ? [k.load(at)] : k.loadVector(at, vector);
             for (const [part, value] of row.entries())
               for (const [r, own] of outputs.entries()) {

@@ -8,10 +8,10 @@ import {
   commitTiles,
   type Four,
   fourZeros,
+  layoutBytes,
   matrixAddress,
   pieceAt,
-  placeBytes,
-  type TilePlace,
+  type TileLayout,
   TileStream,
   waitTiles,
 } from "./matrix-tiles.js";
@@ -34,8 +34,8 @@ interface Plan {
   readonly rowTiles: number;
   readonly keys: number;
   readonly stages: number;
-  readonly placeQ: TilePlace;
-  readonly placeK: TilePlace;
+  readonly layoutQ: TileLayout;
+  readonly layoutK: TileLayout;
 }
 
 type HalfShape = Required<AttentionShape> & { readonly type: "f16" | "bf16" };
@@ -44,11 +44,11 @@ function plan({ headDim, type }: HalfShape, target: Target): Plan {
   const width = [16, 32, 64, 128, 256].find((size) => size >= headDim)!;
   const rowTiles = width <= 64 ? 2 : 1;
   const keys = width <= 128 ? 64 : 32;
-  const place = (rows: number): TilePlace => ({ rows, rowBytes: 2 * width, pitch: 2 * width });
+  const layout = (rows: number): TileLayout => ({ rows, rowBytes: 2 * width, pitch: 2 * width });
   // Without asynchronous copies there is nothing to hide behind the arithmetic, and shared memory
   // is small.
   const stages = targetFacts(target).sm >= 80 ? 2 : 1;
-  return { type, width, rowTiles, keys, stages, placeQ: place(16 * rowTiles * warps), placeK: place(keys) };
+  return { type, width, rowTiles, keys, stages, layoutQ: layout(16 * rowTiles * warps), layoutK: layout(keys) };
 }
 
 /**
@@ -71,7 +71,7 @@ export function attention(shape: AttentionShape, options: KernelGeneratorOptions
   if (type === "f32") return attentionSingle(name, { ...sizes, type }, options);
   const whole = { ...sizes, type };
   const tiles = plan(whole, target);
-  const grid = [ceilDiv(seqLen, tiles.placeQ.rows), heads] as const;
+  const grid = [ceilDiv(seqLen, tiles.layoutQ.rows), heads] as const;
   return generate({ name, grid, block: [threads] }, options, (k) => new FlashAttention(k, whole, tiles, target).build());
 }
 
@@ -97,25 +97,25 @@ class FlashAttention {
   build(): void {
     const { k, target } = this;
     const { seqLen, headDim, keyLength, causal } = this.shape;
-    const { type, width, rowTiles, keys, stages, placeQ, placeK } = this.plan;
+    const { type, width, rowTiles, keys, stages, layoutQ, layoutK } = this.plan;
     const pointers = ["q", "k", "v", "o"].map((name) => k.pointer(type, name));
     const head = k.special("ctaid", "y");
     const queriesOf = (pointer: Pointer<"global", "f16" | "bf16">) => k.at(pointer, head, seqLen * headDim);
     const keysOf = (pointer: Pointer<"global", "f16" | "bf16">) => k.at(pointer, head, keyLength * headDim);
-    const bytes = placeBytes(placeK);
-    const sharedQ = k.dynamicShared(type, placeBytes(placeQ) / 2, 128);
+    const bytes = layoutBytes(layoutK);
+    const sharedQ = k.dynamicShared(type, layoutBytes(layoutQ) / 2, 128);
     const sharedK = k.dynamicShared(type, (stages * bytes) / 2, 128);
     const sharedV = k.dynamicShared(type, (stages * bytes) / 2, 128);
     // Late queries see more keys, so their blocks go first.
-    const block = causal ? k.sub(k.constant("u32", ceilDiv(seqLen, placeQ.rows) - 1), k.special("ctaid", "x")) : k.special("ctaid", "x");
-    const firstQuery = k.mul(block, placeQ.rows);
+    const block = causal ? k.sub(k.constant("u32", ceilDiv(seqLen, layoutQ.rows) - 1), k.special("ctaid", "x")) : k.special("ctaid", "x");
+    const firstQuery = k.mul(block, layoutQ.rows);
     const zero = k.constant("u32", 0);
     const stream = (
       matrix: Pointer<"global", "f16" | "bf16">,
       rows: number,
       firstRow: Value<"u32">,
       to: Pointer<"shared", "f16" | "bf16">,
-      place: TilePlace,
+      layout: TileLayout,
     ) => {
       const source = {
         matrix,
@@ -127,17 +127,17 @@ class FlashAttention {
         along: "rows",
         inside: width === headDim,
       } as const;
-      return new TileStream(k, target, threads, source, to, place);
+      return new TileStream(k, target, threads, source, to, layout);
     };
-    const streamQ = stream(queriesOf(pointers[0]!), seqLen, firstQuery, sharedQ, placeQ);
-    const streamK = stream(keysOf(pointers[1]!), keyLength, zero, sharedK, placeK);
-    const streamV = stream(keysOf(pointers[2]!), keyLength, zero, sharedV, placeK);
+    const streamQ = stream(queriesOf(pointers[0]!), seqLen, firstQuery, sharedQ, layoutQ);
+    const streamK = stream(keysOf(pointers[1]!), keyLength, zero, sharedK, layoutK);
+    const streamV = stream(keysOf(pointers[2]!), keyLength, zero, sharedV, layoutK);
     const bring = (offset?: Value<"u32">): void => {
       streamK.bring(offset);
       streamV.bring(offset);
       commitTiles(k, target);
     };
-    const seen = causal ? k.min(k.add(firstQuery, placeQ.rows + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
+    const seen = causal ? k.min(k.add(firstQuery, layoutQ.rows + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
     const tileCount = k.div(k.add(seen, keys - 1), keys);
 
     streamQ.bringFirst();
@@ -175,7 +175,7 @@ class FlashAttention {
   /** Q K^T of this warp's queries and the keys of a tile: one accumulator for 16 x 8 scores. */
   private scores(sharedQ: Pointer<"shared">, tileK: Pointer<"shared">, ownRow: Value<"u32">): Four[][] {
     const { k } = this;
-    const { rowTiles, keys, placeQ, placeK } = this.plan;
+    const { rowTiles, keys, layoutQ, layoutK } = this.plan;
     const lane = k.and(k.threadIndex(), 31);
     const sums = range(rowTiles).map(() => range(keys / 8).map(() => fourZeros(k)));
     // Lanes 0 to 7 address 8 keys at the first 8 numbers, 8 to 15 the same keys at the next 8, the
@@ -183,9 +183,9 @@ class FlashAttention {
     const keyRow = k.add(k.and(lane, 7), k.and(k.shr(lane, 1), 8));
     const half = k.and(k.shr(lane, 3), 1);
     for (let step = 0; step < ceilDiv(this.shape.headDim, 16); step++) {
-      const left = range(rowTiles).map((r) => k.loadMatrices(matrixAddress(k, sharedQ, placeQ, k.add(ownRow, 16 * r), 2 * step), 4));
+      const left = range(rowTiles).map((r) => k.loadMatrices(matrixAddress(k, sharedQ, layoutQ, k.add(ownRow, 16 * r), 2 * step), 4));
       for (let pair = 0; pair < keys / 16; pair++) {
-        const right = k.loadMatrices(pieceAt(k, tileK, placeK, k.add(keyRow, 16 * pair), k.add(half, 2 * step)), 4);
+        const right = k.loadMatrices(pieceAt(k, tileK, layoutK, k.add(keyRow, 16 * pair), k.add(half, 2 * step)), 4);
         for (const [r, a] of left.entries())
           for (const side of [0, 1]) this.product(a, right.slice(2 * side, 2 * side + 2), sums[r]![2 * pair + side]!);
       }
@@ -281,12 +281,12 @@ class FlashAttention {
   /** Adds probabilities times values to the outputs. */
   private addValues(tileV: Pointer<"shared">, chances: Value<"b32">[][], outputs: Four[][]): void {
     const { k } = this;
-    const { keys, placeK } = this.plan;
+    const { keys, layoutK } = this.plan;
     const lane = k.and(k.threadIndex(), 31);
     const [valueRow, half] = [k.and(lane, 15), k.shr(lane, 4)];
     for (let step = 0; step < keys / 16; step++)
       for (let pair = 0; pair < ceilDiv(this.shape.headDim, 16); pair++) {
-        const right = k.loadMatrices(pieceAt(k, tileV, placeK, k.add(valueRow, 16 * step), k.add(half, 2 * pair)), 4, true);
+        const right = k.loadMatrices(pieceAt(k, tileV, layoutK, k.add(valueRow, 16 * step), k.add(half, 2 * pair)), 4, true);
         for (const [r, row] of chances.entries())
           for (const side of [0, 1]) {
             const output = outputs[r]![2 * pair + side];

@@ -40,8 +40,8 @@ export function stateStatistics(shape: StateStatisticsShape, options: KernelGene
     const rows = k.pointer("f64", "features");
     const sequence = k.blockIndex();
     const column = k.mad(k.special("ctaid", "y"), threads, k.threadIndex());
-    const place = k.load(k.at(places, sequence));
-    const length = k.load(k.at(lengths, place));
+    const sequenceRow = k.load(k.at(places, sequence));
+    const length = k.load(k.at(lengths, sequenceRow));
     const end = k.min(to!, length);
     k.if(k.and(k.compare("lt", column, size), k.compare("lt", from!, end)), () => {
       const own = k.at(k.atBytes(states, k.mulWide(k.mul(sequence, type === "f32" ? 4 : 8), pitch!)), column);
@@ -49,7 +49,7 @@ export function stateStatistics(shape: StateStatisticsShape, options: KernelGene
         const value: Value<"f32" | "f64"> = k.load(k.at(own, k.sub(step, from!), size), { readOnly: true });
         return value.type === "f64" ? (value as Value<"f64">) : k.convert("f64", value);
       };
-      const row = k.at(k.at(rows, place, features), column);
+      const row = k.at(k.at(rows, sequenceRow, features), column);
       const ends = k.compare("eq", end, length);
       if (last) k.if(ends, () => k.store(row, state(k.sub(end, 1))));
       if (mean) {
@@ -137,14 +137,14 @@ function eachClass(
 /** Every thread looks through the whole row by itself: there are few classes. */
 function largestOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number) {
   const largest = k.variable("f64", Number.NEGATIVE_INFINITY);
-  const place = k.variable("u32", 0);
+  const index = k.variable("u32", 0);
   k.for("u32", { from: 0, to: classes }, (at) => {
     const score = k.load(k.at(row, at));
     const above = k.compare("gt", score, largest);
     k.assign(largest, k.select(above, score, largest));
-    k.assign(place, k.select(above, at, place));
+    k.assign(index, k.select(above, at, index));
   });
-  return { largest, place };
+  return { largest, index };
 }
 
 function softmaxOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number): void {
@@ -158,7 +158,7 @@ function softmaxOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number)
 }
 
 function positiveOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number): void {
-  const { place } = largestOf(k, row, classes);
+  const { index } = largestOf(k, row, classes);
   k.barrier();
   eachClass(k, row, classes, (score) => k.select(k.compare("gt", score, 0), score, k.constant("f64", 0)));
   k.barrier();
@@ -166,7 +166,7 @@ function positiveOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number
   k.barrier();
   const one = k.constant("f64", 1);
   const some = k.compare("gt", sum, 0);
-  eachClass(k, row, classes, (x, at) => k.select(some, k.div(x, sum), k.select(k.compare("eq", at, place), one, k.constant("f64", 0))));
+  eachClass(k, row, classes, (x, at) => k.select(some, k.div(x, sum), k.select(k.compare("eq", at, index), one, k.constant("f64", 0))));
 }
 
 // Portable arithmetic in binary64 (docs/numerics.md, rules 1, 8 and 10): every operation rounded, none

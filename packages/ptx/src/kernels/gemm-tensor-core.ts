@@ -17,10 +17,10 @@ import {
   commitTiles,
   type Four,
   fourZeros,
+  layoutBytes,
   matrixAddress,
   pieceAt,
-  placeBytes,
-  type TilePlace,
+  type TileLayout,
   TileStream,
   waitTiles,
 } from "./matrix-tiles.js";
@@ -46,8 +46,8 @@ interface Plan {
   /** Columns of A and rows of B in a tile. */
   readonly tileK: number;
   readonly stages: number;
-  readonly placeA: TilePlace;
-  readonly placeB: TilePlace;
+  readonly layoutA: TileLayout;
+  readonly layoutB: TileLayout;
 }
 
 function plan(shape: GemmTensorCoreShape, target: Target): Plan {
@@ -56,14 +56,14 @@ function plan(shape: GemmTensorCoreShape, target: Target): Plan {
   const [tileM, tileN] = shape.tile ?? tensorTiles.find((size) => blocks(size) >= 128) ?? [64, 64];
   const element = type === "tf32" ? "f32" : type;
   const tileK = depthBytes / typeBytes(element);
-  const placeA = { rows: tileM, rowBytes: depthBytes, pitch: depthBytes };
+  const layoutA = { rows: tileM, rowBytes: depthBytes, pitch: depthBytes };
   const rowBytes = tileN * typeBytes(element);
   // Single numbers of B are read one by one, four rows at a time: 8 words of padding keep these
   // rows in different banks.
-  const placeB = { rows: tileK, rowBytes, pitch: type === "tf32" ? rowBytes + 32 : rowBytes };
+  const layoutB = { rows: tileK, rowBytes, pitch: type === "tf32" ? rowBytes + 32 : rowBytes };
   const room = Math.min(targetFacts(target).sharedBytesPerBlock, 96 * 1024);
-  const stages = Math.min(4, Math.floor(room / (placeBytes(placeA) + placeBytes(placeB))));
-  return { type, element, tileM, tileN, tileK, stages, placeA, placeB };
+  const stages = Math.min(4, Math.floor(room / (layoutBytes(layoutA) + layoutBytes(layoutB))));
+  return { type, element, tileM, tileN, tileK, stages, layoutA, layoutB };
 }
 
 /**
@@ -106,9 +106,9 @@ class TensorProduct {
   build(blocks: TileGrid): void {
     const { k, rowTiles, columnTiles } = this;
     const { m, n, k: depth } = this.shape;
-    const { element, tileM, tileN, tileK, stages, placeA, placeB } = this.plan;
+    const { element, tileM, tileN, tileK, stages, layoutA, layoutB } = this.plan;
     const [a, b, c] = [k.pointer(element, "a"), k.pointer(element, "b"), k.pointer("f32", "c")];
-    const [bytesA, bytesB] = [placeBytes(placeA), placeBytes(placeB)];
+    const [bytesA, bytesB] = [layoutBytes(layoutA), layoutBytes(layoutB)];
     const sharedA = k.dynamicShared(element, (stages * bytesA) / typeBytes(element), 128);
     const sharedB = k.dynamicShared(element, (stages * bytesB) / typeBytes(element), 128);
     const [firstRow, firstColumn] = [k.mul(k.special("ctaid", blocks.row), tileM), k.mul(k.special("ctaid", blocks.column), tileN)];
@@ -136,8 +136,8 @@ class TensorProduct {
       along: "rows",
       inside: n % tileN === 0,
     } as const;
-    const streamA = new TileStream(k, this.target, threads, sourceA, sharedA, placeA);
-    const streamB = new TileStream(k, this.target, threads, sourceB, sharedB, placeB);
+    const streamA = new TileStream(k, this.target, threads, sourceA, sharedA, layoutA);
+    const streamB = new TileStream(k, this.target, threads, sourceB, sharedB, layoutB);
     const bring = (stage: Value<"u32">): void => {
       streamA.bring(k.mul(stage, bytesA));
       streamB.bring(k.mul(stage, bytesB));
@@ -194,7 +194,7 @@ class TensorProduct {
 
   private leftFragment(tileA: Pointer<"shared">, row: Value<"u32">, chunk: number): Value<"b32">[] {
     const { k } = this;
-    const words = k.loadMatrices(matrixAddress(k, tileA, this.plan.placeA, row, chunk), 4);
+    const words = k.loadMatrices(matrixAddress(k, tileA, this.plan.layoutA, row, chunk), 4);
     return this.plan.type === "tf32" ? words.map((word) => this.rounded(word)) : words;
   }
 
@@ -213,7 +213,7 @@ class TensorProduct {
     const row = k.add(k.and(lane, 15), 16 * step);
     return range(this.columnTiles / 2).flatMap((pair) => {
       const chunk = k.add(k.shr(k.add(column, 16 * pair), 3), k.shr(lane, 4));
-      const four = k.loadMatrices(pieceAt(k, tileB, this.plan.placeB, row, chunk), 4, true);
+      const four = k.loadMatrices(pieceAt(k, tileB, this.plan.layoutB, row, chunk), 4, true);
       return [four.slice(0, 2), four.slice(2)];
     });
   }
@@ -223,7 +223,7 @@ class TensorProduct {
    */
   private rightSingles(tileB: Pointer<"shared">, column: Value<"u32">, step: number): Value<"b32">[][] {
     const { k } = this;
-    const { pitch } = this.plan.placeB;
+    const { pitch } = this.plan.layoutB;
     const lane = k.and(k.threadIndex(), 31);
     const start = k.at(k.atBytes(tileB.as("b32"), k.mul(k.add(k.and(lane, 3), 8 * step), pitch)), k.add(column, k.shr(lane, 2)));
     return range(this.columnTiles).map((s) => [0, 4].map((down) => this.rounded(k.load(start.plusBytes(32 * s + down * pitch)))));

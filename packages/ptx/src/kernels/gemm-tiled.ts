@@ -100,7 +100,7 @@ class TiledProduct {
     const sums = range(this.each * this.each).map(() => k.variable("f32", 0));
     const [readA, readB] = [k.at(sharedA, ownRow), k.at(sharedB, ownColumn)];
     // Offsets of the half of shared memory that is read, and of the one that is written; they
-    // change places after each tile.
+    // are exchanged after each tile.
     const [offsetA, offsetB] = [k.variable("u32", 0), k.variable("u32", 0)];
 
     // Loads this thread's part of the tiles that begin at depth `at` into registers, zeros where
@@ -169,7 +169,7 @@ class TiledProduct {
   }
 
   /**
-   * Whether a place of the tile at a depth is inside the matrices; undefined if it always is.
+   * Whether an element of the tile at a depth is inside the matrices; undefined if it always is.
    */
   private inDepth(at: Value<"u32"> | 0, index: Value<"u32">, more = 0): Value<"pred"> | undefined {
     const { k, depth } = this;
@@ -199,13 +199,13 @@ class TiledProduct {
   private write(c: Pointer<"global", "f32">, row: Value<"u32">, column: Value<"u32">, sums: Variable<"f32">[]): void {
     const { k, m, n, each, group, tile } = this;
     const vector = n % group === 0 ? group : 1;
-    const place = (index: number, apart: number): number => Math.floor(index / group) * apart + (index % group);
+    const spread = (index: number, apart: number): number => Math.floor(index / group) * apart + (index % group);
     for (let r = 0; r < each; r++) {
-      const down = place(r, 4 * group);
+      const down = spread(r, 4 * group);
       const rowExists = this.exists(row, down, m, tile);
       const start = k.at(k.at(c, this.plus(row, down), n), column);
       for (let s = 0; s < each; s += vector) {
-        const right = place(s, 8 * group);
+        const right = spread(s, 8 * group);
         const columnExists = this.exists(column, right, n, tile);
         const where = this.both(rowExists, columnExists);
         const values = range(vector).map((v) => sums[r * each + s + v]!);

@@ -4,7 +4,7 @@
 import { type Pointer, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range, type TileGrid } from "./generated-kernel.js";
-import { type TilePlace, TileStream } from "./matrix-tiles.js";
+import { type TileLayout, TileStream } from "./matrix-tiles.js";
 
 const groupThreads = 128;
 /**
@@ -37,7 +37,7 @@ export function gemmWarpGroup(shape: GemmShape, plan: WarpGroupPlan, options: Ke
   return generate({ name, grid: blocks.grid, block, minBlocks: 1 }, options, (k) => new WarpGroupProduct(k, shape, plan).build());
 }
 
-/** A place in the ring of stages, and the parity of the round that it is in. */
+/** A layout in the ring of stages, and the parity of the round that it is in. */
 interface Turn {
   readonly stage: Variable<"u32">;
   readonly parity: Variable<"u32">;
@@ -117,7 +117,7 @@ class WarpGroupProduct {
     const { m, n, k: depth } = this.shape;
     const { tileM, tileN } = this.plan;
     const zero = k.constant("u32", 0);
-    const place = (rows: number): TilePlace => ({ rows, rowBytes, pitch: rowBytes });
+    const layout = (rows: number): TileLayout => ({ rows, rowBytes, pitch: rowBytes });
     const sourceA = { matrix: a, rows: m, columns: depth, pitch: depth, firstRow, firstColumn: zero } as const;
     const streamA = new TileStream(
       k,
@@ -125,12 +125,12 @@ class WarpGroupProduct {
       groupThreads,
       { ...sourceA, along: "columns", inside: m % tileM === 0 },
       sharedA,
-      place(tileM),
+      layout(tileM),
     );
     const sourceB = { matrix: b, rows: depth, columns: n, pitch: n, firstRow: zero, along: "rows", inside: n % tileN === 0 } as const;
     const panels = range(tileN / 64).map((panel) => {
       const source = { ...sourceB, firstColumn: k.add(firstColumn, 64 * panel) };
-      return new TileStream(k, "sm_90a", groupThreads, source, sharedB.plusBytes(panel * tileDepth * rowBytes), place(tileDepth));
+      return new TileStream(k, "sm_90a", groupThreads, source, sharedB.plusBytes(panel * tileDepth * rowBytes), layout(tileDepth));
     });
     // Stages start out free: the round before the first counts as over.
     const [writing, arriving] = [this.turn(1), this.turn(0)];

@@ -13,7 +13,7 @@ import {
 } from "../builder/index.js";
 import { range } from "./generated-kernel.js";
 
-export interface TilePlace {
+export interface TileLayout {
   /** Rows and bytes of a row. */
   readonly rows: number;
   readonly rowBytes: number;
@@ -42,13 +42,13 @@ export function loadFour(k: PtxKernel, row: Pointer<"global", "f32">, index: Val
 }
 
 /** Bytes of a tile in shared memory. */
-export const placeBytes = ({ rows, pitch }: TilePlace): number => rows * pitch;
+export const layoutBytes = ({ rows, pitch }: TileLayout): number => rows * pitch;
 
 /**
  * The piece of 16 bytes that piece `chunk` of row `row` lies in: rows are turned against one
  * another by exclusive or.
  */
-export function swizzled(k: PtxKernel, { rowBytes, pitch }: TilePlace, row: Value<"u32">, chunk: Value<"u32">): Value<"u32"> {
+export function swizzled(k: PtxKernel, { rowBytes, pitch }: TileLayout, row: Value<"u32">, chunk: Value<"u32">): Value<"u32"> {
   if (pitch !== rowBytes) return chunk;
   // Eight rows that ldmatrix reads at once must fall in eight pieces of a 128-byte line; short rows
   // share a line.
@@ -61,11 +61,11 @@ export function swizzled(k: PtxKernel, { rowBytes, pitch }: TilePlace, row: Valu
 export function pieceAt<T extends MemoryType>(
   k: PtxKernel,
   tile: Pointer<"shared", T>,
-  place: TilePlace,
+  layout: TileLayout,
   row: Value<"u32">,
   chunk: Value<"u32">,
 ): Pointer<"shared", T> {
-  return k.atBytes(tile, k.mad(row, place.pitch, k.mul(swizzled(k, place, row, chunk), 16)));
+  return k.atBytes(tile, k.mad(row, layout.pitch, k.mul(swizzled(k, layout, row, chunk), 16)));
 }
 
 export type TileElement = "f16" | "bf16" | "f32";
@@ -97,7 +97,7 @@ interface Unit {
   readonly row: Value<"u32">;
   readonly column: Value<"u32">;
   readonly to: Pointer<"shared">;
-  /** Bytes from the first unit's place in the matrix. */
+  /** Bytes from the first unit's offset in the matrix. */
   readonly bytes: number;
   /**
    * Bytes that a copy takes if the tile is inside along its way; undefined if that is always
@@ -121,16 +121,16 @@ export class TileStream<T extends TileElement> {
   private readonly next: Variable<"u64">;
   private readonly at: Variable<"u32">;
 
-  constructor(k: PtxKernel, target: Target, threads: number, source: TileSource<T>, tile: Pointer<"shared", T>, place: TilePlace) {
+  constructor(k: PtxKernel, target: Target, threads: number, source: TileSource<T>, tile: Pointer<"shared", T>, layout: TileLayout) {
     this.k = k;
     this.target = target;
     this.source = source;
     const { matrix, pitch, along, firstRow, firstColumn } = source;
     const size = typeBytes(matrix.element);
-    const across = place.rowBytes / 16;
-    const pieces = place.rows * across;
+    const across = layout.rowBytes / 16;
+    const pieces = layout.rows * across;
     const rowStep = threads / across;
-    this.step = along === "rows" ? place.rows : place.rowBytes / size;
+    this.step = along === "rows" ? layout.rows : layout.rowBytes / size;
     const thread = k.threadIndex();
     this.partial = pieces < threads ? k.compare("lt", thread, pieces) : undefined;
     const [row, chunk] = [k.div(thread, across), k.rem(thread, across)];
@@ -138,12 +138,12 @@ export class TileStream<T extends TileElement> {
     this.next = k.variable("u64", k.at(k.at(matrix, k.add(firstRow, row), pitch), column).base);
     this.at = k.variable("u32", 0);
     // Where the swizzle of a row is that of the rows so many further, only the offset differs.
-    const alike = rowStep % 8 === 0 || place.pitch !== place.rowBytes;
-    const first = pieceAt(k, tile, place, row, chunk);
+    const alike = rowStep % 8 === 0 || layout.pitch !== layout.rowBytes;
+    const first = pieceAt(k, tile, layout, row, chunk);
     this.units = range(Math.max(1, pieces / threads)).map((unit) => {
       const down = unit * rowStep;
       const ownRow = down === 0 ? row : k.add(row, down);
-      const to = alike ? first.plusBytes(down * place.pitch) : pieceAt(k, tile, place, ownRow, chunk);
+      const to = alike ? first.plusBytes(down * layout.pitch) : pieceAt(k, tile, layout, ownRow, chunk);
       const [globalRow, bytes] = [k.add(firstRow, ownRow), down * pitch * size];
       const exists = along === "rows" ? k.compare("lt", column, source.columns) : k.compare("lt", globalRow, source.rows);
       return { row: globalRow, column, to, bytes, size: source.inside ? undefined : k.select(exists, k.constant("u32", 16), 0) };
@@ -151,7 +151,7 @@ export class TileStream<T extends TileElement> {
   }
 
   /**
-   * Brings the next tile to `offset` bytes beyond the place of the first, or to that place, and
+   * Brings the next tile to `offset` bytes beyond the position of the first, or to that position, and
    * goes on.
    */
   bring(offset?: Value<"u32">): void {
@@ -160,7 +160,7 @@ export class TileStream<T extends TileElement> {
   }
 
   /**
-   * Brings the first tile to its place, before all others; `advance` then goes on to the second.
+   * Brings the first tile to its position, before all others; `advance` then goes on to the second.
    */
   bringFirst(): void {
     this.bringUnits(undefined, false);
@@ -232,10 +232,10 @@ export function waitTiles(k: PtxKernel, target: Target, groups: number): void {
 export function matrixAddress<T extends MemoryType>(
   k: PtxKernel,
   tile: Pointer<"shared", T>,
-  place: TilePlace,
+  layout: TileLayout,
   row: Value<"u32">,
   chunk: number,
 ): Pointer<"shared", T> {
   const lane = k.and(k.threadIndex(), 31);
-  return pieceAt(k, tile, place, k.add(row, k.and(lane, 15)), k.add(k.shr(lane, 4), chunk));
+  return pieceAt(k, tile, layout, k.add(row, k.and(lane, 15)), k.add(k.shr(lane, 4), chunk));
 }

@@ -235,9 +235,9 @@ export class TensorQuantizedProduct {
     const { k, rowsA } = this;
     const { m, n } = this.shape;
     const partial = k.shared("f32", tensorWarps * rowsA * tensorRows);
-    const place = k.at(partial, k.add(k.mul(k.add(k.mul(warp, rowsA), t), tensorRows), g));
+    const target = k.at(partial, k.add(k.mul(k.add(k.mul(warp, rowsA), t), tensorRows), g));
     const where = k.compare("lt", t, rowsA);
-    for (const [row, sum] of sums.entries()) k.store(place.plus(8 * row), sum, { where });
+    for (const [row, sum] of sums.entries()) k.store(target.plus(8 * row), sum, { where });
     k.barrier();
     const thread = k.threadIndex();
     k.if(k.compare("lt", thread, rowsA * tensorRows), () => {

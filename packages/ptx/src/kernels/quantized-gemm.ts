@@ -88,16 +88,16 @@ class QuantizedProduct {
     const firstA = k.mul(k.special("ctaid", tiles.row), rowsA);
     k.if(k.compare("lt", firstW, n), () => {
       const lane = k.and(k.threadIndex(), 31);
-      const [own, place] = [k.div(lane, lanes), k.rem(lane, lanes)];
+      const [own, laneOfBlock] = [k.div(lane, lanes), k.rem(lane, lanes)];
       // Rows past the end are the last row again; their sums are not stored.
       const fromW = range(rowsW).map((r) => k.at(w, k.min(k.add(firstW, r), n - 1), blocks * bytes));
       const fromA = range(rowsA).map((r) => k.at(a, k.min(k.add(firstA, r), m - 1), depth));
-      const inBlock = format === "superblock" ? k.mad(k.shr(place, 1), 64, k.mul(k.and(place, 1), 16)) : k.constant("u32", 0);
+      const inBlock = format === "superblock" ? k.mad(k.shr(laneOfBlock, 1), 64, k.mul(k.and(laneOfBlock, 1), 16)) : k.constant("u32", 0);
       const sums = range(rowsA * rowsW).map(() => k.variable("f32", 0));
       k.for("u32", { from: 0, to: blocks, step: 32 / lanes }, (start) => {
         const index = k.add(start, own);
         const exists = blocks % (32 / lanes) === 0 ? undefined : k.compare("lt", index, blocks);
-        const parts = fromW.map((row) => this.part(k.at(row, index, bytes), place, exists));
+        const parts = fromW.map((row) => this.part(k.at(row, index, bytes), laneOfBlock, exists));
         this.addProducts(parts, fromA, k.mad(index, values, inBlock), sums);
       });
       for (const [at, sum] of sums.entries()) {
@@ -109,8 +109,8 @@ class QuantizedProduct {
     });
   }
 
-  private part(block: Pointer<"global", "b8">, place: Value<"u32">, exists: Value<"pred"> | undefined): Part {
-    return this.shape.format === "superblock" ? this.superblockPart(block, place, exists) : this.block32Part(block, exists);
+  private part(block: Pointer<"global", "b8">, laneOfBlock: Value<"u32">, exists: Value<"pred"> | undefined): Part {
+    return this.shape.format === "superblock" ? this.superblockPart(block, laneOfBlock, exists) : this.block32Part(block, exists);
   }
 
   private block32Part(block: Pointer<"global", "b8">, exists: Value<"pred"> | undefined): Part {
@@ -123,14 +123,14 @@ class QuantizedProduct {
     return { words, steps: [step, step], minima: [minimum, minimum] };
   }
 
-  private superblockPart(block: Pointer<"global", "b8">, place: Value<"u32">, exists: Value<"pred"> | undefined): Part {
+  private superblockPart(block: Pointer<"global", "b8">, laneOfBlock: Value<"u32">, exists: Value<"pred"> | undefined): Part {
     const { k } = this;
     const access = { readOnly: true, ...(exists && { where: exists, otherwise: 0 }) } as const;
     const [scales, s, m, both] = k.loadVector(block.as("b32"), 4, access) as [Value<"b32">, Value<"b32">, Value<"b32">, Value<"b32">];
-    const words = k.loadVector(k.at(block, place, 16).as("b32").plus(4), 4, access);
-    // Lane `place` has run place / 2, which is groups 2 j and 2 j + 1: two neighbouring bytes of
+    const words = k.loadVector(k.at(block, laneOfBlock, 16).as("b32").plus(4), 4, access);
+    // Lane `laneOfBlock` has run laneOfBlock / 2, which is groups 2 j and 2 j + 1: two neighbouring bytes of
     // each of the three words of scales.
-    const run = k.shr(place, 1);
+    const run = k.shr(laneOfBlock, 1);
     const shift = k.shl(k.and(run, 1), 4);
     const pair = (word: Value<"b32">): Value<"u32"> => k.shr(k.reinterpret("u32", word), shift);
     const [sPair, mPair, bothPair] = [pair(s), pair(m), pair(both)];

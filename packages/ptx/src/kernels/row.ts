@@ -51,8 +51,8 @@ export class Row {
     this.k = k;
     this.plan = plan;
     this.from = from;
-    const place = plan.form === "warp" ? k.and(k.threadIndex(), 31) : k.threadIndex();
-    this.first = k.mul(place, plan.vector);
+    const lane = plan.form === "warp" ? k.and(k.threadIndex(), 31) : k.threadIndex();
+    this.first = k.mul(lane, plan.vector);
   }
 
   private load(start: Value<"u32">): Piece[] {
@@ -121,7 +121,7 @@ export class Row {
     return [16, 8, 4, 2, 1].reduce((sum, apart) => combine(sum, this.k.shuffle("bfly", sum, apart)), value);
   }
 
-  /** Writes `of` every number, with its place in the row, to another row. */
+  /** Writes `of` every number, with its index in the row, to another row. */
   write(to: Pointer<"global", "f32">, of: (x: Value<"f32">, part: number, piece: { index: Value<"u32"> }) => Value<"f32">): void {
     this.each((piece) => {
       const where = piece.exists ? { where: piece.exists } : {};
@@ -133,7 +133,7 @@ export class Row {
     });
   }
 
-  /** The numbers of another row, as of weights, at the places of a piece. */
+  /** The numbers of another row, as of weights, at the columns of a piece. */
   alike(other: Pointer<"global", "f32">, piece: { index: Value<"u32"> }): Value<"f32">[] {
     const { k } = this;
     const { vector, dim, team, pieces, held } = this.plan;

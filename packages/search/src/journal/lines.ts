@@ -38,7 +38,7 @@ export async function readLines(path: string, from: Position, take: (line: strin
   try {
     let { line, offset } = from;
     const { size } = await file.stat();
-    if (size < offset) throw new RecordError(`it has ${size} bytes and had ${offset}; another file was put in its place`);
+    if (size < offset) throw new RecordError(`it has ${size} bytes and had ${offset}; another file replaced it`);
     const piece = Buffer.allocUnsafe(Math.min(pieceBytes, Math.max(2 ** 16, size - offset)));
     let parts: Buffer[] = [];
     let held = 0;

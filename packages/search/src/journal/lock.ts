@@ -51,10 +51,10 @@ export class JournalLock {
     for (;;) {
       const mine = await this.#make();
       if (mine !== undefined) return mine;
-      const standing = await this.#standing();
-      if (standing !== seen) [seen, since] = [standing, performance.now()];
-      else if (standing !== undefined && (performance.now() - since > this.#graceMs || (await this.#isAbandoned()))) {
-        if ((await this.#standing()) === standing) await this.#rename();
+      const state = await this.#state();
+      if (state !== seen) [seen, since] = [state, performance.now()];
+      else if (state !== undefined && (performance.now() - since > this.#graceMs || (await this.#isAbandoned()))) {
+        if ((await this.#state()) === state) await this.#rename();
         seen = undefined;
       }
       await new Promise((done) => setTimeout(done, wait));
@@ -88,8 +88,8 @@ export class JournalLock {
     return files.lstat(this.#path).catch(() => undefined);
   }
 
-  /** What must stand still for a lock to be given up; undefined if there is none. */
-  async #standing(): Promise<string | undefined> {
+  /** What does not change while a lock is abandoned; undefined if there is none. */
+  async #state(): Promise<string | undefined> {
     const lock = await this.#ofLock();
     const journal = await files.stat(this.#journal).catch(() => undefined);
     return lock && `${lock.ino}:${lock.mtimeNs}:${journal?.mtimeNs}:${journal?.size}`;

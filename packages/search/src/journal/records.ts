@@ -1,5 +1,5 @@
 // Operations as records of Optuna's journal, one JSON object a line, and back. Which record stands
-// where, and what it does to a study, is told elsewhere.
+// where, and what it does to a study, is defined elsewhere.
 import { randomUUID } from "node:crypto";
 import { describe } from "@spillway/core/text.js";
 import type { TrialState } from "../sampler.js";
@@ -283,7 +283,7 @@ function parsed(line: string): unknown {
 
 const bare = /-?Infinity|NaN/y;
 
-/** Puts texts in the place of numbers that JSON lacks. What stands in a text stays as it is. */
+/** Replaces numbers that JSON lacks by texts. The content of a text stays as it is. */
 function withMarkers(line: string): string {
   let out = "";
   let from = 0;

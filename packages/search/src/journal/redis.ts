@@ -103,7 +103,7 @@ class RedisJournal implements StudyStorage {
         "content",
       );
     if (last + 1 < from)
-      throw new FileError(this.name, `it has ${last + 1} records and had ${from}; another journal was put in its place`, "content");
+      throw new FileError(this.name, `it has ${last + 1} records and had ${from}; another journal replaced it`, "content");
     const out: StudyOperation[] = [];
     for (let begin = from; begin <= last; begin += piece) {
       const records = await this.#records(begin, Math.min(piece, last + 1 - begin));

@@ -28,7 +28,7 @@ export interface JournalRepair {
  * Repairs a journal, under its lock: a line that ends in a whole record keeps that record, any
  * other that is none goes. The file as it was is kept as FILE.broken. Nobody has counted what was
  * torn, since no reader gets past it. A line that made a trial and has an end of its own was whole
- * once, and counted: a failed trial takes its place, so that what follows means the same trials.
+ * once, and counted: a failed trial replaces it, so that what follows means the same trials.
  * @throws FileError
  */
 export async function repairJournal(path: string): Promise<JournalRepair> {
@@ -57,7 +57,7 @@ async function repair(path: string): Promise<JournalRepair> {
     }
     const isTrial = from === 0 && /^\{"op_code": ?4,/.test(line);
     if (isTrial) lines.push(lostTrial(Number(/"study_id": ?(\d+),/.exec(line)?.[1] ?? study)));
-    lost.push({ line: number + 1, reason: isTrial ? `${read}; a failed trial takes its place` : read });
+    lost.push({ line: number + 1, reason: isTrial ? `${read}; a failed trial replaces it` : read });
   }).catch(async (error: unknown) => {
     throw error instanceof RecordError ? new FileError(path, error.message, "content") : await readError(path, error);
   });

@@ -68,9 +68,9 @@ function circular(x: number, quarter: number): number {
   if (!Number.isFinite(x)) return NaN;
   const turns = Math.round(x * twoOverPi);
   const r = x - turns * halfPiTop - turns * halfPiMiddle - turns * halfPiLow;
-  const place = (((turns + quarter) % 4) + 4) % 4;
-  const value = place % 2 === 0 ? seriesSine(r) : seriesCosine(r);
-  return place >= 2 ? -value : value;
+  const quadrant = (((turns + quarter) % 4) + 4) % 4;
+  const value = quadrant % 2 === 0 ? seriesSine(r) : seriesCosine(r);
+  return quadrant >= 2 ? -value : value;
 }
 
 /** sin(x), x in radians, |x| below 2^24. */

@@ -17,14 +17,14 @@ export function reverseBits(x: number): number {
 }
 
 /**
- * Place of the most significant bit that is not the sign; -1 for none. `shiftAmount` gives its
+ * Position of the most significant bit that is not the sign; -1 for none. `shiftAmount` gives its
  * distance from bit 31 instead.
  */
 export function findTop(x: number, signed: boolean, shiftAmount: boolean): number {
   const value = signed && x < 0 ? ~x : x;
   if (value === 0) return -1;
-  const place = 31 - Math.clz32(value);
-  return shiftAmount ? 31 - place : place;
+  const position = 31 - Math.clz32(value);
+  return shiftAmount ? 31 - position : position;
 }
 
 export function findTop64(low: number, high: number, signed: boolean, shiftAmount: boolean): number {
@@ -32,20 +32,20 @@ export function findTop64(low: number, high: number, signed: boolean, shiftAmoun
   const top = high ^ flip;
   const bottom = low ^ flip;
   if ((top | bottom) === 0) return -1;
-  const place = top !== 0 ? 63 - Math.clz32(top) : 31 - Math.clz32(bottom);
-  return shiftAmount ? 63 - place : place;
+  const position = top !== 0 ? 63 - Math.clz32(top) : 31 - Math.clz32(bottom);
+  return shiftAmount ? 63 - position : position;
 }
 
 export function clz64(low: number, high: number): number {
   return high !== 0 ? Math.clz32(high) : 32 + Math.clz32(low);
 }
 
-/** Place of the n-th set bit from `base`, upwards for positive offsets; -1 if there is none. */
+/** Position of the n-th set bit from `base`, upwards for positive offsets; -1 if there is none. */
 export function findNthSet(mask: number, base: number, offset: number): number {
   if (offset === 0) return (mask >>> base) & 1 ? base : -1;
   const step = offset > 0 ? 1 : -1;
   let count = Math.abs(offset) - 1;
-  for (let place = base; place >= 0 && place < 32; place += step) if ((mask >>> place) & 1 && count-- === 0) return place;
+  for (let position = base; position >= 0 && position < 32; position += step) if ((mask >>> position) & 1 && count-- === 0) return position;
   return -1;
 }
 
@@ -182,7 +182,7 @@ export function remainderUnsigned(a: number, b: number): number {
   return b === 0 ? a : ((a >>> 0) % (b >>> 0)) | 0;
 }
 
-/** A mask of `length` ones from `position`; lengths and places clamp, or wrap at 32. */
+/** A mask of `length` ones from `position`; lengths and positions clamp, or wrap at 32. */
 export function bitMask(position: number, length: number, wrap: boolean): number {
   const at = wrap ? position & 31 : Math.min(position >>> 0, 32);
   const count = wrap ? length & 31 : Math.min(length >>> 0, 32);

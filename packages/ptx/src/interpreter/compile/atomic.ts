@@ -98,10 +98,10 @@ function update(e: Emitter, how: Update, at: string, to: PtxOperand): void {
   const size = scalarBytes[type];
   const wholeWords =
     size === 16 ? [0, 1, 2, 3].map((k) => `G32[(${at}>>>2)+${k}]`) : [`G32[${at}>>>2]`, `G32[(${at}>>>2)+1]`].slice(0, size / 4);
-  const places = size === 2 ? [`G16[${at}>>>1]`] : wholeWords;
-  const old = places.map((place) => e.temporary(place));
+  const words = size === 2 ? [`G16[${at}>>>1]`] : wholeWords;
+  const old = words.map((word) => e.temporary(word));
   const write = (test: string, fresh: readonly string[]): void =>
-    e.line(`if(${test}){${places.map((place, k) => `${place}=${fresh[k]};`).join("")}w.launch.progress++;}`);
+    e.line(`if(${test}){${words.map((word, k) => `${word}=${fresh[k]};`).join("")}w.launch.progress++;}`);
   if (size === 16) {
     const fresh = e.quarters(operation === "cas" ? c! : b);
     const same = () => e.quarters(b).map((part, k) => `${part}===${old[k]}`);

@@ -11,7 +11,7 @@ export function bindKernel(translated: TranslatedKernel, support: Support): Comp
 }
 
 function bindFunction(translated: TranslatedFunction, support: Support, target: number): CompiledFunction {
-  const { source, segments, alive, file, paths, frameBytes, places } = translated;
+  const { source, segments, alive, file, paths, frameBytes, offsets } = translated;
   const runs = translated.bind(support);
   return {
     name: source.name,
@@ -30,10 +30,10 @@ function bindFunction(translated: TranslatedFunction, support: Support, target: 
     registerBytes: file.bytes,
     spareRegisters: [],
     frameBytes,
-    places,
+    offsets,
     lanesOf: ({ index }) => {
-      const place = file.places.get(index);
-      return place?.kind === "double" ? place.word : undefined;
+      const slot = file.slots.get(index);
+      return slot?.kind === "double" ? slot.word : undefined;
     },
   };
 }

@@ -175,11 +175,11 @@ export class Emitter {
   }
 
   private slot(register: PtxRegister, part = 0): string {
-    const place = this.context.file.places.get(register.index);
-    if (place === undefined) return "";
-    if (place.kind === "quad") return `R[${place.word + part}+4*l]`;
-    if (place.kind === "double") return part === -1 ? `D[${place.word / 2}+l]` : `R[${place.word + part}+l+l]`;
-    return part === -1 ? `F[${place.word}+l]` : `R[${place.word}+l]`;
+    const slot = this.context.file.slots.get(register.index);
+    if (slot === undefined) return "";
+    if (slot.kind === "quad") return `R[${slot.word + part}+4*l]`;
+    if (slot.kind === "double") return part === -1 ? `D[${slot.word / 2}+l]` : `R[${slot.word + part}+l+l]`;
+    return part === -1 ? `F[${slot.word}+l]` : `R[${slot.word}+l]`;
   }
 
   private needBits(register: PtxRegister): void {

@@ -57,7 +57,7 @@ export interface Heap {
   resolve: Resolve;
 }
 
-/** The element of a type at a place in a word. */
+/** The element of a type at a position in a word. */
 function elementOf(word: number, type: Exclude<ElementType, "f64">, part: number): number {
   switch (type) {
     case "s32":

@@ -44,7 +44,7 @@ export interface TranslatedFunction {
   readonly file: RegisterFile;
   readonly paths: Paths;
   readonly frameBytes: number;
-  readonly places: ReadonlyMap<PtxVariable, number>;
+  readonly offsets: ReadonlyMap<PtxVariable, number>;
   /** What runs the segments, bound to a device. */
   readonly bind: (support: Support) => readonly (RunSegment | undefined)[];
 }
@@ -65,8 +65,8 @@ export interface CompiledFunction {
   spareRegisters: Registers[];
   /** Local bytes of one activation. */
   frameBytes: number;
-  /** Local places of call arguments and results, by variable. */
-  places: ReadonlyMap<PtxVariable, number>;
+  /** Local offsets of call arguments and results, by variable. */
+  offsets: ReadonlyMap<PtxVariable, number>;
   /** First word of a 64-bit register's lanes in the register file; undefined for any other. */
   lanesOf(register: PtxRegister): number | undefined;
 }
@@ -94,11 +94,11 @@ export interface CompiledKernel {
   localBytes: number | undefined;
 }
 
-/** Places of a module's variables and functions in the 64-bit address space. */
+/** Addresses of a module's variables and functions in the 64-bit address space. */
 export interface Linkage {
   module: PtxModule;
-  /** Heap place of a module variable. */
-  placeOf(variable: PtxVariable): number;
+  /** Heap offset of a module variable. */
+  offsetOf(variable: PtxVariable): number;
   /** Number of a function, for calls through pointers. */
   functionNumber(name: string): number;
 }
@@ -141,7 +141,7 @@ export class KernelCompiler {
   private readonly target: number;
   private readonly sites: PtxInstruction[] = [];
   private readonly siteNumbers = new Map<PtxInstruction, number>();
-  private readonly sharedPlaces = new Map<PtxVariable, number>();
+  private readonly sharedOffsets = new Map<PtxVariable, number>();
   private sharedBytes = 0;
   private readonly dynamicShared = new Set<PtxVariable>();
 
@@ -161,7 +161,7 @@ export class KernelCompiler {
       this.sharedBytes,
       [...this.dynamicShared].reduce((most, { alignment }) => Math.max(most, alignment), 16),
     );
-    for (const variable of this.dynamicShared) this.sharedPlaces.set(variable, this.sharedBytes);
+    for (const variable of this.dynamicShared) this.sharedOffsets.set(variable, this.sharedBytes);
     const { offsets, bytes } = parameterLayout(entry.parameters);
     if (bytes > mostParameterBytes)
       throw new UnsupportedPtxError(
@@ -224,14 +224,14 @@ export class KernelCompiler {
     };
     for (const statement of fn.statements) if (!("label" in statement)) statement.operands.forEach(look);
     for (const variable of used) {
-      if (this.sharedPlaces.has(variable) || this.dynamicShared.has(variable)) continue;
+      if (this.sharedOffsets.has(variable) || this.dynamicShared.has(variable)) continue;
       if (variable.bytes === 0) {
         this.dynamicShared.add(variable);
         continue;
       }
-      const place = alignUp(this.sharedBytes, variable.alignment);
-      this.sharedPlaces.set(variable, place);
-      this.sharedBytes = place + variable.bytes;
+      const offset = alignUp(this.sharedBytes, variable.alignment);
+      this.sharedOffsets.set(variable, offset);
+      this.sharedBytes = offset + variable.bytes;
     }
   }
 
@@ -246,13 +246,13 @@ export class KernelCompiler {
   }
 
   private function(fn: PtxFunction, entryOffsets: readonly number[]): TranslatedFunction {
-    const places = new Map<PtxVariable, number>();
+    const offsets = new Map<PtxVariable, number>();
     let frameBytes = 0;
     for (const variable of fn.variables) {
       if (variable.space !== "local" && variable.space !== "param") continue;
-      const place = alignUp(frameBytes, variable.alignment);
-      places.set(variable, place);
-      frameBytes = place + variable.bytes;
+      const offset = alignUp(frameBytes, variable.alignment);
+      offsets.set(variable, offset);
+      frameBytes = offset + variable.bytes;
     }
     // A call takes room even if it keeps nothing: endless recursion then ends.
     frameBytes = alignUp(fn.kind === "func" ? Math.max(1, frameBytes) : frameBytes, 16);
@@ -274,12 +274,12 @@ export class KernelCompiler {
       index === carry?.index || alive(segment, index) || handed[segment]?.has(index) === true;
     const file = layOut(carry === undefined ? fn.registers : [...fn.registers, carry], kept);
     const formal = new Map([...fn.returns, ...fn.parameters].map((variable, k) => [variable, k]));
-    const parameterPlaces = new Map(fn.kind === "entry" ? fn.parameters.map((variable, k) => [variable, entryOffsets[k]!]) : []);
+    const parameterOffsets = new Map(fn.kind === "entry" ? fn.parameters.map((variable, k) => [variable, entryOffsets[k]!]) : []);
     const context: CompileContext = {
-      address: (operand) => this.address(fn, operand.variable, operand.offset, places, formal, entryOffsets),
+      address: (operand) => this.address(fn, operand.variable, operand.offset, offsets, formal, entryOffsets),
       functionAddress: (name) => ({ low: String(16 * (this.linkage.functionNumber(name) + 1)), high: "3" }),
-      isLocal: (variable) => places.has(variable) || (fn.kind === "func" && formal.has(variable)),
-      entryParameter: (variable) => parameterPlaces.get(variable),
+      isLocal: (variable) => offsets.has(variable) || (fn.kind === "func" && formal.has(variable)),
+      entryParameter: (variable) => parameterOffsets.get(variable),
       site: (instruction) => this.site(instruction),
       architecture: Number(
         this.linkage.module.target.map((name) => /^sm_(\d+)/.exec(name)?.[1]).find((number) => number !== undefined) ?? 0,
@@ -302,7 +302,7 @@ export class KernelCompiler {
       ) as NonNullable<typeof make>;
       return make(support);
     };
-    return { source: fn, segments, alive, file, paths: new Paths(segments), frameBytes, places, bind };
+    return { source: fn, segments, alive, file, paths: new Paths(segments), frameBytes, offsets, bind };
   }
 
   private source(segment: Segment, alive: (index: number) => boolean, context: CompileContext): string {
@@ -325,21 +325,21 @@ export class KernelCompiler {
     fn: PtxFunction,
     variable: PtxVariable,
     offset: number,
-    places: ReadonlyMap<PtxVariable, number>,
+    offsets: ReadonlyMap<PtxVariable, number>,
     formal: ReadonlyMap<PtxVariable, number>,
     entryOffsets: readonly number[],
   ): { low: string; high: string } {
     if (!isStateSpace(variable.space)) throw new UnsupportedPtxError(`"${variable.name}" has no address`, variable.line);
-    const shared = this.sharedPlaces.get(variable);
+    const shared = this.sharedOffsets.get(variable);
     if (shared !== undefined) return constantAddress(0, shared + offset);
-    const local = places.get(variable);
+    const local = offsets.get(variable);
     if (local !== undefined) return { low: `(w.frameBase+${local + offset})`, high: "0" };
-    const place = formal.get(variable);
-    if (place !== undefined) {
-      if (fn.kind === "entry") return { low: `(w.paramBase+${entryOffsets[place]! + offset})`, high: "7" };
-      return { low: `(w.parameters[${place}]+${offset})`, high: "0" };
+    const index = formal.get(variable);
+    if (index !== undefined) {
+      if (fn.kind === "entry") return { low: `(w.paramBase+${entryOffsets[index]! + offset})`, high: "7" };
+      return { low: `(w.parameters[${index}]+${offset})`, high: "0" };
     }
-    return constantAddress(globalHigh, this.linkage.placeOf(variable) + offset);
+    return constantAddress(globalHigh, this.linkage.offsetOf(variable) + offset);
   }
 }
 

@@ -43,9 +43,9 @@ export class LaneAccess extends Reading {
   }
 
   private word(register: PtxRegister, part: number): ReadLane {
-    const place = this.file.places.get(register.index);
-    if (place === undefined) return () => 0;
-    const { word, kind } = place;
+    const slot = this.file.slots.get(register.index);
+    if (slot === undefined) return () => 0;
+    const { word, kind } = slot;
     if (kind === "word") return part === 0 ? (warp, lane) => warp.words[word + lane]! : () => 0;
     const step = kind === "double" ? 2 : 4;
     return (warp, lane) => warp.words[word + part + step * lane]!;
@@ -55,9 +55,9 @@ export class LaneAccess extends Reading {
     if (operand.kind === "sink") return () => {};
     if (operand.kind !== "register") throw this.unsupported("the result must go to a register");
     this.checkRegister(operand.register, type);
-    const place = this.file.places.get(operand.register.index);
-    if (place === undefined) return () => {};
-    const { word, kind } = place;
+    const slot = this.file.slots.get(operand.register.index);
+    if (slot === undefined) return () => {};
+    const { word, kind } = slot;
     const step = kind === "word" ? 1 : kind === "double" ? 2 : 4;
     return (warp, lane, value) => {
       warp.words[word + part + step * lane] = value;

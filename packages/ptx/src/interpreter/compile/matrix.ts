@@ -238,7 +238,7 @@ function moveMatrix(access: LaneAccess, heap: Heap, stores: boolean): Collective
   // Elements of less than a byte come by the word, which is a register.
   const bytes = bits < 8 ? 4 : bits / 8;
   const step = bits < 8 ? 32 / bits : 1;
-  const places = layoutOf(which, shape, type);
+  const elementAt = layoutOf(which, shape, type);
   const space = spaceCode(access);
   const run = (warp: Warp, mask: number): void => {
     everyLane(warp, access, mask);
@@ -249,15 +249,15 @@ function moveMatrix(access: LaneAccess, heap: Heap, stores: boolean): Collective
       for (let register = 0; register < fragment.count; register++) {
         let word = stores ? fragment.word(warp, lane, register) : 0;
         for (let part = 0; part < parts(type); part += step) {
-          const [row, column] = places(lane, register, part);
+          const [row, column] = elementAt(lane, register, part);
           if (row >= rows) continue;
           const at = offset + ((byRow ? row * line + column : column * line + row) * bits) / 8;
-          const place = heap.resolve(warp, 0, site, space, top, bottom, at, bytes, stores ? 1 : 0);
-          if (space !== 2 && top === windows.global) globalRaces?.touch(warp, 0, site, place, bytes, stores);
-          if (stores) put(heap, place, bytes, word >>> (bits * part));
-          else word |= get(heap, place, bytes) << (bits * part);
-          if (bytes === 8 && stores) heap.G32[(place >> 2) + 1] = fragment.word(warp, lane, register, 1);
-          else if (bytes === 8) fragment.setWord(warp, lane, register, heap.G32[(place >> 2) + 1]!, 1);
+          const found = heap.resolve(warp, 0, site, space, top, bottom, at, bytes, stores ? 1 : 0);
+          if (space !== 2 && top === windows.global) globalRaces?.touch(warp, 0, site, found, bytes, stores);
+          if (stores) put(heap, found, bytes, word >>> (bits * part));
+          else word |= get(heap, found, bytes) << (bits * part);
+          if (bytes === 8 && stores) heap.G32[(found >> 2) + 1] = fragment.word(warp, lane, register, 1);
+          else if (bytes === 8) fragment.setWord(warp, lane, register, heap.G32[(found >> 2) + 1]!, 1);
         }
         if (!stores) fragment.setWord(warp, lane, register, word);
       }
@@ -266,14 +266,14 @@ function moveMatrix(access: LaneAccess, heap: Heap, stores: boolean): Collective
   return { kind: "lanes", members: "all", run };
 }
 
-/** The low word of what lies at a place. */
-const get = ({ G8, G16, G32 }: Heap, place: number, bytes: number): number =>
-  bytes === 1 ? G8[place]! : bytes === 2 ? G16[place >> 1]! : G32[place >> 2]!;
+/** The low word of what lies at an offset. */
+const get = ({ G8, G16, G32 }: Heap, offset: number, bytes: number): number =>
+  bytes === 1 ? G8[offset]! : bytes === 2 ? G16[offset >> 1]! : G32[offset >> 2]!;
 
-function put({ G8, G16, G32 }: Heap, place: number, bytes: number, word: number): void {
-  if (bytes === 1) G8[place] = word;
-  else if (bytes === 2) G16[place >> 1] = word;
-  else G32[place >> 2] = word;
+function put({ G8, G16, G32 }: Heap, offset: number, bytes: number, word: number): void {
+  if (bytes === 1) G8[offset] = word;
+  else if (bytes === 2) G16[offset >> 1] = word;
+  else G32[offset >> 2] = word;
 }
 
 function product(access: LaneAccess): Collective {

@@ -308,7 +308,7 @@ export function load(e: Emitter): void {
 }
 
 /**
- * A kernel's parameter, whose place is known: what is wrong with it is an error when it is loaded.
+ * A kernel's parameter, whose offset is known: what is wrong with it is an error when it is loaded.
  */
 function loadParameter(
   e: Emitter,

@@ -180,11 +180,11 @@ export function addressRank(e: Emitter): void {
 /** Alignment of what alloca gives if none is asked for, PTX ISA 9.0, section 9.7.14. */
 const usualAlignment = 8;
 
-function setPointer(e: Emitter, place: string): void {
+function setPointer(e: Emitter, expression: string): void {
   const type = e.type(["u32", "u64"]);
   const to = e.operand(0);
   if (to.kind !== "register") throw e.unsupported("the result must go to a register");
-  const low = e.temporary(place);
+  const low = e.temporary(expression);
   if (scalarBytes[type] === 8) e.setHalves(to, low, "0", type);
   else e.setWord(to, low, type);
 }

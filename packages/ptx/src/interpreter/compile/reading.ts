@@ -91,7 +91,7 @@ export class Reading {
     this.all(words);
   }
 
-  /** The modifier at a place, which an opcode has there in all its forms. */
+  /** The modifier at a position, which an opcode has there in all its forms. */
   at(index: number): string | undefined {
     this.unread.delete(index);
     return this.instruction.modifiers[index];

@@ -277,22 +277,22 @@ export function floatOnly(fn: PtxFunction, segments: readonly Segment[]): Set<nu
  * Where a register lies in the file of a warp: the first of its 32 lanes, counted in 4-byte words
  * (8-byte ones for `double`).
  */
-export interface RegisterPlace {
+export interface RegisterSlot {
   kind: "word" | "double" | "quad";
   /** Index of lane 0 in words. A double's lane l is at `word + 2 l`; a quad's at `word + 4 l`. */
   word: number;
 }
 
 export interface RegisterFile {
-  places: Map<number, RegisterPlace>;
+  slots: Map<number, RegisterSlot>;
   bytes: number;
 }
 
 /**
- * Places for the registers that live between segments; the others exist only inside compiled code.
+ * Slots for the registers that live between segments; the others exist only inside compiled code.
  */
 export function layOut(all: readonly PtxRegister[], kept: ReadonlySet<number>): RegisterFile {
-  const places = new Map<number, RegisterPlace>();
+  const slots = new Map<number, RegisterSlot>();
   const registers = all.filter(({ index }) => kept.has(index));
   let word = 0;
   for (const [bytes, kind, words] of [
@@ -303,11 +303,11 @@ export function layOut(all: readonly PtxRegister[], kept: ReadonlySet<number>): 
     for (const { index, type } of registers) {
       const size = scalarBytes[type] === 16 || scalarBytes[type] === 8 ? scalarBytes[type] : 4;
       if (size !== bytes) continue;
-      places.set(index, { kind, word });
+      slots.set(index, { kind, word });
       word += 32 * words;
     }
   }
-  return { places, bytes: Math.max(8, word * 4) };
+  return { slots, bytes: Math.max(8, word * 4) };
 }
 
 /** Where control can go in a function: which segments can come after which. */

@@ -124,7 +124,7 @@ export function cutIntoSegments(fn: PtxFunction): Segment[] {
     }
   }
   close({ kind: "leave", how: "ret", instruction: undefined });
-  const place = (label: string): number => {
+  const numberOfLabel = (label: string): number => {
     const index = labels.get(label);
     if (index === undefined) throw new UnsupportedPtxError(`label "${label}" is not in ${fn.name}`, fn.line);
     return index;
@@ -132,11 +132,11 @@ export function cutIntoSegments(fn: PtxFunction): Segment[] {
   const targets = new Map<string[], number[]>();
   // Branches by one list share its targets.
   const targetsOf = (names: string[]): number[] => {
-    const known = targets.get(names) ?? names.map(place);
+    const known = targets.get(names) ?? names.map(numberOfLabel);
     targets.set(names, known);
     return known;
   };
-  for (const { segment, label } of branches) if (segment.end.kind === "branch") segment.end.target = place(label);
+  for (const { segment, label } of branches) if (segment.end.kind === "branch") segment.end.target = numberOfLabel(label);
   for (const { segment, labels: names } of switches) if (segment.end.kind === "switch") segment.end.targets = targetsOf(names);
   return segments;
 }

@@ -37,8 +37,8 @@ export function makeSupport(memory: DeviceMemory, access: Access, objects: Barri
     copyBytes: access.copy,
     copyLater: access.copyLater,
     copyBulk: access.copyBulk(objects),
-    noteStore: (warp: Warp, lane: number, site: number, place: number): void => warp.launch.values.noteStore(warp, lane, site, place),
-    isReadOnly: (place: number): boolean => memory.shadowBytes[place] === shadow.constant,
+    noteStore: (warp: Warp, lane: number, site: number, offset: number): void => warp.launch.values.noteStore(warp, lane, site, offset),
+    isReadOnly: (offset: number): boolean => memory.shadowBytes[offset] === shadow.constant,
     raceRead: (warp: Warp, lane: number, site: number, word: number): void => warp.launch.races.read(warp, lane, site, word),
     raceReads: (warp: Warp, lane: number, site: number, word: number, count: number): void =>
       warp.launch.races.readAll(warp, lane, site, word, count),
@@ -47,10 +47,10 @@ export function makeSupport(memory: DeviceMemory, access: Access, objects: Barri
       warp.launch.races.narrow(warp, lane, site, address, bytes, stores),
     raceStrong: (warp: Warp, lane: number, site: number, address: number, bytes: number, stores: boolean): void =>
       warp.launch.races.touchStrong(warp, lane, site, address, bytes, stores),
-    globalStrong: (warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void =>
-      warp.launch.globalRaces!.touchStrong(warp, lane, site, place, bytes, stores),
-    globalTouch: (warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void =>
-      warp.launch.globalRaces!.touch(warp, lane, site, place, bytes, stores),
+    globalStrong: (warp: Warp, lane: number, site: number, offset: number, bytes: number, stores: boolean): void =>
+      warp.launch.globalRaces!.touchStrong(warp, lane, site, offset, bytes, stores),
+    globalTouch: (warp: Warp, lane: number, site: number, offset: number, bytes: number, stores: boolean): void =>
+      warp.launch.globalRaces!.touch(warp, lane, site, offset, bytes, stores),
     mbarrierInit: objects.init,
     mbarrierInvalidate: objects.invalidate,
     mbarrierArrive: objects.arrive,

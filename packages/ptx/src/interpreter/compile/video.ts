@@ -66,11 +66,11 @@ function clamp(value: string, size: number, type: ScalarType): string {
   return `Math.min(Math.max(${value},${least}),${most})`;
 }
 
-/** Bits of `value` at their place in a word. */
+/** Bits of `value` at their position in a word. */
 const placed = (value: string, at: number, size: number): string => `(${value}&${2 ** size - 1})<<${at}`;
 
-/** The place of a part in a word. */
-function placeOf(e: Emitter, part: string | undefined): { at: number; size: number } {
+/** The position of a part in a word. */
+function bitsOf(e: Emitter, part: string | undefined): { at: number; size: number } {
   if (part === undefined) return { at: 0, size: 32 };
   const size = part.startsWith("b") ? 8 : 16;
   const at = size * Number(part.slice(1));
@@ -80,14 +80,14 @@ function placeOf(e: Emitter, part: string | undefined): { at: number; size: numb
 
 function scalarField(e: Emitter, index: number, type: ScalarType): string {
   const { operand, part } = partOf(e.operand(index));
-  const { at, size } = placeOf(e, part);
+  const { at, size } = bitsOf(e, part);
   return field(e.word(operand, type), at, size, type);
 }
 
 /** Clamps a result, and merges it into a part of the third operand or combines the two. */
 function finishScalar(e: Emitter, value: string, type: ScalarType, saturates: boolean): void {
   const { operand: to, part } = registerOf(e, 0);
-  const { at, size } = placeOf(e, part);
+  const { at, size } = bitsOf(e, part);
   const result = saturates && e.has("sat") ? clamp(value, size, type) : value;
   const second = part === undefined ? e.reading.find(["add", "min", "max"]) : undefined;
   const third = part === undefined && second === undefined ? e.reading.optional(3) : e.operand(3);
@@ -140,7 +140,7 @@ function multiplyAdd(e: Emitter): void {
   };
   const factor = (index: number, of: ScalarType): string => {
     const { operand, part } = partOf(plain(index));
-    const { at, size } = placeOf(e, part);
+    const { at, size } = bitsOf(e, part);
     return field(e.word(operand, of), at, size, of);
   };
   const more = e.has("po");

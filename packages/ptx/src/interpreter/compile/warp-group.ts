@@ -49,7 +49,7 @@ function addresses(low: number, high: number, { type, count, depth, transposed }
       // layout.
       const [across, down] = transposed ? [first + i, k] : [k, first + i];
       let at = start + (down & 7) * row + (across % side) * size;
-      // Without a swizzle the two distances of a transposed factor change places.
+      // Without a swizzle the two distances of a transposed factor are exchanged.
       if (mask === 0 && transposed) at += (down >> 3) * leading + Math.floor(across / side) * stride;
       else at += (down >> 3) * stride + Math.floor(across / side) * leading;
       result[i * depth + k] = at ^ (((at >> 7) & mask) << 4);
@@ -74,7 +74,7 @@ class SharedFactor {
   }
 
   /** Where the elements lie, by the descriptor that all lanes give. @throws SimulationError */
-  places(warp: Warp, first: number): Int32Array {
+  offsets(warp: Warp, first: number): Int32Array {
     const [low, high] = this.words.map((read) => read(warp, 0));
     const { instruction } = this.access;
     for (let lane = 1; lane < 32; lane++)
@@ -89,11 +89,11 @@ class SharedFactor {
    * Asks for every word whether it may be read now; `stamps` are what it gave before, if a
    * product has gone on since.
    */
-  look(warp: Warp, places: Int32Array, stamps?: readonly number[]): number[] {
+  look(warp: Warp, offsets: Int32Array, stamps?: readonly number[]): number[] {
     const { launch, tagBase } = warp;
     const site = launch.kernel.sites.indexOf(this.access.instruction);
     const now: number[] = [];
-    for (const at of places) {
+    for (const at of offsets) {
       if ((at & 15) !== 0) continue;
       this.heap.resolve(warp, 0, site, sharedSpace, 0, at, 0, 16, 0);
       for (let word = 0; word < 4; word++) {
@@ -109,13 +109,15 @@ class SharedFactor {
   }
 
   /** Elements as rows x depth, or depth x columns. */
-  values(warp: Warp, places: Int32Array, byDepth: boolean): Float64Array {
+  values(warp: Warp, offsets: Int32Array, byDepth: boolean): Float64Array {
     const { type, count, depth } = this.factor;
     const result = new Float64Array(count * depth);
-    for (const [index, at] of places.entries()) {
-      const place = warp.sharedBase + at;
+    for (const [index, at] of offsets.entries()) {
+      const offset = warp.sharedBase + at;
       const value =
-        type === "tf32" ? singleFromBits(this.heap.G32[place >> 2]! & 0xffffe000) : toNumber(type as HalfKind, this.heap.G16[place >> 1]!);
+        type === "tf32"
+          ? singleFromBits(this.heap.G32[offset >> 2]! & 0xffffe000)
+          : toNumber(type as HalfKind, this.heap.G16[offset >> 1]!);
       result[byDepth ? (index % depth) * count + Math.floor(index / depth) : index] = this.sign * value;
     }
     return result;
@@ -174,17 +176,17 @@ function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
     const products = productsOf(warp);
     const problem = products.problem(registers);
     if (problem !== undefined) throw warp.launch.error("race", problem, warp, 0, access.instruction);
-    const placesA = left?.places(warp, 16 * (warp.index & 3));
-    const placesB = right.places(warp, 0);
+    const offsetsA = left?.offsets(warp, 16 * (warp.index & 3));
+    const offsetsB = right.offsets(warp, 0);
     const keeps = accumulates(warp, 0) !== 0;
-    const stampsA = placesA && left!.look(warp, placesA);
-    const stampsB = right.look(warp, placesB);
+    const stampsA = offsetsA && left!.look(warp, offsetsA);
+    const stampsB = right.look(warp, offsetsB);
     const finish = (): void => {
-      if (placesA) left!.look(warp, placesA, stampsA);
-      right.look(warp, placesB, stampsB);
-      const a = held ? readMatrix(warp, held, type, layoutA, 16, depth).map((x) => signA * x) : left!.values(warp, placesA!, false);
+      if (offsetsA) left!.look(warp, offsetsA, stampsA);
+      right.look(warp, offsetsB, stampsB);
+      const a = held ? readMatrix(warp, held, type, layoutA, 16, depth).map((x) => signA * x) : left!.values(warp, offsetsA!, false);
       const c = keeps ? readMatrix(warp, before, "f32", layoutD, 16, n) : new Float64Array(16 * n);
-      writeMatrix(warp, after, "f32", layoutD, multiply(a, right.values(warp, placesB, true), c, { m: 16, n, k: depth }), n);
+      writeMatrix(warp, after, "f32", layoutD, multiply(a, right.values(warp, offsetsB, true), c, { m: 16, n, k: depth }), n);
     };
     products.begin({ registers, words: warp.words, finish });
   };

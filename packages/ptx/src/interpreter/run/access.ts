@@ -1,5 +1,5 @@
 // The slow way of an access: taken when the shadow says that something may be wrong, on first
-// writes, and for addresses whose space is known only now. It finds the place in the heap or says
+// writes, and for addresses whose space is known only now. It finds the offset in the heap or says
 // exactly what is wrong.
 import { AsyncCopies } from "./async-copies.js";
 import type { BarrierObjects } from "./barrier-object.js";
@@ -52,8 +52,8 @@ export class Access {
   }
 
   /** Where a byte lies, in words. */
-  describe(place: number): { words: string } {
-    return this.memory.describe(place);
+  describe(heapOffset: number): { words: string } {
+    return this.memory.describe(heapOffset);
   }
 
   readonly resolve: Resolve = (warp, lane, site, space, high, low, offset, bytes, mode) => {
@@ -64,7 +64,7 @@ export class Access {
     const { launch } = warp;
     const words = () => wordsOf(kind, bytes, space, top, bottom);
     const fault: FaultOf = (what, rest) => launch.error(what, words() + rest, warp, lane, site);
-    let place: number;
+    let heapOffset: number;
     let shared = -1;
     let own = false;
     if (space === sharedSpace || (space === generic && top === sharedHigh)) {
@@ -77,7 +77,7 @@ export class Access {
       }
       if (target.running === 0 && target !== warp.block)
         throw fault("useAfterFree", `; block of rank ${target.clusterRank} of the cluster has exited`);
-      place = target.sharedBase + within;
+      heapOffset = target.sharedBase + within;
       own = true;
       if (target === warp.block) shared = within;
       else target.remote = { warp, lane, site, words, publications: target.cluster.publications };
@@ -86,55 +86,55 @@ export class Access {
         if (!launch.checks.bounds) return this.nowhere(bytes);
         throw fault("outOfBounds", `; a thread has ${warp.localBytes} bytes of local memory`);
       }
-      place = warp.localBase + lane * warp.localBytes + bottom;
+      heapOffset = warp.localBase + lane * warp.localBytes + bottom;
       own = true;
     } else {
       if (top !== globalHigh || bottom < 0 || bottom + bytes > this.memory.bytes.length) {
         if (!launch.checks.bounds) return this.nowhere(bytes);
         throw fault("outOfBounds", `, which is ${sum === 0 ? "the null pointer" : "in no allocation"}`);
       }
-      place = bottom;
+      heapOffset = bottom;
     }
-    if (place % bytes !== 0) {
+    if (heapOffset % bytes !== 0) {
       if (launch.checks.alignment) throw fault("misaligned", `, which is no multiple of ${bytes}`);
-      place -= place % bytes;
+      heapOffset -= heapOffset % bytes;
     }
-    const unwritten = this.check(place, bytes, kind, launch, fault);
+    const unwritten = this.check(heapOffset, bytes, kind, launch, fault);
     if (unwritten === undefined) return this.nowhere(bytes);
     if (unwritten !== 0) {
-      const first = place + 31 - Math.clz32(unwritten & -unwritten);
-      if (!own) this.refuseOwn(place, launch, fault);
+      const first = heapOffset + 31 - Math.clz32(unwritten & -unwritten);
+      if (!own) this.refuseOwn(heapOffset, launch, fault);
       if (!own || (mode & followed) === 0) throw launch.unwritten(warp, lane, site, first, words());
-      launch.values.note(warp, { site, lane, bytes: unwritten, place: first, words });
+      launch.values.note(warp, { site, lane, bytes: unwritten, offset: first, words });
     }
     if (shared >= 0 && launch.checks.races) {
       if ((mode & strong) === 0) this.race(warp, lane, site, shared, bytes, kind, (mode & later) !== 0);
       else if ((mode & object) !== object) launch.races.touchStrong(warp, lane, site, shared, bytes, kind !== 0);
     }
-    return place;
+    return heapOffset;
   };
 
   /**
    * Refuses a global address that lies in what a running launch has as shared or local memory: it is
    * beyond an allocation.
    */
-  private refuseOwn(place: number, { checks }: LaunchState, fault: FaultOf): void {
-    const own = checks.bounds ? this.memory.liveAround(place)?.kind : undefined;
-    if (own === "shared" || own === "local") throw fault("outOfBounds", `, ${this.memory.describe(place).words}`);
+  private refuseOwn(heapOffset: number, { checks }: LaunchState, fault: FaultOf): void {
+    const own = checks.bounds ? this.memory.liveAround(heapOffset)?.kind : undefined;
+    if (own === "shared" || own === "local") throw fault("outOfBounds", `, ${this.memory.describe(heapOffset).words}`);
   }
 
   /**
    * Looks at every byte's shadow. Gives those of a load that nothing wrote, as bits; undefined
    * if the access must go nowhere because that check is off.
    */
-  private check(place: number, bytes: number, kind: number, { checks }: LaunchState, fault: FaultOf): number | undefined {
+  private check(heapOffset: number, bytes: number, kind: number, { checks }: LaunchState, fault: FaultOf): number | undefined {
     const { shadowBytes } = this.memory;
     let unwritten = 0;
     for (let k = 0; k < bytes; k++) {
-      const mark = shadowBytes[place + k]!;
+      const mark = shadowBytes[heapOffset + k]!;
       if (mark === shadow.none || mark === shadow.foreign) {
         if (!checks.bounds) return undefined;
-        const { freed, words } = this.memory.describe(place + k);
+        const { freed, words } = this.memory.describe(heapOffset + k);
         if (mark === shadow.foreign) throw fault("foreign", `, ${words}: memory of another device, which this one was not let reach`);
         throw fault(freed ? "useAfterFree" : "outOfBounds", `, ${words}`);
       }
@@ -142,7 +142,7 @@ export class Access {
       if (kind !== 0 && mark === shadow.constant) throw fault("readOnly", ", which is constant memory");
       if (kind !== write && mark === shadow.unwritten) unwritten |= 1 << k;
     }
-    if (kind !== 0 && unwritten === 0) for (let k = 0; k < bytes; k++) shadowBytes[place + k] = shadow.written;
+    if (kind !== 0 && unwritten === 0) for (let k = 0; k < bytes; k++) shadowBytes[heapOffset + k] = shadow.written;
     return unwritten;
   }
 
@@ -239,7 +239,7 @@ export class Access {
       });
     };
 
-  /** cp.async.bulk: `used` bytes from one place to another, zeros up to `bytes`. */
+  /** cp.async.bulk: `used` bytes from one address to another, zeros up to `bytes`. */
   readonly copy = (
     warp: Warp,
     lane: number,

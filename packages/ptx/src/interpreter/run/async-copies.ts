@@ -6,7 +6,7 @@ import type { Warp } from "./warp.js";
 interface Copy {
   /** The instruction that began it. */
   readonly site: number;
-  readonly place: number;
+  readonly offset: number;
   readonly bytes: Uint8Array;
 }
 
@@ -22,9 +22,9 @@ export class AsyncCopies {
     this.warp = warp;
   }
 
-  begin(lane: number, site: number, place: number, bytes: Uint8Array): void {
-    this.groups[lane]!.at(-1)!.push({ site, place, bytes });
-    this.memory.shadowBytes.fill(shadow.arriving, place, place + bytes.length);
+  begin(lane: number, site: number, offset: number, bytes: Uint8Array): void {
+    this.groups[lane]!.at(-1)!.push({ site, offset, bytes });
+    this.memory.shadowBytes.fill(shadow.arriving, offset, offset + bytes.length);
   }
 
   commit(lane: number): void {
@@ -51,10 +51,10 @@ export class AsyncCopies {
   private arrive(lane: number, copies: readonly Copy[]): void {
     const { warp, memory } = this;
     const { races, checks } = warp.launch;
-    for (const { site, place, bytes } of copies) {
-      const first = warp.tagBase + ((place - warp.block.sharedBase) >>> 2);
+    for (const { site, offset, bytes } of copies) {
+      const first = warp.tagBase + ((offset - warp.block.sharedBase) >>> 2);
       if (checks.races) for (let word = first; word < first + bytes.length / 4; word++) races.write(warp, lane, site, word);
-      memory.write(place, bytes);
+      memory.write(offset, bytes);
     }
   }
 }

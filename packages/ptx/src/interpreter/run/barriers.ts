@@ -113,8 +113,8 @@ function refusePassed(gone: Warp, id: number, { waiting }: NamedBarrier): void {
   if (!launch.checks.barriers) return;
   for (const { warp, groups } of waiting)
     for (const group of groups) {
-      const { fn, place } = outermost(group);
-      const exit = gone.exits.find(({ last }) => last >= 0 && fn.paths.passed(place, last));
+      const { fn, segment } = outermost(group);
+      const exit = gone.exits.find(({ last }) => last >= 0 && fn.paths.passed(segment, last));
       if (exit === undefined) continue;
       const to = launch.describe(fn.segments[exit.last]!.instructions[0]!);
       const what = `this thread waits at barrier ${id} for all threads of the block, but thread ${block.threadName(32 * gone.index + firstLane(exit.lanes))} went past it to ${to} and has exited`;

@@ -43,7 +43,7 @@ export interface BlockShape {
   explicitCluster: number;
 }
 
-export interface BlockPlace {
+export interface BlockMemory {
   slot: number;
   slots: number;
   sharedBase: number;
@@ -53,7 +53,7 @@ export interface BlockPlace {
   tagBase: number;
 }
 
-export class BlockState implements BlockShape, BlockPlace {
+export class BlockState implements BlockShape, BlockMemory {
   readonly index: Index3;
   readonly blockSize!: Index3;
   readonly gridSize!: Index3;
@@ -91,8 +91,8 @@ export class BlockState implements BlockShape, BlockPlace {
   remote: { warp: Warp; lane: number; site: number; words: () => string; publications: number } | undefined;
   running: number;
 
-  constructor(index: Index3, shape: BlockShape, place: BlockPlace, cluster: Cluster, launch: LaunchState, entry: CompiledFunction) {
-    Object.assign(this, shape, place);
+  constructor(index: Index3, shape: BlockShape, memory: BlockMemory, cluster: Cluster, launch: LaunchState, entry: CompiledFunction) {
+    Object.assign(this, shape, memory);
     this.index = index;
     this.gridId = launch.gridId;
     this.cluster = cluster;

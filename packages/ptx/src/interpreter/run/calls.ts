@@ -28,11 +28,11 @@ function shapeOf(instruction: PtxInstruction): CallShape {
   return { target: operands[at]!, variables: [...results, ...list(operands[at + 1])], results: results.length };
 }
 
-/** Local places of a call's results and arguments in the caller's frame. */
-function places(warp: Warp, group: Group, shape: CallShape, instruction: PtxInstruction): number[] {
+/** Local offsets of a call's results and arguments in the caller's frame. */
+function frameOffsets(warp: Warp, group: Group, shape: CallShape, instruction: PtxInstruction): number[] {
   return shape.variables.map((operand) => {
     if (operand.kind === "variable") {
-      const own = group.frame.fn.places.get(operand.variable);
+      const own = group.frame.fn.offsets.get(operand.variable);
       if (own !== undefined) return group.frame.base + own;
       const { returns, parameters } = group.frame.fn.source;
       const formal = [...returns, ...parameters].indexOf(operand.variable);
@@ -53,13 +53,13 @@ export function callFunction(warp: Warp, group: Group, instruction: PtxInstructi
     enter(warp, group, target.name, shape, instruction);
     return true;
   }
-  const place = target.kind === "register" ? group.frame.fn.lanesOf(target.register) : undefined;
-  if (place === undefined)
+  const lanes = target.kind === "register" ? group.frame.fn.lanesOf(target.register) : undefined;
+  if (lanes === undefined)
     throw warp.launch.error("illegalInstruction", "call takes a function or a pointer", warp, firstLane(group.mask), instruction);
   const byName = new Map<string, number>();
   forEachLane(group.mask, (lane) => {
-    const low = group.frame.registers.words[place + 2 * lane]!;
-    const high = group.frame.registers.words[place + 1 + 2 * lane]!;
+    const low = group.frame.registers.words[lanes + 2 * lane]!;
+    const high = group.frame.registers.words[lanes + 1 + 2 * lane]!;
     const name = high === functionHigh && low % 16 === 0 ? warp.launch.functionNames[low / 16 - 1] : undefined;
     if (name === undefined)
       throw warp.launch.error("illegalInstruction", "call through a pointer that is no function", warp, lane, instruction);
@@ -100,7 +100,7 @@ function checkPassed(warp: Warp, group: Group, found: CompiledFunction, shape: C
 function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruction: PtxInstruction): void {
   const found: CompiledFunction | undefined = warp.launch.kernel.functions.get(name);
   const { frame } = group;
-  const passed = places(warp, group, shape, instruction);
+  const passed = frameOffsets(warp, group, shape, instruction);
   if (found === undefined) {
     const system = systemCalls.get(name);
     if (system === undefined)

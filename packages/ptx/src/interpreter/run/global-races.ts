@@ -67,9 +67,9 @@ class Pages {
     this.spares = spares;
   }
 
-  /** The page of a word or byte; its place there is what is left over. */
-  of(place: number): Page {
-    const number = Math.floor(place / pageLength);
+  /** The page of a word or byte; its offset there is what is left over. */
+  of(offset: number): Page {
+    const number = Math.floor(offset / pageLength);
     if (number === this.lastNumber) return this.lastPage;
     let page = this.touched.get(number);
     if (page === undefined) {
@@ -165,7 +165,7 @@ export class GlobalRaces {
     this.bytes.giveBack();
   }
 
-  /** What a block of that place in the grid's order begins with. */
+  /** What a block of that offset in the grid's order begins with. */
   enter(block: number): BlockOrder {
     return new BlockOrder(block + 1, this.blocks);
   }
@@ -214,22 +214,22 @@ export class GlobalRaces {
   }
 
   /**
-   * A load or store of `bytes` bytes at a place in the heap. Throws SimulationError if it races.
+   * A load or store of `bytes` bytes at a offset in the heap. Throws SimulationError if it races.
    */
-  touch(warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void {
+  touch(warp: Warp, lane: number, site: number, offset: number, bytes: number, stores: boolean): void {
     const order = warp.block.order!;
     order.changed = true;
     order.stirred = true;
-    const word = place >>> 2;
+    const word = offset >>> 2;
     if (bytes < 4) {
       const conflict = this.blockConflict(order, this.words.of(word), word % pageLength, stores);
       const other = conflict ?? this.threadConflict(this.words.of(word), word % pageLength, warp, lane, stores);
-      if (other !== undefined) this.refuse(warp, lane, site, place, bytes, stores, other);
+      if (other !== undefined) this.refuse(warp, lane, site, offset, bytes, stores, other);
       this.splitWords.add(word);
-      this.each(warp, order, lane, site, place, bytes, stores);
+      this.each(warp, order, lane, site, offset, bytes, stores);
       return;
     }
-    for (let k = word; k < (place + bytes) >>> 2; k++) {
+    for (let k = word; k < (offset + bytes) >>> 2; k++) {
       const conflict = this.note(order, this.words.of(k), k % pageLength, warp, lane, site, stores);
       if (conflict !== undefined) this.refuse(warp, lane, site, 4 * k, 4, stores, conflict);
       if (this.splitWords.size > 0 && this.splitWords.has(k)) this.each(warp, order, lane, site, 4 * k, 4, stores);
@@ -240,16 +240,16 @@ export class GlobalRaces {
    * A strong access: those of other blocks are in order with it, or are told where the other side
    * is looked at.
    */
-  touchStrong(warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void {
-    const first = place >>> 2;
+  touchStrong(warp: Warp, lane: number, site: number, offset: number, bytes: number, stores: boolean): void {
+    const first = offset >>> 2;
     if (bytes < 4) this.splitWords.add(first);
-    for (let word = first; 4 * word < place + bytes; word++) {
+    for (let word = first; 4 * word < offset + bytes; word++) {
       const at = word % pageLength;
       const threads = this.threadsOf(warp, this.words.of(word), at);
       const conflict = bytes < 4 ? threads.conflict(at, warp, lane, stores, true) : threads.touchStrong(at, warp, lane, stores);
       if (conflict !== undefined) throw this.error(warp, lane, site, 4 * word, stores, conflict);
       if (this.splitWords.size === 0 || !this.splitWords.has(word)) continue;
-      for (let byte = Math.max(place, 4 * word); byte < Math.min(place + bytes, 4 * word + 4); byte++) {
+      for (let byte = Math.max(offset, 4 * word); byte < Math.min(offset + bytes, 4 * word + 4); byte++) {
         const [page, k] = [this.bytes.of(byte), byte % pageLength];
         const other = this.threadsOf(warp, page, k).touchStrong(k, warp, lane, stores);
         if (other !== undefined) throw this.error(warp, lane, site, byte, stores, other);
@@ -267,9 +267,9 @@ export class GlobalRaces {
 
   /** Bytes one by one. */
   private each(warp: Warp, order: BlockOrder, lane: number, site: number, first: number, bytes: number, stores: boolean): void {
-    for (let place = first; place < first + bytes; place++) {
-      const conflict = this.note(order, this.bytes.of(place), place % pageLength, warp, lane, site, stores);
-      if (conflict !== undefined) this.refuse(warp, lane, site, place, 1, stores, conflict);
+    for (let offset = first; offset < first + bytes; offset++) {
+      const conflict = this.note(order, this.bytes.of(offset), offset % pageLength, warp, lane, site, stores);
+      if (conflict !== undefined) this.refuse(warp, lane, site, offset, 1, stores, conflict);
     }
   }
 
@@ -324,18 +324,18 @@ export class GlobalRaces {
     warp: Warp,
     lane: number,
     site: number,
-    place: number,
+    offset: number,
     bytes: number,
     stores: boolean,
     conflict: BlockConflict | Conflict,
   ): void {
-    const error = (): Error => this.error(warp, lane, site, place, stores, conflict);
+    const error = (): Error => this.error(warp, lane, site, offset, stores, conflict);
     if (!stores || !conflict.stored) throw error();
-    this.launch.stores.add(place, bytes, error);
+    this.launch.stores.add(offset, bytes, error);
   }
 
-  private error(warp: Warp, lane: number, site: number, place: number, stores: boolean, conflict: BlockConflict | Conflict): Error {
-    const { words } = this.launch.access.describe(place);
+  private error(warp: Warp, lane: number, site: number, offset: number, stores: boolean, conflict: BlockConflict | Conflict): Error {
+    const { words } = this.launch.access.describe(offset);
     const [name, order] =
       "block" in conflict
         ? [this.blockName(warp, conflict.block), "nothing orders the two: a fence before a flag is stored, and one after it is loaded, do"]

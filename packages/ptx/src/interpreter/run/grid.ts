@@ -53,7 +53,7 @@ export class GridRun {
     this.memory = memory;
     const { grid, cluster } = shape;
     this.clusterCount = { x: grid.x / cluster.x, y: grid.y / cluster.y, z: grid.z / cluster.z };
-    launch.writtenLater = (warp, place) => this.writtenLater(warp, place);
+    launch.writtenLater = (warp, offset) => this.writtenLater(warp, offset);
     this.free = slots.map((_, k) => k).reverse();
   }
 
@@ -98,9 +98,9 @@ export class GridRun {
    * Runs the other threads for a while, though the launch has failed, to see whether a byte was
    * only read too early.
    */
-  private writtenLater(warp: Warp, place: number): boolean | SimulationError {
+  private writtenLater(warp: Warp, offset: number): boolean | SimulationError {
     this.launch.writtenLater = undefined;
-    if (this.memory.liveAround(place)?.kind === "local") return false;
+    if (this.memory.liveAround(offset)?.kind === "local") return false;
     const { running } = warp;
     if (running !== undefined) running.wait = { kind: "held", instruction: running.frame.fn.segments[running.segment]!.instructions[0]! };
     const failed = new Set<Warp>();
@@ -116,7 +116,7 @@ export class GridRun {
             if (error.kind === "race") return error;
             failed.add(other);
           }
-          if (this.memory.shadowBytes[place] !== shadow.unwritten) return true;
+          if (this.memory.shadowBytes[offset] !== shadow.unwritten) return true;
         }
     }
     return false;

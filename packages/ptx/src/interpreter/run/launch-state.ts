@@ -1,5 +1,5 @@
 // What all blocks of one launch share: the kernel, its counters, its clock, and how an error gets
-// its place. It schedules nothing.
+// its location. It schedules nothing.
 
 import type { CompiledKernel } from "../compile/function.js";
 import { type Index3, lineWords, SimulationError, type SimulationErrorKind, type SimulationSite } from "../errors.js";
@@ -49,13 +49,13 @@ export class LaunchState {
   readonly races: Races;
   readonly stores: ConflictingStores;
   readonly values = new UnwrittenValues();
-  /** Thread indices, by a warp's place in its block. */
+  /** Thread indices, by a warp's index in its block. */
   readonly threads: WarpThreads[] = [];
   /**
    * Lets the other threads go on, and tells whether one writes a byte, or races; set by what runs
    * the grid.
    */
-  writtenLater: ((warp: Warp, place: number) => boolean | SimulationError) | undefined;
+  writtenLater: ((warp: Warp, offset: number) => boolean | SimulationError) | undefined;
   /** Undefined if that check is off. */
   readonly globalRaces: GlobalRaces | undefined;
   /** Segments run so far by all warps: the simulated clock. */
@@ -141,10 +141,10 @@ export class LaunchState {
   /**
    * The error for a use of a byte that nothing wrote, or that another thread was about to write.
    */
-  unwritten(warp: Warp, lane: number, site: number, place: number, load: string, use = ""): SimulationError {
-    const later = this.checks.races && this.writtenLater?.(warp, place);
+  unwritten(warp: Warp, lane: number, site: number, offset: number, load: string, use = ""): SimulationError {
+    const later = this.checks.races && this.writtenLater?.(warp, offset);
     if (later instanceof SimulationError) return later;
-    const { words } = this.access.memory.describe(place, true);
+    const { words } = this.access.memory.describe(offset, true);
     if (!later) return this.error("uninitialised", `${load}, which nothing wrote (${words})${use}`, warp, lane, site);
     const what = `${load}, which another thread writes only later (${words})${use}: no barrier is between`;
     return this.error("race", what, warp, lane, site);

@@ -1,5 +1,5 @@
 // Where lanes of a warp meet for an instruction that they do together, once for each member mask,
-// and what it means that a lane which is waited for goes past the place. Barriers of a block use
+// and what it means that a lane which is waited for goes past it. Barriers of a block use
 // the latter as well; see barriers.ts.
 import type { Collective } from "../compile/collective.js";
 import type { PtxInstruction } from "../types.js";
@@ -68,7 +68,7 @@ function release(warp: Warp, group: Group, lanes: number): void {
 }
 
 /**
- * `here`: the lanes that came, at this place or another. What a wgmma loads it may still load
+ * `here`: the lanes that came, at this segment or another. What a wgmma loads it may still load
  * later.
  */
 function run(warp: Warp, operation: LaneOperation, { opcode }: PtxInstruction, lanes: number, here: number): void {
@@ -115,7 +115,7 @@ export function meet(warp: Warp, group: Group, operation: LaneOperation, instruc
   return done !== 0;
 }
 
-/** Lanes that wait at other places for the same members, for an operation that takes that. */
+/** Lanes that wait at other segments for the same members, for an operation that takes that. */
 function elsewhere(warp: Warp, group: Group, members: number): { group: Group; lanes: number }[] {
   return warp.groups.flatMap((each) => {
     if (each === group || each.wait?.kind !== "lanes") return [];
@@ -126,30 +126,30 @@ function elsewhere(warp: Warp, group: Group, members: number): { group: Group; l
 }
 
 /**
- * Lanes that have exited are not waited for; those that went past this place first should have been
+ * Lanes that have exited are not waited for; those that went past this segment first should have been
  * here.
  */
 function refuseGone(warp: Warp, group: Group, gone: number, instruction: PtxInstruction): void {
   if (!warp.launch.checks.shuffles) return;
-  const { fn, place } = outermost(group);
+  const { fn, segment } = outermost(group);
   for (const { lanes, last } of warp.exits)
-    if ((lanes & gone) !== 0 && last >= 0 && fn.paths.passed(place, last))
+    if ((lanes & gone) !== 0 && last >= 0 && fn.paths.passed(segment, last))
       throw pastBy(warp, group, lanes & gone, fn.segments[last]!.instructions[0]!, instruction, "have exited by way of");
 }
 
 /**
- * Where a group is in the function that its warp began with: at its own place, or at the call that
+ * Where a group is in the function that its warp began with: at its own segment, or at the call that
  * it is in.
  */
 export function outermost(group: Group) {
   let { frame } = group;
-  let place = group.segment;
-  for (; frame.parent !== undefined; frame = frame.parent) place = frame.returnTo - 1;
-  return { fn: frame.fn, place };
+  let segment = group.segment;
+  for (; frame.parent !== undefined; frame = frame.parent) segment = frame.returnTo - 1;
+  return { fn: frame.fn, segment };
 }
 
 /**
- * Refuses that a group goes past a place where others of its warp wait for its lanes. @throws
+ * Refuses that a group goes past a segment where others of its warp wait for its lanes. @throws
  * SimulationError
  */
 export function refusePassing(warp: Warp, group: Group): void {
@@ -163,12 +163,12 @@ export function refusePassing(warp: Warp, group: Group): void {
     const awaited = group.mask & (wait.kind === "lanes" ? wait.members : -1);
     if (awaited === 0) continue;
     let { frame } = other;
-    let place = other.segment;
+    let at = other.segment;
     while (frame !== group.frame && frame.parent !== undefined) {
-      place = frame.returnTo - 1;
+      at = frame.returnTo - 1;
       frame = frame.parent;
     }
-    if (frame === group.frame && fn.paths.passed(place, group.segment))
+    if (frame === group.frame && fn.paths.passed(at, group.segment))
       throw pastBy(warp, other, awaited, segment.instructions[0]!, wait.instruction, "have gone on to");
   }
 }

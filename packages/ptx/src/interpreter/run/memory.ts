@@ -10,7 +10,7 @@ import { LaunchError } from "@spillway/core/errors.js";
  */
 export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving: 4, foreign: 5 } as const;
 
-/** High word of every global address; the low word is the place in the heap. */
+/** High word of every global address; the low word is the offset in the heap. */
 export const globalHigh = 7;
 
 /** Bytes around every allocation that belong to none: an access beyond an end is then noticed. */
@@ -173,31 +173,31 @@ export class DeviceMemory {
 
   private giveBack(start: number, end: number): void {
     const at = this.gaps.findIndex((gap) => gap.start > start);
-    const place = at < 0 ? this.gaps.length : at;
-    const before = this.gaps[place - 1];
-    const after = this.gaps[place];
+    const index = at < 0 ? this.gaps.length : at;
+    const before = this.gaps[index - 1];
+    const after = this.gaps[index];
     const joinsBefore = before !== undefined && before.end === start;
     const joinsAfter = after !== undefined && after.start === end;
     if (joinsBefore && joinsAfter) {
       before.end = after.end;
-      this.gaps.splice(place, 1);
-      if (this.cursor >= place) this.cursor = Math.max(0, this.cursor - 1);
+      this.gaps.splice(index, 1);
+      if (this.cursor >= index) this.cursor = Math.max(0, this.cursor - 1);
     } else if (joinsBefore) before.end = end;
     else if (joinsAfter) after.start = start;
     else {
-      this.gaps.splice(place, 0, { start, end });
-      if (this.cursor >= place && this.gaps.length > 1) this.cursor = Math.min(this.cursor + 1, this.gaps.length - 1);
+      this.gaps.splice(index, 0, { start, end });
+      if (this.cursor >= index && this.gaps.length > 1) this.cursor = Math.min(this.cursor + 1, this.gaps.length - 1);
     }
   }
 
-  /** The live allocation that begins at a place; undefined if none does. */
+  /** The live allocation that begins at an offset; undefined if none does. */
   allocationAt(base: number): Allocation | undefined {
     return this.live.get(base);
   }
 
   /** The live allocation that a byte lies in. */
-  liveAround(place: number): Allocation | undefined {
-    for (const each of this.live.values()) if (place >= each.base && place < each.base + each.bytes) return each;
+  liveAround(offset: number): Allocation | undefined {
+    for (const each of this.live.values()) if (offset >= each.base && offset < each.base + each.bytes) return each;
     return undefined;
   }
 
@@ -205,22 +205,22 @@ export class DeviceMemory {
    * Where a byte lies, in words: inside or near which allocation, or in one that was freed. Shared
    * and local memory of a launch counts only if asked for: no global address is meant for it.
    */
-  describe(place: number, ofLaunches = false): { freed: boolean; words: string } {
+  describe(offset: number, ofLaunches = false): { freed: boolean; words: string } {
     const counts = ({ kind }: Allocation) => ofLaunches || (kind !== "shared" && kind !== "local");
-    const inside = this.liveAround(place);
+    const inside = this.liveAround(offset);
     if (inside !== undefined && counts(inside))
-      return { freed: false, words: `byte ${place - inside.base} of ${inside.name} (${inside.bytes} bytes)` };
+      return { freed: false, words: `byte ${offset - inside.base} of ${inside.name} (${inside.bytes} bytes)` };
     for (let k = this.freed.length - 1; k >= 0; k--) {
       const each = this.freed[k]!;
-      if (place >= each.base && place < each.base + each.bytes)
-        return { freed: true, words: `byte ${place - each.base} of ${each.name} (${each.bytes} bytes), which was freed` };
+      if (offset >= each.base && offset < each.base + each.bytes)
+        return { freed: true, words: `byte ${offset - each.base} of ${each.name} (${each.bytes} bytes), which was freed` };
     }
     let nearest: Allocation | undefined;
     for (const each of this.live.values()) {
-      if (counts(each) && each.base + each.bytes <= place && (nearest === undefined || each.base > nearest.base)) nearest = each;
+      if (counts(each) && each.base + each.bytes <= offset && (nearest === undefined || each.base > nearest.base)) nearest = each;
     }
     if (nearest === undefined) return { freed: false, words: "in no allocation" };
-    const past = place - (nearest.base + nearest.bytes);
+    const past = offset - (nearest.base + nearest.bytes);
     return { freed: false, words: `${past} bytes past the end of ${nearest.name} (${nearest.bytes} bytes)` };
   }
 
@@ -241,16 +241,16 @@ export class DeviceMemory {
   }
 
   /** Copies from the host. */
-  write(place: number, from: Uint8Array, mark: number = shadow.written): void {
-    this.bytes.set(from, place);
-    this.shadowBytes.fill(mark, place, place + from.length);
+  write(offset: number, from: Uint8Array, mark: number = shadow.written): void {
+    this.bytes.set(from, offset);
+    this.shadowBytes.fill(mark, offset, offset + from.length);
   }
 
   /**
    * Forgets what was written, as at the start of a block that takes over shared or local memory of
    * another.
    */
-  forget(place: number, bytes: number): void {
-    this.shadowBytes.fill(this.tracksWrites ? shadow.unwritten : shadow.written, place, place + bytes);
+  forget(offset: number, bytes: number): void {
+    this.shadowBytes.fill(this.tracksWrites ? shadow.unwritten : shadow.written, offset, offset + bytes);
   }
 }

@@ -1,5 +1,5 @@
 // Runs a block's warps. The lanes of a warp go in lock step. If they part, each group of lanes at
-// one place runs in turn, the deepest call and the earliest place first: they meet again where the
+// one segment runs in turn, the deepest call and earliest segment first: they meet again where the
 // paths join. Once one of them polls or goes on for long they run in rotation, and every thread
 // gets on. Barriers of the block and the cluster are kept here.
 import type { CompiledFunction, CompiledSegment } from "../compile/function.js";
@@ -50,7 +50,7 @@ function rotate(warp: Warp, group: Group): void {
   }
 }
 
-/** Joins a group with one that is at the same place; gives the group that goes on. */
+/** Joins a group with one that is at the same segment; gives the group that goes on. */
 function merge(warp: Warp, group: Group): Group {
   for (const other of warp.groups) {
     if (other === group || other.segment !== group.segment || other.frame !== group.frame) continue;

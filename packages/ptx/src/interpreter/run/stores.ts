@@ -1,7 +1,7 @@
 // Stores that conflict with other stores, until it is known what they store: equal bytes are no
 // race. It finds no conflicts itself.
 interface Store {
-  readonly place: number;
+  readonly offset: number;
   /** What was there before. */
   readonly before: Uint8Array;
   readonly error: () => Error;
@@ -15,9 +15,9 @@ export class ConflictingStores {
     this.heap = heap;
   }
 
-  /** A store of `bytes` bytes at a place in the heap that is about to be done. */
-  add(place: number, bytes: number, error: () => Error): void {
-    this.found.push({ place, before: this.heap.slice(place, place + bytes), error });
+  /** A store of `bytes` bytes at a offset in the heap that is about to be done. */
+  add(offset: number, bytes: number, error: () => Error): void {
+    this.found.push({ offset, before: this.heap.slice(offset, offset + bytes), error });
   }
 
   /**
@@ -26,14 +26,14 @@ export class ConflictingStores {
    */
   settle(): void {
     if (this.found.length === 0) return;
-    // What a store left is what the next one at its place found, or what is there now.
+    // What a store left is what the next one at its offset found, or what is there now.
     const left = new Map<number, number>();
     let first: Store | undefined;
     for (const store of this.found.splice(0).reverse()) {
-      const { place, before } = store;
+      const { offset, before } = store;
       for (const [k, byte] of before.entries()) {
-        if ((left.get(place + k) ?? this.heap[place + k]) !== byte) first = store;
-        left.set(place + k, byte);
+        if ((left.get(offset + k) ?? this.heap[offset + k]) !== byte) first = store;
+        left.set(offset + k, byte);
       }
     }
     if (first !== undefined) throw first.error();

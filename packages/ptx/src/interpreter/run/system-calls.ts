@@ -5,7 +5,7 @@ import { globalHigh } from "./memory.js";
 import type { Warp } from "./warp.js";
 
 /** Reads and writes thread-local and generic memory by the rules of any access. */
-function place(warp: Warp, lane: number, instruction: PtxInstruction, high: number, low: number, bytes: number, mode: number): number {
+function heapOffset(warp: Warp, lane: number, instruction: PtxInstruction, high: number, low: number, bytes: number, mode: number): number {
   const site = warp.launch.kernel.sites.indexOf(instruction);
   return warp.launch.access.resolve(warp, lane, site, 0, high, low, 0, bytes, mode);
 }
@@ -20,7 +20,7 @@ function refuse(what: string, warp: Warp, lane: number, instruction: PtxInstruct
 
 /** A 64-bit value in local memory, as halves. */
 function pointer(warp: Warp, lane: number, instruction: PtxInstruction, at: number): [low: number, high: number] {
-  const index = place(warp, lane, instruction, localHigh, at, 8, 0);
+  const index = heapOffset(warp, lane, instruction, localHigh, at, 8, 0);
   const { view } = warp.launch;
   return [view.getInt32(index, true), view.getInt32(index + 4, true)];
 }
@@ -28,7 +28,7 @@ function pointer(warp: Warp, lane: number, instruction: PtxInstruction, at: numb
 function text(warp: Warp, lane: number, instruction: PtxInstruction, low: number, high: number): string {
   const bytes: number[] = [];
   for (let k = 0; ; k++) {
-    const byte = warp.launch.view.getUint8(place(warp, lane, instruction, high, low + k, 1, 0));
+    const byte = warp.launch.view.getUint8(heapOffset(warp, lane, instruction, high, low + k, 1, 0));
     if (byte === 0) break;
     if (k === most.string) refuse(`a string of more than ${most.string} bytes`, warp, lane, instruction);
     bytes.push(byte);
@@ -53,7 +53,7 @@ export function printFormatted(
   let at = 0;
   const next = (bytes: 4 | 8): number => {
     at = Math.ceil(at / bytes) * bytes;
-    const index = place(warp, lane, instruction, high, low + at, bytes, 0);
+    const index = heapOffset(warp, lane, instruction, high, low + at, bytes, 0);
     at += bytes;
     return index;
   };
@@ -99,7 +99,7 @@ export function printFormatted(
   );
   if (!warp.launch.tell(line, most.launch)) refuse(`the launch prints more than ${most.launch} characters`, warp, lane, instruction);
   const result = results[0];
-  if (result !== undefined) view.setInt32(place(warp, lane, instruction, localHigh, result, 4, 1), line.length, true);
+  if (result !== undefined) view.setInt32(heapOffset(warp, lane, instruction, localHigh, result, 4, 1), line.length, true);
 }
 
 /** A finite number with so many digits after the point, as many as that may be. */
@@ -138,7 +138,7 @@ export function assertFailed(
   instruction: PtxInstruction,
 ): void {
   const word = (k: number): string => text(warp, lane, instruction, ...pointer(warp, lane, instruction, args[k]!));
-  const line = warp.launch.view.getInt32(place(warp, lane, instruction, localHigh, args[2]!, 4, 0), true);
+  const line = warp.launch.view.getInt32(heapOffset(warp, lane, instruction, localHigh, args[2]!, 4, 0), true);
   throw warp.launch.error("assertion", `assertion "${word(0)}" failed at ${word(1)}:${line}, ${word(3)}`, warp, lane, instruction);
 }
 
@@ -147,7 +147,7 @@ function allocate(warp: Warp, lane: number, results: readonly number[], args: re
   const [low, high] = pointer(warp, lane, instruction, args[0]!);
   const base = high === 0 ? warp.launch.access.memory.allocateInKernel(low >>> 0) : undefined;
   if (results[0] === undefined) return;
-  const index = place(warp, lane, instruction, localHigh, results[0], 8, 1);
+  const index = heapOffset(warp, lane, instruction, localHigh, results[0], 8, 1);
   warp.launch.view.setInt32(index, base ?? 0, true);
   warp.launch.view.setInt32(index + 4, base === undefined ? 0 : globalHigh, true);
 }

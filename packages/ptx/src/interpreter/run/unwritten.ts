@@ -17,7 +17,7 @@ export interface UnwrittenLoad {
   readonly lane: number;
   /** Which bytes of it, as bits, and the first of them in the heap. */
   readonly bytes: number;
-  readonly place: number;
+  readonly offset: number;
   /** The load in words. */
   readonly words: () => string;
 }
@@ -26,7 +26,7 @@ export interface UnwrittenLoad {
 interface OwnStore {
   readonly lane: number;
   readonly site: number;
-  readonly place: number;
+  readonly offset: number;
 }
 
 /** Such a value in a register; `computed` if it was not only moved. */
@@ -61,8 +61,8 @@ export class UnwrittenValues {
     this.loads.push(load);
   }
 
-  noteStore(warp: Warp, lane: number, site: number, place: number): void {
-    if (this.pending || warp.running!.frame.unwritten !== undefined) this.stores.push({ lane, site, place });
+  noteStore(warp: Warp, lane: number, site: number, offset: number): void {
+    if (this.pending || warp.running!.frame.unwritten !== undefined) this.stores.push({ lane, site, offset });
   }
 
   /** Follows what the segment of a group did. @throws SimulationError for a use */
@@ -167,8 +167,8 @@ class Step {
     const store = this.stores.find((each) => each.lane === lane && sites[each.site] === this.instruction);
     if (store === undefined) return;
     for (const [k, value] of elements.entries()) {
-      const place = store.place + k * size;
-      memory.shadowBytes.fill(value?.computed ? shadow.unwritten : shadow.written, place, place + size);
+      const offset = store.offset + k * size;
+      memory.shadowBytes.fill(value?.computed ? shadow.unwritten : shadow.written, offset, offset + size);
     }
   }
 
@@ -218,6 +218,6 @@ class Step {
     const { load } = value;
     const { launch } = this.warp;
     const used = launch.kernel.sites[load.site] === this.instruction ? "" : ` and is used by ${launch.describe(this.instruction)}`;
-    throw launch.unwritten(this.warp, lane, load.site, load.place, load.words(), used);
+    throw launch.unwritten(this.warp, lane, load.site, load.offset, load.words(), used);
   }
 }

@@ -1,5 +1,5 @@
 // What compiled code sees of a warp: register views, thread indices, memory windows, race tags.
-// Control flow is kept as groups of lanes that are at one place; the scheduler moves them.
+// Control flow is kept as groups of lanes that are at one segment; the scheduler moves them.
 
 import type { Collective } from "../compile/collective.js";
 import type { CompiledFunction } from "../compile/function.js";
@@ -38,7 +38,7 @@ export class Registers {
 const mostSpare = 64;
 
 /**
- * One activation of a function by some lanes of a warp: its registers and its place on the stack.
+ * One activation of a function by some lanes of a warp: its registers and its position on the stack.
  */
 export class Frame {
   readonly fn: CompiledFunction;
@@ -48,7 +48,7 @@ export class Frame {
   readonly returnTo: number;
   /** First local byte of this frame; the same for every lane. */
   readonly base: number;
-  /** Local places of the parameters, results first. */
+  /** Local offsets of the parameters, results first. */
   readonly parameters: readonly number[];
   readonly depth: number;
   /** Lanes that have not left it. */
@@ -119,7 +119,7 @@ export class Frame {
   /** Gives back what a lane has taken beyond a byte that stacksave gave. */
   restore(warp: Warp, lane: number, low: number, high: number, site: number): void {
     if (high !== 0 || low < this.base + this.fn.frameBytes || low > this.topOf(lane))
-      throw warp.launch.error("illegalInstruction", "stackrestore to a place that stacksave did not give", warp, lane, site);
+      throw warp.launch.error("illegalInstruction", "stackrestore to an address that stacksave did not give", warp, lane, site);
     this.setTop(lane, low);
   }
 
@@ -144,7 +144,7 @@ export type Wait =
   /** For nothing: the launch ends with an error of these lanes. */
   | { kind: "held"; instruction: PtxInstruction };
 
-/** Lanes of a warp that are at the same place. */
+/** Lanes of a warp that are at the same segment. */
 export interface Group {
   frame: Frame;
   segment: number;
