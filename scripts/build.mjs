@@ -10,7 +10,7 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeF
 import { normalize } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { build as buildPage, createLogger } from "vite";
 import { isBuilt, noteBuilt, sourcesNow } from "./built.mjs";
 import { builtins } from "./builtins.mjs";
@@ -60,6 +60,16 @@ function restoreClassNames(path) {
       path,
       text.replace(/(?<![\w$.])_(\w+)\b/g, (word, name) => (names.has(name) ? name : word)),
     );
+}
+
+/** Minifies a file that holds only packages of others, and keeps the lines that name them. */
+async function shortenForeign(path) {
+  const text = readFileSync(path, "utf8");
+  const parts = text.match(/^\/\/ \S+\.(?:[cm]?js|ts)$/gm) ?? [];
+  if (parts.length === 0 || parts.some((part) => !part.includes("node_modules/"))) return;
+  const { code } = await transform(text, { minify: true, target: "node20.19", legalComments: "none" });
+  const packages = new Map(parts.map((part) => [/^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(part)[0], part]));
+  writeFileSync(path, `${[...packages.values()].join("\n")}\n${code}`);
 }
 
 /**
@@ -117,7 +127,11 @@ const { metafile } = await build({
   logLevel: "warning",
 });
 
-for (const name of readdirSync("dist", { recursive: true })) if (name.endsWith(".js")) restoreClassNames(`dist/${name}`);
+for (const name of readdirSync("dist", { recursive: true })) {
+  if (!name.endsWith(".js")) continue;
+  restoreClassNames(`dist/${name}`);
+  await shortenForeign(`dist/${name}`);
+}
 // By the package's own name, so that a bundler for browsers takes the index of browsers here too.
 for (const path of [...computing.map((part) => `dist/api/${part}.js`), "dist/experiment/search/trial-worker.js"])
   writeFileSync(path, `import "spillway"; ${readFileSync(path, "utf8")}`);
@@ -128,7 +142,9 @@ cpSync("src/spikes/pattern/hdf5-worker.mjs", "dist/hdf5-worker.mjs");
 cpSync("src/cli/orphan-watch.mjs", "dist/orphan-watch.mjs");
 const pageFiles = [];
 const plugins = () => [collectFiles(pageFiles)];
-await buildPage({ configFile: "lab/vite.config.mjs", customLogger: quietly(), plugins: plugins(), worker: { format: "es", plugins } });
+await buildPage({ configFile: "lab/vite.config.mjs", customLogger: quietly(), plugins: plugins(), worker: { plugins } });
+// The lab's server gives the page those beside the code.
+for (const name of readdirSync("dist/lab-page/assets")) if (name.endsWith(".wasm")) rmSync(`dist/lab-page/assets/${name}`);
 cpSync("kernels", "dist/kernels", { recursive: true, filter: (path) => !/\.(md|ptx)$/.test(path) });
 await compressed;
 for (const name of ["mackey-glass", "narma10", "co2"]) cpSync(`examples/experiments/${name}.yaml`, `dist/cli/demo/${name}.yaml`);

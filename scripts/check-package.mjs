@@ -155,11 +155,14 @@ try {
     join(consumer, "use.ts"),
     `${imports}
 export const parts = [${parts.map((_, i) => `part${i}`).join(", ")}];
+import type { ReservoirKindOptions } from "spillway/reservoir";
 import { type Matrix, mackeyGlass, nrmse, ReservoirComputer, ridge } from "spillway";
 const series = mackeyGlass(400, { tau: 17 });
 const computer = await ReservoirComputer.create({ size: 50, topology: "ring" });
 const states: Matrix = await computer.run(series.slice(0, 300));
 const readout = ridge({ lambda: 1e-6 }).fit(states, series.slice(1, 301), { washout: 100 });
+// What another module adds to the kinds of reservoir.
+export const added: keyof ReservoirKindOptions = "network";
 export const score: number = nrmse(series.slice(301, 311), await computer.generate(10, readout));
 `,
   );

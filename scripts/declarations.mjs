@@ -20,22 +20,96 @@ function imported(path, specifier) {
   return found?.replace(/\.js$/, ".d.ts");
 }
 
+/** Names in braces, "a, type b as c", as [what it is called there, what it is called here, as written]. */
+const namesIn = (braces) =>
+  [...braces.matchAll(/(?:type\s+)?(\w+)(?:\s+as\s+(\w+))?/g)].map(([written, there, here = there]) => [there, here, written.trim()]);
+
+const braced = /^(import|export)(\s+type)?\s+\{([^}]*)\}(?:\s+from\s+"([^"]+)")?;$/;
+const declared = /^(?:export\s+)?(?:declare\s+)?(?:abstract\s+)?(?:const|let|function|class|interface|type|enum)\s+(\w+)/;
+
+/** The statements of a declaration file, each with the comment before it. */
+function statementsOf(path, text) {
+  // A line that is not indented and closes nothing begins a statement; a comment between the members
+  // of a union may not be indented either.
+  const parts =
+    text.match(/(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)*(?:[^\s})\]/*]|\/\/).*\n(?:[ })\]].*\n|\n|\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n(?= ))*/g) ??
+    [];
+  if (parts.join("") !== text) throw new Error(`${path}: its statements are not read as they are written`);
+  return parts.map((whole) => {
+    const code = whole.replace(/\/\*\*?(?:(?!\*\/)[\s\S])*\*\//g, "").trim();
+    const [, kind, type = "", names, from] = braced.exec(code) ?? [];
+    const [, star] = /^export(?:\s+type)?\s+\*\s+from\s+"([^"]+)";$/.exec(code) ?? [];
+    return {
+      whole,
+      code,
+      kind,
+      type,
+      names: names === undefined ? undefined : namesIn(names),
+      from: from ?? star,
+      star,
+      name: declared.exec(code)?.[1],
+    };
+  });
+}
+
+const addsToModule = /^declare module "/;
+
 /**
- * Leaves out the tables of options that no type of the package is made of: users name none of
- * them, and some are longer than what they describe.
- * @param paths declarations of the package
+ * Leaves out of declarations what no exported name leads to: users can name none of it, and some
+ * is longer than what they can. What adds to another module stays.
+ * @param entries paths of the entries, which keep all that they export
+ * @param paths declarations of the package, with the entries
+ * @returns the paths of declarations that add to other modules
  */
-function dropTables(paths) {
-  const texts = new Map(paths.map((path) => [path, readFileSync(path, "utf8")]));
-  const counts = new Map();
-  for (const text of texts.values()) for (const [word] of text.matchAll(/\w+/g)) counts.set(word, (counts.get(word) ?? 0) + 1);
-  for (const [path, text] of texts) {
-    // A comment, the declaration, and its lines that are indented or close it.
-    const table =
-      /^(?:\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?export declare const (\w+(?:Tables?|Kind|Option|Schemas)):.*\n(?:(?: |[})\]]).*\n)*/gm;
-    const kept = text.replace(table, (all, name) => (counts.get(name) === 1 ? "" : all));
-    if (kept !== text) writeFileSync(path, kept);
+function dropUnreached(entries, paths) {
+  const files = new Map(paths.map((path) => [path, statementsOf(path, readFileSync(path, "utf8"))]));
+  const targetOf = (path, from) => from?.startsWith(".") && join(dirname(path), from.replace(/\.js$/, ".d.ts"));
+  const kept = new Set();
+  const asked = new Set();
+  const exportsAll = (path) =>
+    files.get(path).flatMap(({ code, kind, names, star, name, from }) => {
+      if (star) return exportsAll(targetOf(path, from));
+      if (kind === "export") return names.map(([, here]) => here);
+      return name && code.startsWith("export") ? [name] : [];
+    });
+  const keep = (path, statement) => {
+    if (kept.has(statement)) return;
+    kept.add(statement);
+    for (const word of new Set(statement.code.match(/\w+/g))) need(path, word);
+    for (const [, from, name] of statement.code.matchAll(/import\("(\.[^"]+)"\)\.(\w+)/g)) need(targetOf(path, from), name);
+  };
+  /** Keeps what a name means in a file. */
+  const need = (path, name) => {
+    if (!path || asked.has(`${path} ${name}`)) return;
+    asked.add(`${path} ${name}`);
+    for (const statement of files.get(path)) {
+      const { names, star, from } = statement;
+      if (statement.name === name) keep(path, statement);
+      else if (star && exportsAll(targetOf(path, from)).includes(name)) {
+        kept.add(statement);
+        need(targetOf(path, from), name);
+      } else if (names) for (const [there, here] of names) if (here === name) need(targetOf(path, from) ?? path, there);
+    }
+  };
+  for (const path of entries) for (const name of exportsAll(path)) need(path, name);
+  const adding = paths.filter((path) => files.get(path).some(({ code }) => addsToModule.test(code)));
+  for (const path of adding) for (const statement of files.get(path)) if (addsToModule.test(statement.code)) keep(path, statement);
+  for (const [path, statements] of files) {
+    const written = statements.map((statement) => {
+      const { whole, code, kind, type, names, from, name, star } = statement;
+      if (names && names.length > 0) {
+        const left = names.filter(([, here]) => asked.has(`${path} ${here}`)).map(([, , as]) => as);
+        return left.length === 0 ? "" : whole.replace(code, `${kind}${type} { ${left.join(", ")} }${from ? ` from "${from}"` : ""};`);
+      }
+      // An import for its effects has none here; the entries import what adds to modules.
+      return ((name || star) && !kept.has(statement)) || /^import "/.test(code) ? "" : whole;
+    });
+    // What is not a module would declare its names everywhere.
+    const text = written.join("").replace(/^(?: {4})+/gm, (indent) => "\t".repeat(indent.length / 4));
+    if (/^(import|export)\b/m.test(text.replace("export {};", ""))) writeFileSync(path, text);
+    else rmSync(path);
   }
+  return adding;
 }
 
 /**
@@ -58,10 +132,15 @@ export function finishDeclarations(emitted, folder, entries) {
     writeFileSync(join(folder, packed(path)), text);
   };
   for (const entry of entries) move(join("src", relative(folder, entry)));
-  dropTables([...moved].map((path) => join(folder, packed(path))));
+  const adding = dropUnreached(
+    entries,
+    [...moved].map((path) => join(folder, packed(path))),
+  );
   const globals = join(folder, "globals.d.ts");
   cpSync("scripts/globals.d.ts", globals);
-  for (const entry of entries)
-    writeFileSync(entry, `/// <reference path="${relativeTo(entry, globals)}" />\n${readFileSync(entry, "utf8")}`);
+  for (const entry of entries) {
+    const imports = adding.map((path) => `import "${relativeTo(entry, path).replace(/\.d\.ts$/, ".js")}";\n`);
+    writeFileSync(entry, `/// <reference path="${relativeTo(entry, globals)}" />\n${imports.join("")}${readFileSync(entry, "utf8")}`);
+  }
   rmSync(emitted, { recursive: true });
 }

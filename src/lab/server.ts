@@ -3,9 +3,10 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { extname, join } from "node:path";
+import { basename, extname, join } from "node:path";
 import { SpillwayError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
+import { wasmUrls } from "@spillway/numerics/wasm/index.js";
 import type { WebSocket } from "ws";
 import { packageVersion } from "../model/version.js";
 import { chooseEngine } from "../reservoir/index.js";
@@ -60,6 +61,7 @@ async function readPage(folder: string): Promise<Page> {
   const index = files.get("/index.html");
   if (!index) throw new SpillwayError("file", `${folder} holds no page; build it with npm run build`);
   files.set("/", index);
+  for (const url of wasmUrls()) files.set(`/assets/${basename(url.pathname)}`, { body: await readFile(url), type: "application/wasm" });
   return (path, request, response) => {
     if (request.method !== "GET" && request.method !== "HEAD") return refuse(response, 405, "the lab takes GET and HEAD");
     const file = files.get(path);

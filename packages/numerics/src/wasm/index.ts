@@ -156,3 +156,8 @@ function moduleUrl(kind: ModuleKind): URL {
   if (kind === "fused") return new URL("./spillway-fused.wasm", import.meta.url);
   return new URL("./spillway-threads.wasm", import.meta.url);
 }
+
+/** Where the WebAssembly modules are. @internal */
+export function wasmUrls(): readonly URL[] {
+  return (["plain", "fused", "threads"] as const).map(moduleUrl);
+}
