@@ -1,7 +1,7 @@
 // NIR files and the networks that they describe: traces against closed forms, networks there and
 // back with the same spikes, and files that are none. test/toolchain/nir.test.ts has the files of
 // other programs.
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import "../../src/index.js";
 import {
   decodeNir,
@@ -14,7 +14,7 @@ import {
   SpikePattern,
   SpikingNetwork,
 } from "../../src/spikes/index.js";
-import { writeTree } from "../../src/spikes/pattern/hdf5-thread.js";
+import { mostMembers, writeTree } from "../../src/spikes/pattern/hdf5-thread.js";
 
 const array = (numbers: readonly number[], shape: readonly number[] = [numbers.length]) => ({ shape, numbers: Float64Array.from(numbers) });
 const node = (type: string, parameters: Readonly<Record<string, ReturnType<typeof array>>> = {}): NirNode => ({ type, parameters });
@@ -92,6 +92,15 @@ describe("a file", () => {
       await decodeNir(damaged).catch((error: Error) => expect(error.name).toBe("FileError"));
     }
     await expect(encodeNir({ nodes: { "a/b": lif() }, edges: [] })).rejects.toThrow('a node\'s name is "a/b"');
+  });
+
+  it("is refused before its datasets are read if there are more than the library reads in a second", async () => {
+    const nodes = Object.fromEntries(Array.from({ length: mostMembers }, (_, k) => [`n${k}`, { members: {} }]));
+    const members = { type: { shape: [], texts: ["NIRGraph"] }, nodes: { members: nodes } };
+    const bytes = await writeTree({ node: { members } });
+    await expect(decodeNir(bytes)).rejects.toThrow(`it holds more than ${mostMembers} groups and datasets`);
+    const large = chain(Object.fromEntries(Array.from({ length: 3000 }, (_, k) => [`n${k}`, lif()])));
+    await expect(encodeNir(large)).rejects.toThrow(`the graph is 21005; it takes at most ${mostMembers}`);
   });
 });
 
@@ -324,6 +333,56 @@ describe("a network from a graph", () => {
   ])("is refused before any work for %s", (_, make, sentence) => {
     const graph = make();
     expect(() => networkFromNir(graph)).toThrow(sentence);
+  });
+
+  it.each<[string, (count: number) => Record<string, NirNode>]>([
+    ["neurons in a row", (count) => Object.fromEntries(Array.from({ length: count }, (_, k) => [`n${k}`, lif()]))],
+    ["inputs", (count) => Object.fromEntries(Array.from({ length: count }, (_, k) => [`in${k}`, input(1)]))],
+    [
+      "nodes whose names become one",
+      (count) =>
+        Object.fromEntries(
+          Array.from({ length: count }, (_, k) => [
+            k
+              .toString(2)
+              .padStart(12, "0")
+              .replaceAll(/./g, (bit) => "[]"[Number(bit)]!),
+            lif(),
+          ]),
+        ),
+    ],
+  ])("does work that grows with the number of %s, not with its square", (_, make) => {
+    const workFor = (count: number): number => {
+      let work = 0;
+      const counted = (): void => {
+        work++;
+      };
+      const spies = [Set.prototype, Map.prototype].map((prototype) => {
+        const { has } = prototype;
+        return vi.spyOn(prototype, "has").mockImplementation(function (this: Map<unknown, unknown> & Set<unknown>, key: unknown) {
+          counted();
+          return has.call(this, key);
+        });
+      });
+      const nodes = Object.entries({ ...make(count), last: lif() }).map(([name, { type, parameters }]) => {
+        const seen = { type } as { type: string; parameters: NirNode["parameters"] };
+        const get = () => {
+          counted();
+          return parameters;
+        };
+        Object.defineProperty(seen, "parameters", { get, enumerable: true });
+        return [name, seen] as const;
+      });
+      try {
+        networkFromNir({ nodes: Object.fromEntries(nodes), edges: nodes.slice(1).map(([name], k) => [nodes[k]![0], name] as const) });
+      } finally {
+        for (const spy of spies) spy.mockRestore();
+      }
+      return work;
+    };
+    const [once, fourTimes] = [workFor(200), workFor(800)];
+    expect(once).toBeGreaterThan(200);
+    expect(fourTimes / once).toBeLessThan(4.4);
   });
 
   it("follows 50,000 edges between two nodes", () => {

@@ -7,7 +7,7 @@ import { option, resolve, type TableOf, text } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { FileError } from "@spillway/io/errors.js";
 import { readBytes } from "@spillway/io/files.js";
-import { type Hdf5Value, readTree, writeTree } from "../pattern/hdf5-thread.js";
+import { type Hdf5Value, mostMembers, readTree, writeTree } from "../pattern/hdf5-thread.js";
 
 /** Numbers of a node, row by row. */
 export interface NirArray {
@@ -85,7 +85,10 @@ export const nirReadTable = {
   source: option(text(), "NIR data", "The name that errors call the data by."),
 } satisfies TableOf<NirReadOptions>;
 
-/** The graph of a NIR file's bytes. @throws FileError if it is none, or h5wasm is not installed */
+/**
+ * The graph of a NIR file's bytes, of at most 4096 nodes and parameters. @throws FileError if it is
+ * none, or h5wasm is not installed
+ */
 export async function decodeNir(bytes: Uint8Array, options: NirReadOptions = {}): Promise<NirGraph> {
   const { source } = resolve(nirReadTable, options);
   if (!(bytes instanceof Uint8Array)) throw new ArgumentError("bytes", bytes, "a Uint8Array");
@@ -111,7 +114,10 @@ function membersOf({ type, parameters, texts = {}, graph }: NirNode): Members {
   return { type: named(type), nodes: { members: nodes }, edges: { shape: [graph.edges.length, 2], texts: graph.edges.flat() } };
 }
 
-/** The bytes of a NIR file. @throws ArgumentError for names that HDF5 cannot hold, FileError */
+/**
+ * The bytes of a NIR file. @throws ArgumentError for names that HDF5 cannot hold, and for more than
+ * 4096 nodes and parameters, FileError
+ */
 export async function encodeNir(graph: NirGraph): Promise<Uint8Array> {
   checkHas("graph", graph, "a graph of nodes and edges", "nodes", "edges");
   const check = ({ nodes }: NirGraph) => {
@@ -122,8 +128,15 @@ export async function encodeNir(graph: NirGraph): Promise<Uint8Array> {
   };
   check(graph);
   const node = { members: membersOf({ type: "NIRGraph", parameters: {}, graph }) };
-  return writeTree({ version: named(version), node });
+  const members = { version: named(version), node };
+  const count = countOf(members);
+  if (count > mostMembers)
+    throw new ArgumentError("the graph", count, `at most ${mostMembers} nodes and parameters, texts too, as many as are read`);
+  return writeTree(members);
 }
+
+const countOf = (members: Members): number =>
+  Object.values(members).reduce((sum, each) => sum + 1 + ("members" in each ? countOf(each.members) : 0), 0);
 
 /** Writes {@link encodeNir} to a file, whole or not at all (Node). @throws FileError */
 export async function writeNir(path: string, graph: NirGraph): Promise<void> {

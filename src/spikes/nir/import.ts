@@ -6,7 +6,19 @@ import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../ne
 import { networkTable } from "../network/schema.js";
 import { positive } from "../options.js";
 import type { NirGraph, NirNode } from "./graph.js";
-import { biasOf, channelsOf, flattened, isMap, mapTypes, parameter, type Synapses, straight, through, WorkLimit } from "./maps.js";
+import {
+  biasOf,
+  channelsOf,
+  flattened,
+  isMap,
+  mapTypes,
+  mostChannels,
+  parameter,
+  type Synapses,
+  straight,
+  through,
+  WorkLimit,
+} from "./maps.js";
 import { perWeight } from "./weights.js";
 
 /** What a NIR graph does not say of itself. */
@@ -122,20 +134,25 @@ interface Piece {
   readonly neurons: readonly Neuron[];
 }
 
-/** A name that a population may have, and no other has. */
-function populationName(name: string, taken: ReadonlySet<string>): string {
+/** Names that populations have, and the number that the next of the same name may have. */
+type Taken = Map<string, number>;
+
+/** A name that a population may have, and no other has; it is taken. */
+function populationName(name: string, taken: Taken): string {
   const plain = name.replace(/[[\]:]/g, "_");
   const safe = plain === "" || /^\d+$/.test(plain) ? `node${plain}` : plain;
-  for (let k = 1, tried = safe; ; k++, tried = `${safe}_${k}`) if (!taken.has(tried)) return tried;
+  let free = safe;
+  for (let k = taken.get(safe) ?? 1; taken.has(free); free = `${safe}_${k++}`) taken.set(safe, k + 1);
+  taken.set(free, 1);
+  return free;
 }
 
-function piecesOf(name: string, neurons: readonly Neuron[], taken: Set<string>): Piece[] {
+function piecesOf(name: string, neurons: readonly Neuron[], taken: Taken): Piece[] {
   const like = (a: Neuron, b: Neuron) =>
     a.tau === b.tau && a.synapticTau === b.synapticTau && a.rest === b.rest && a.threshold === b.threshold && a.resetTo === b.resetTo;
   const starts = neurons.flatMap((each, k) => (k > 0 && like(each, neurons[k - 1]!) ? [] : [k]));
   return starts.map((first, k) => {
     const population = populationName(starts.length === 1 ? name : `${name}.${k}`, taken);
-    taken.add(population);
     return { population, first, neurons: neurons.slice(first, starts[k + 1] ?? neurons.length) };
   });
 }
@@ -167,15 +184,15 @@ export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}):
   const { nodes } = flat;
   const limit = new WorkLimit(flat);
   const { next, entered } = linksOf(flat);
-  const taken = new Set<string>();
+  const most = mostChannels(flat);
+  const taken: Taken = new Map();
   const pieces = new Map<string, readonly Piece[]>();
   const populations: Record<string, PopulationOptions> = {};
   const isInput = (name: string) => nodes[name]!.type === "Input" && !entered.has(name);
   for (const [name, node] of Object.entries(nodes)) {
     if (isInput(name)) {
-      const size = channelsOf(name, node, flat);
+      const size = channelsOf(name, node, most);
       const population = populationName(name, taken);
-      taken.add(population);
       pieces.set(name, [{ population, first: 0, neurons: [] }]);
       populations[population] = { size, neuron: null };
     } else if (isNeuron(node)) {

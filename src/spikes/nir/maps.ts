@@ -130,16 +130,20 @@ export function biasOf(name: string, node: NirNode): Synapses {
 const mostDepth = 16;
 
 /**
- * The channels of an Input: no more than the largest parameter of the graph has numbers, as they
- * reach its neurons or columns, or 65536. @throws ArgumentError
+ * The most channels of an Input: as many as the largest parameter of the graph has numbers, as they
+ * reach its neurons or columns, or 65536.
  */
-export function channelsOf(name: string, node: NirNode, { nodes }: NirGraph): number {
-  const { shape, numbers } = parameter(name, node, "shape");
-  const channels = sizeOf([...numbers]);
-  const most = Object.values(nodes).reduce(
+export function mostChannels({ nodes }: NirGraph): number {
+  return Object.values(nodes).reduce(
     (largest, { parameters }) => Object.values(parameters).reduce((all, each) => Math.max(all, each.numbers.length), largest),
     65536,
   );
+}
+
+/** The channels of an Input. @throws ArgumentError if there are more than `most` */
+export function channelsOf(name: string, node: NirNode, most: number): number {
+  const { shape, numbers } = parameter(name, node, "shape");
+  const channels = sizeOf([...numbers]);
   if (shape.length > 1 || !numbers.every((each) => Number.isInteger(each) && each >= 1) || channels > most)
     throw new ArgumentError(
       `shape of "${name}"`,

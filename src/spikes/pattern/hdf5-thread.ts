@@ -50,6 +50,9 @@ type Answer = Outcome & { readonly again: boolean };
 let idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | undefined;
 const idleMs = 2000;
 
+/** Groups and datasets of a tree at most; the library takes some tenths of a millisecond for each. */
+export const mostMembers = 4096;
+
 /**
  * @throws FileError for a file that is none, is damaged, or takes longer than the limit, and if
  * h5wasm is not installed
@@ -80,7 +83,7 @@ function read(task: "read" | "readTree", bytes: Uint8Array, source: string, time
   const memoryBytes = 2 ** 28 + 4 * bytes.length;
   // A copy to give away; `slice` of a Buffer would be the caller's own memory.
   const copy = new Uint8Array(bytes);
-  return run({ task, bytes: copy, memoryBytes }, source, timeLimitMs, [copy.buffer]);
+  return run({ task, bytes: copy, memoryBytes, mostMembers }, source, timeLimitMs, [copy.buffer]);
 }
 
 async function run(task: object, source: string, timeLimitMs: number, transferList: ArrayBuffer[]): Promise<unknown> {

@@ -219,8 +219,7 @@ function write({ library, module }, { template, times, units, labels, classNames
   return module.FS.readFile(eventFile);
 }
 
-/** Datasets and groups of a tree, and its depth, at most: links may go round. */
-const mostMembers = 100_000;
+/** Groups within groups at most: links may go round. */
 const mostDepth = 16;
 /**
  * Bytes of a tree's numbers and texts, as they are read: no more than the file can hold, as its
@@ -233,9 +232,10 @@ const integerClass = 0;
 
 /** A dataset as numbers or texts with their shape; undefined for what is neither. */
 function readDataset(dataset, path, room) {
-  checkFilters(dataset, path);
   const { shape, metadata } = dataset;
   if (!shape) return undefined;
+  // Nothing else is compressed, and every question takes the library a tenth of a millisecond.
+  if (metadata.chunks) checkFilters(dataset, path);
   const count = shape.reduce((product, size) => product * size, 1);
   // Texts of variable length are 16 bytes of address each.
   const bytes = count * Math.max(8, metadata.size);
@@ -254,31 +254,41 @@ function readDataset(dataset, path, room) {
   return { shape, numbers, whole: true };
 }
 
-function readGroup(library, group, path, depth, room) {
+/**
+ * The groups and datasets in a group, by name: all are counted before the first dataset is read.
+ * Links by name are none.
+ */
+function listGroup(library, module, group, depth, room) {
   const names = group.keys();
   room.members -= names.length;
-  if (depth > mostDepth || room.members < 0) throw new Refusal("its groups do not end: it is damaged");
+  if (room.members < 0) throw new Refusal(`it holds more than ${room.mostMembers} groups and datasets, which is the most that are read`);
+  if (depth > mostDepth) throw new Refusal(`its groups are more than ${mostDepth} within each other`);
+  const types = module.get_types(group.file_id, group.path);
+  return names.map((name) => {
+    const path = group.path === "/" ? `/${name}` : `${group.path}/${name}`;
+    const type = Object.hasOwn(types, name) ? types[name] : undefined;
+    if (type === module.H5G_DATASET) return { name, dataset: new library.Dataset(group.file_id, path) };
+    if (type !== module.H5G_GROUP) return { name };
+    return { name, members: listGroup(library, module, new library.Group(group.file_id, path), depth + 1, room) };
+  });
+}
+
+function readMembers(list, room) {
   const members = {};
-  for (const name of names) {
-    const found = group.get(name);
-    const inside = path === "" ? name : `${path}/${name}`;
-    const value =
-      found instanceof library.Group
-        ? { members: readGroup(library, found, inside, depth + 1, room) }
-        : found instanceof library.Dataset
-          ? readDataset(found, inside, room)
-          : undefined;
+  for (const { name, members: inside, dataset } of list) {
+    const value = inside ? { members: readMembers(inside, room) } : dataset && readDataset(dataset, dataset.path.slice(1), room);
     // A name such as __proto__ is a member like any other.
     if (value) Object.defineProperty(members, name, { value, enumerable: true });
   }
   return members;
 }
 
-function readTree({ library, module }, { bytes }) {
+function readTree({ library, module }, { bytes, mostMembers }) {
   module.FS.writeFile(eventFile, bytes);
   const file = new library.File(eventFile, "r");
   if (file.file_id < 0n) throw new Refusal("it is no HDF5 file");
-  return readGroup(library, file, "", 0, { members: mostMembers, bytes: mostBytes(bytes.length) });
+  const room = { members: mostMembers, mostMembers, bytes: mostBytes(bytes.length) };
+  return readMembers(listGroup(library, module, file, 0, room), room);
 }
 
 function writeGroup(group, members) {
