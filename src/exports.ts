@@ -67,7 +67,8 @@ export type {
 } from "./model/forecaster/options.js";
 export { type LoadedModel, loadModel } from "./model/load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model/model-file.js";
-export { NvarForecaster, type NvarState } from "./model/nvar/nvar.js";
+export type { NvarState } from "./model/nvar/member.js";
+export { NvarForecaster } from "./model/nvar/nvar.js";
 export type {
   NvarOptions,
   NvarSettings,

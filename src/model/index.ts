@@ -62,7 +62,8 @@ export {
 export { PredictiveCodingFilter, type PredictiveCodingOptions, type PredictiveCodingStep } from "./inference/predictive-coding.js";
 export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
-export { NvarForecaster, type NvarState } from "./nvar/nvar.js";
+export type { NvarState } from "./nvar/member.js";
+export { NvarForecaster } from "./nvar/nvar.js";
 export type {
   NvarOptions,
   NvarSettings,

@@ -44,6 +44,8 @@ import {
   type ChooseOptions,
   type ForecasterOptions,
   type ForecasterSettings,
+  type MemberKind,
+  memberKinds,
   memberNames,
   membersKind,
   reservoirsKind,
@@ -221,10 +223,10 @@ export function parseChoice(value: unknown): Omit<ForecasterChoice, "targets" | 
 }
 
 /** What each member of a combination is. */
-const combinationNote = list(choice("loop", "direct", "classical", "pooled"), "a list of loop, direct, classical or pooled", 1);
+const combinationNote = list(choice(...memberKinds), `a list of ${memberKinds.join(", ")}`, 1);
 
 /** @throws ArgumentError */
-export function parseCombination(value: unknown): readonly ("loop" | "direct" | "classical" | "pooled")[] {
+export function parseCombination(value: unknown): readonly MemberKind[] {
   return combinationNote.read(value, "combination");
 }
 

@@ -12,6 +12,8 @@ import {
 import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
 import type { ModelFile } from "../model-file.js";
 import { floats, type MutableContent } from "../mutable-content.js";
+import { encodeNvar, getNvar } from "../nvar/file.js";
+import { NvarMember } from "../nvar/member.js";
 import { stableJson } from "../stable-json.js";
 import { TensorReader } from "../tensor-reader.js";
 import type { Bound } from "./bounds.js";
@@ -20,11 +22,11 @@ import { DirectMember, type DirectParts } from "./direct.js";
 import { type CommonParts, getCommon, getMember, getRows, type MemberFile, memberFile, putMember } from "./file.js";
 import { ForecasterMember } from "./member.js";
 import type { Trained } from "./model.js";
-import type { ForecasterSettings } from "./options.js";
+import type { ForecasterSettings, MemberKind } from "./options.js";
 import { PooledMember } from "./pooled.js";
 
 /** A member of a combination. */
-export type CombinedMember = ForecasterMember | DirectMember | ClassicalMember | PooledMember;
+export type CombinedMember = ForecasterMember | DirectMember | ClassicalMember | PooledMember | NvarMember;
 
 /** Fields of the loop's reservoir that follow from the rows if they are not described. */
 export type DescribedFields = Partial<Pick<ReservoirOptions, "size" | "leakRate">>;
@@ -43,7 +45,7 @@ const prefixOf = (m: number) => `member.${m}.`;
  * Notes `combination`, the kind of each member, `groups` and `described`. A member of the loop is
  * as in the file of a loop alone. A direct member has its reservoir, a readout `column.C.readout` of each
  * column, tensor `recent` and note `direct`; a classical one note `classical`, with its position;
- * a pooled one its reservoir, a readout, and note `pooled`, with its position.
+ * a pooled one its reservoir, a readout, and note `pooled`, with its position; NVAR what its file has.
  */
 export function encodeCombined(
   content: MutableContent,
@@ -55,6 +57,7 @@ export function encodeCombined(
     if (member instanceof ForecasterMember) putMember(content, prefix, memberFile(member), settings);
     else if (member instanceof DirectMember) putDirect(content, prefix, member);
     else if (member instanceof PooledMember) putPooled(content, prefix, member);
+    else if (member instanceof NvarMember) putNvar(content, prefix, member);
     else {
       const smoothed = member.state.smoothed.map(({ smoothing: { least, indices, ...rest }, last, ends }) => ({
         ...{ last, ends },
@@ -70,7 +73,13 @@ export function encodeCombined(
   content.metadata["described"] = stableJson(described);
 }
 
-function kindOf(member: CombinedMember): "loop" | "direct" | "classical" | "pooled" {
+function putNvar(content: MutableContent, prefix: string, { fit, settings, state }: NvarMember): void {
+  encodeNvar(content, { ...fit, history: state }, prefix);
+  content.metadata[`${prefix}nvar`] = stableJson(settings);
+}
+
+function kindOf(member: CombinedMember): MemberKind {
+  if (member instanceof NvarMember) return "nvar";
   if (member instanceof PooledMember) return "pooled";
   return member instanceof ForecasterMember ? "loop" : member instanceof DirectMember ? "direct" : "classical";
 }
@@ -141,7 +150,9 @@ export async function decodeCombined(
           ? await directMember(reader, prefix, selection, shared)
           : kind === "pooled"
             ? await pooledMember(reader, prefix, selection, shared)
-            : await classicalMember(reader, prefix);
+            : kind === "nvar"
+              ? await nvarMember(reader, prefix)
+              : await classicalMember(reader, prefix);
     columns.add(own.columns);
     found.push(own.open);
   }
@@ -258,4 +269,9 @@ async function classicalMember(reader: TensorReader, prefix: string): Promise<Re
       return member;
     },
   };
+}
+
+async function nvarMember(reader: TensorReader, prefix: string): Promise<Readable> {
+  const { settings, fit } = await getNvar(reader, prefix);
+  return { columns: fit.features.columns, open: async (bounds) => new NvarMember(settings, { ...fit, bounds }) };
 }

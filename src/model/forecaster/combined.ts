@@ -11,12 +11,11 @@ import {
   type WorkOptions,
   WorkPacer,
 } from "../../reservoir/index.js";
-import { type EarlierOrigins, earlierOrigins, leastWithNeighbours, meanSize, memberWeights } from "../../series/combination.js";
+import { earlierOrigins, leastWithNeighbours, memberWeights } from "../../series/combination.js";
 import type { MutableContent } from "../mutable-content.js";
 import { fitStandardisation } from "../standardisation.js";
-import { type Bound, bounded, boundsOf } from "./bounds.js";
+import { bounded, boundsOf } from "./bounds.js";
 import type { ForecasterChoice, ScoredPair, WeightedMember } from "./choice.js";
-import { ClassicalMember, type ClassicalMemberMethod } from "./classical.js";
 import { type CombinedMember, encodeCombined } from "./combined-file.js";
 import { type CheckedSeries, withoutCalendar } from "./data.js";
 import { DirectMember, DirectTraining, directReservoir, directShape, directShares } from "./direct.js";
@@ -30,7 +29,18 @@ import { plannedMembers } from "./plan.js";
 import { choosePooled, forecastsOf, PooledMember, type PooledSeries, pooledShape, pooledSize, trainPooled } from "./pooled.js";
 import { checkAllSeries, half, type ReadyCandidates, type ReservoirForecastModel } from "./reservoir-model.js";
 import type { RowKind } from "./rows.js";
-import { forecastAll, trainingPart, type ValidationParts } from "./validation.js";
+import {
+  columnSizes,
+  fewestHorizons,
+  holdsNothing,
+  rootMeanSquare,
+  type Tried,
+  triedPooled,
+  tryClassical,
+  tryNvar,
+  type Validation,
+} from "./tried.js";
+import { forecastAll, trainingPart } from "./validation.js";
 
 /** The least first origin with which the loop takes part, and the fewest rows that train it. */
 const fewestLoopRows = 32;
@@ -49,34 +59,6 @@ const mostReservoirs = 10;
 const mostOverBest = 1.5;
 /** The direct member takes part from so many rows on. */
 const fewestDirectRows = 150;
-/** The seasonal naive forecast takes part if so many horizons validate. */
-const fewestHorizons = 3;
-
-/** What forecasts are compared with. */
-interface Validation extends EarlierOrigins {
-  readonly data: CheckedSeries;
-  /** 1 where a value was filled and not measured. */
-  readonly filled: Matrix | undefined;
-  readonly horizon: number;
-  readonly season: number;
-  readonly parts: ValidationParts;
-  /** Origins * horizon x D: what came; NaN where nothing was measured. */
-  readonly targets: Matrix<Float64Array>;
-  readonly bounds: readonly Bound[];
-  /** Columns that are known beforehand. */
-  readonly known: number;
-}
-
-/** A member that has forecast from the origins. */
-interface Tried extends Pick<WeightedMember, "name" | "scores"> {
-  /** Origins * horizon x D. */
-  readonly forecasts: Matrix<Float64Array>;
-  /** Trains it on all rows. */
-  train(work: WorkOptions): Promise<Pick<Trained<CombinedMember>, "members" | "groups">>;
-  /** Gives back what it holds beside what `train` gave. Idempotent. */
-  dispose(): Promise<void>;
-}
-
 /** What a series has of the others that were trained with it. */
 interface BesideOthers {
   /** The reservoir of the direct members. */
@@ -175,9 +157,9 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     return this.#combineOrGiveBack(this.#namesOfSeveral, rows, { signal }, { shared, pooled });
   }
 
-  /** The loop takes no part. */
+  /** The loop and NVAR take no part. */
   get #namesOfSeveral(): readonly MemberName[] {
-    return this.#names.filter((name) => name !== "loop");
+    return this.#names.filter((name) => name !== "loop" && name !== "nvar");
   }
 
   /** The readout that all series train; undefined if they have too few windows. */
@@ -248,12 +230,15 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
         // A calendar that the loop may choose is left out if it does not.
         const isLeft = this.settings.calendar === "choose" && !chosen.candidates[chosen.kept[0]?.candidate ?? -1]?.calendar;
         const own = isLeft ? { ...validation, known: validation.known - rows.calendarColumns } : validation;
+        const bare = { ...own, ...withCalendarIf(false, rows.calendarColumns, validation) };
         const found =
           name === "direct"
             ? await this.#tryDirect(own, signal, more.shared)
             : name === "pooled"
               ? await more.pooled?.(own)
-              : await tryClassical(name, own);
+              : name === "nvar"
+                ? await tryNvar(bare, tried, this.settings.bounds, signal)
+                : await tryClassical(name, own);
         if (found) tried.push(found);
       }
       await pacer.pause(i + 1);
@@ -462,27 +447,6 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
   }
 }
 
-const holdsNothing = (): Promise<void> => Promise.resolve();
-
-/** The pooled member of one series, whose readout is trained already. */
-function triedPooled(
-  computer: AnyReservoirComputer,
-  parts: Pick<PooledMember["parts"], "shape" | "season" | "readout">,
-  forecasts: Matrix<Float64Array>,
-  { data, known, bounds }: Validation,
-): Tried {
-  return {
-    name: "pooled",
-    forecasts,
-    async train() {
-      const member = new PooledMember(computer, { ...parts, columns: data.series.cols, known, bounds });
-      member.start({ series: data.held ?? data.series });
-      return { members: [member], groups: [0] };
-    },
-    dispose: holdsNothing,
-  };
-}
-
 /** Levels, differences, with a season also lags of it and seasonal differences. */
 function loopCandidates(season: number): CandidateOptions[] {
   const differences = (rows: number): CandidateOptions => ({ lags: 0, transforms: [{ difference: rows }] });
@@ -512,48 +476,6 @@ function ofOneCalendar<Each extends { readonly pair: ScoredPair }>(best: readonl
   return best.filter((each) => takes(each) === takes(first));
 }
 
-async function tryClassical(name: ClassicalMemberMethod, validation: Validation): Promise<Tried | undefined> {
-  const { data, filled, origins, horizon, horizons, season, bounds, known } = validation;
-  const { series } = data;
-  if (name === "seasonalNaive" && (season < 2 || horizons < fewestHorizons)) return undefined;
-  const member = new ClassicalMember({ method: name, season, columns: series.cols, known, bounds });
-  const forecasts = Matrix.zeros(origins.length * horizon, series.cols);
-  for (const [k, origin] of origins.entries()) {
-    member.fit(series.subarray(0, origin), filled?.subarray(0, origin));
-    forecasts.data.set((await member.forecast(horizon)).data, k * horizon * series.cols);
-  }
-  return {
-    name,
-    forecasts,
-    async train() {
-      member.fit(series, filled);
-      return { members: [member], groups: [0] };
-    },
-    dispose: holdsNothing,
-  };
-}
-
-/** The mean absolute error of each column; NaN if nothing of it was measured. */
-function columnSizes(targets: Matrix<Float64Array>, made: Matrix<Float64Array>): number[] {
-  return Array.from({ length: targets.cols }, (_, c) => {
-    const said = made.column(c);
-    return meanSize([Float64Array.from(targets.column(c), (value, t) => value - said[t]!)]);
-  });
-}
-
-/** Of errors over the deviation of each column. */
-function rootMeanSquare(targets: Matrix<Float64Array>, made: Matrix<Float64Array>, scale: Float64Array): number {
-  let sum = 0;
-  let count = 0;
-  for (const [i, value] of targets.data.entries()) {
-    if (Number.isNaN(value)) continue;
-    const error = (value - made.data[i]!) / scale[i % targets.cols]!;
-    sum += error * error;
-    count++;
-  }
-  return count > 0 ? Math.sqrt(sum / count) : 0;
-}
-
 /** @throws ArgumentError for more steps than the rows can say anything of */
 function checkHorizon(horizon: number, rows: number): void {
   const most = Math.max(mostSteps, rows);
@@ -564,7 +486,8 @@ function checkHorizon(horizon: number, rows: number): void {
 function tooFewRows(names: readonly MemberName[], { data }: Validation): ArgumentError {
   return ArgumentError.because(
     `members is ${names.join(", ")} and the series has ${data.series.rows} rows: loop takes a first origin at row ${fewestLoopRows}, direct ` +
-      `${fewestDirectRows} rows, and seasonalNaive a season and ${fewestHorizons} horizons to validate; name theta, damped or ets too, which take two rows`,
+      `${fewestDirectRows} rows, seasonalNaive a season and ${fewestHorizons} horizons to validate, and nvar 2 to 11 columns, all measured, and some 20 to 3,000 rows of them; ` +
+      "name theta, damped or ets too, which take two rows",
     { field: "members" },
   );
 }

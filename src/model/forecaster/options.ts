@@ -59,15 +59,16 @@ export interface ForecasterSettings {
   readonly season?: number | readonly number[] | undefined;
   /**
    * With a horizon, names of members that are combined: "loop" (a closed loop), "direct" (a readout
-   * of windows that are scaled one by one), "theta", "damped" and "ets" (exponential smoothing) and
-   * "seasonalNaive". Each takes part if the rows are enough for it, from 2 rows on; their weighted
-   * mean is the forecast. A described reservoir is the loop's. Or reservoirs of one setting, each of
+   * of windows that are scaled one by one), "theta", "damped" and "ets" (exponential smoothing),
+   * "seasonalNaive", and "nvar" (polynomials of two delays, of 2 to 11 columns whose law they find).
+   * Each takes part if the rows are enough for it, from 2 rows on; their weighted mean is the
+   * forecast. A described reservoir is the loop's. Or reservoirs of one setting, each of
    * another seed (or a list of seeds), whose median is the forecast: a loop alone. Default all
    * names with a horizon, and 5 reservoirs beside options of a loop alone (`choose`, `lags`,
    * `readout`, `transforms`, `standardise`, `hold`, `washout`, `matrices`, `model`, a kind of
    * reservoir or its feedback) or with several series; without a horizon 1. Several series
-   * (`sequences`) with names are each weighed by itself, without the loop; "pooled" is a readout of
-   * the windows of all of them, whatever their times.
+   * (`sequences`) with names are each weighed by itself, without loop and NVAR; "pooled" is a readout
+   * of the windows of all of them, whatever their times.
    */
   readonly members?: number | readonly Seed[] | readonly MemberName[] | undefined;
   /**
@@ -141,10 +142,16 @@ export interface ForecasterSettings {
 }
 
 /**
- * Members of a combination: a closed loop, a readout of scaled windows, classical methods, and of
- * several series a readout of the windows of all.
+ * Members of a combination: a closed loop, a readout of scaled windows, classical methods, of several
+ * series a readout of the windows of all, and polynomials of delays.
  */
-export const memberNames = ["loop", "direct", "theta", "damped", "ets", "seasonalNaive", "pooled"] as const;
+export const memberNames = ["loop", "direct", "theta", "damped", "ets", "seasonalNaive", "pooled", "nvar"] as const;
+
+/** What a member is in a file. */
+export const memberKinds = ["loop", "direct", "classical", "pooled", "nvar"] as const;
+
+/** What a member is in a file. */
+export type MemberKind = (typeof memberKinds)[number];
 
 /** A member of a combination. */
 export type MemberName = (typeof memberNames)[number];

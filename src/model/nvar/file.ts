@@ -24,51 +24,61 @@ export interface NvarParts extends CommonParts {
  * double-double `history.low`, `readout.weights.low`, `readout.intercept.low` and `last.low` too. Of a
  * choice what `putChoice` puts.
  */
-export function encodeNvar(content: MutableContent, fit: NvarFit): void {
+export function encodeNvar(content: MutableContent, fit: NvarFit, prefix = ""): void {
   const { readout, low, features, scale, range, history } = fit;
   const shape = [history.high.length / features.columns, features.columns];
-  putReadout(content, "", readout);
-  putStandardisation(content.tensors, "series", scale);
-  if (fit.knownScale) putStandardisation(content.tensors, "known", fit.knownScale);
-  content.tensors["held.lower"] = floats(range.lower);
-  content.tensors["held.upper"] = floats(range.upper);
-  content.tensors["history"] = floats(history.high, shape);
+  putReadout(content, prefix, readout);
+  putStandardisation(content.tensors, `${prefix}series`, scale);
+  if (fit.knownScale) putStandardisation(content.tensors, `${prefix}known`, fit.knownScale);
+  content.tensors[`${prefix}held.lower`] = floats(range.lower);
+  content.tensors[`${prefix}held.upper`] = floats(range.upper);
+  content.tensors[`${prefix}history`] = floats(history.high, shape);
   if (low && history.low) {
-    content.tensors["history.low"] = floats(history.low, shape);
-    content.tensors["readout.weights.low"] = floats(low.weights.data, [features.outputs, features.count]);
-    content.tensors["readout.intercept.low"] = floats(low.intercept);
+    content.tensors[`${prefix}history.low`] = floats(history.low, shape);
+    content.tensors[`${prefix}readout.weights.low`] = floats(low.weights.data, [features.outputs, features.count]);
+    content.tensors[`${prefix}readout.intercept.low`] = floats(low.intercept);
   }
 }
 
 /** @throws ModelFileError with the reason why the content is no NvarForecaster */
 export async function decodeNvar(file: ModelFile, source: string): Promise<NvarParts> {
   const reader = new TensorReader(file, source);
-  const settings = reader.check("nvar", () => resolve(nvarTable, reader.json("nvar") as object));
+  const { settings, fit } = await getNvar(reader, "");
+  const { columns } = fit.features;
+  const common = await getCommon(reader, settings, Matrix.zeros(0, columns), columns);
+  return { settings, fit: { ...fit, bounds: common.bounds }, ...common };
+}
+
+/** Polynomials with the prefix of their names; their bounds stand elsewhere. @throws ModelFileError */
+export async function getNvar(
+  reader: TensorReader,
+  prefix: string,
+): Promise<{ readonly settings: NvarSettings; readonly fit: Omit<NvarFit, "bounds"> }> {
+  const settings = reader.check(`${prefix}nvar`, () => resolve(nvarTable, reader.json(`${prefix}nvar`) as object));
   const calendar = settings.calendar ?? [];
-  const known = reader.has("known.mean") ? reader.lengthOf("known.mean") : 0;
+  const known = reader.has(`${prefix}known.mean`) ? reader.lengthOf(`${prefix}known.mean`) : 0;
   if (known < calendarColumns(calendar))
     throw reader.error(`its tensor "known.mean" holds ${known} values; its calendar takes ${calendarColumns(calendar)}`);
-  const features = reader.check("nvar", () => new NvarFeatures(settings, reader.lengthOf("series.mean"), known));
+  const features = reader.check(`${prefix}nvar`, () => new NvarFeatures(settings, reader.lengthOf(`${prefix}series.mean`), known));
   const { count, outputs, columns } = features;
   // None after a reset.
-  const rows = reader.lengthOf("history") === 0 ? 0 : features.history;
-  const readout = await getReadout(reader, "", count, 0);
+  const rows = reader.lengthOf(`${prefix}history`) === 0 ? 0 : features.history;
+  const readout = await getReadout(reader, prefix, count, 0);
   if (readout.outputSize !== outputs)
     throw reader.error(`its readout has ${readout.outputSize} outputs; by its description it takes ${outputs}`);
-  const matrix = (name: string, r: number, c: number) => reader.matrix(name, r, c, "float64") as Matrix<Float64Array>;
-  const vector = (name: string, length: number) => reader.vector(name, length, "float64") as Float64Array;
+  const matrix = (name: string, r: number, c: number) => reader.matrix(`${prefix}${name}`, r, c, "float64") as Matrix<Float64Array>;
+  const vector = (name: string, length: number) => reader.vector(`${prefix}${name}`, length, "float64") as Float64Array;
   const isExact = settings.arithmetic === "doubleDouble";
-  const found = {
+  const fit = {
     features,
     readout,
-    scale: getStandardisation(reader, "series", columns),
-    knownScale: known > 0 ? getStandardisation(reader, "known", known) : undefined,
+    scale: getStandardisation(reader, `${prefix}series`, columns),
+    knownScale: known > 0 ? getStandardisation(reader, `${prefix}known`, known) : undefined,
     range: { lower: vector("held.lower", columns), upper: vector("held.upper", columns) },
     history: { high: matrix("history", rows, columns).data, ...(isExact && { low: matrix("history.low", rows, columns).data }) },
     ...(isExact && {
       low: { weights: matrix("readout.weights.low", outputs, count), intercept: vector("readout.intercept.low", outputs) },
     }),
   };
-  const common = await getCommon(reader, settings, Matrix.zeros(0, columns), columns);
-  return { settings, fit: { ...found, bounds: common.bounds }, ...common };
+  return { settings, fit };
 }
