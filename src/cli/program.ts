@@ -211,6 +211,12 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .option("--time-zone <zone>", helpOf(timeTable.zone), (text) => timeTable.zone.read(text, "--time-zone"))
       .addOption(flagOf(csvTable, "delimiter", { value: "mark" }))
       .option("--decimal <mark>", helpOf(csvTable.decimal), (text) => csvTable.decimal.read(text, "--decimal"))
+      .addOption(flagOf(csvTable, "thousands", { value: "mark" }))
+      .option(
+        "--missing-markers <texts>",
+        "the cells that mean a missing value, with commas between; left out, NA, NaN, null and others",
+        namesOf,
+      )
       .option("--columns <names>", "the columns, with commas between; left out, all of numbers", namesOf)
       .addOption(flagOf(anomalyFlags, "alarmRate", { value: "share" }))
       .addOption(flagOf(anomalyFlags, "rate"))

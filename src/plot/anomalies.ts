@@ -26,19 +26,22 @@ export interface PlottedAnomalies {
   /** Stretches that are labelled as anomalies. */
   readonly labels?: readonly Stretch[] | undefined;
   readonly alarmRate: number;
+  /** The number of the first row, from which incidents and labels count; default 0. */
+  readonly first?: number | undefined;
   /** Milliseconds since 1970, as the clock of the series shows them. */
   readonly wall?: ArrayLike<number> | undefined;
 }
 
-const mostColumns = 4;
+/** Columns that are drawn. */
+export const mostColumns = 4;
 const maxPoints = 4000;
 
 /** One panel a column, then the score and the p-value. */
-export function plotAnomalies({ names, series, incidents, labels = [], wall, alarmRate, ...said }: PlottedAnomalies): Figure {
+export function plotAnomalies({ names, series, incidents, labels = [], first = 0, wall, alarmRate, ...said }: PlottedAnomalies): Figure {
   const shown = Math.min(mostColumns, names.length);
   const panels = shown + 2;
   const times = wall && Array.from(wall, (ms) => new Date(ms).toISOString().slice(0, -1).replace("T", " "));
-  const drawn = { start: 0, times, maxPoints };
+  const drawn = { start: first, times, maxPoints };
   const data: Record<string, unknown>[] = [];
   const layout: Record<string, unknown> = { height: 140 + 170 * panels, showlegend: false };
   const axis = (panel: number) => (panel === 0 ? "" : String(panel + 1));
@@ -59,7 +62,7 @@ export function plotAnomalies({ names, series, incidents, labels = [], wall, ala
   data.push(line({ name: "score", values: said.scores, style, ...drawn }, place(shown)));
   panel(shown + 1, "p-value", { type: "log", exponentformat: "power" });
   data.push(line({ name: "p-value", values: said.pValues, style, ...drawn }, place(shown + 1)));
-  const at = (row: number) => times?.[row] ?? row;
+  const at = (row: number) => times?.[Math.max(0, row - first)] ?? Math.max(first, row);
   const limit = (k: number, y: number) => ({
     ...{ type: "line", xref: "paper", x0: 0, x1: 1, yref: `y${axis(k)}`, y0: y, y1: y },
     line: { color: baselineColour, width: 1, dash: "dash" },
@@ -78,7 +81,7 @@ export function plotAnomalies({ names, series, incidents, labels = [], wall, ala
   const labelled = labels.length > 0 ? ` Grey on top: ${tally(labels.length, "labelled anomaly", "labelled anomalies")}.` : "";
   return {
     title: "Anomalies",
-    description: `${names.slice(0, shown).join(", ")} over ${tally(series.rows, "row")} with the expected band and ${tally(incidents.length, "incident")}, shaded; the score with its limit 1, and the p-value with the asked rate ${alarmRate}.${labelled}${others}`,
+    description: `${names.slice(0, shown).join(", ")} over ${tally(series.rows, "row")}${first > 0 ? `, from row ${first} on,` : ""} with the expected band and ${tally(incidents.length, "incident")}, shaded; the score with its limit 1, and the p-value with the asked rate ${alarmRate}.${labelled}${others}`,
     data,
     layout,
   };

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Drawn } from "../../src/cli/commands/detect-page.js";
 import { AnomalyDetector } from "../../src/model/index.js";
 import { spillway } from "./spillway.js";
 
@@ -40,6 +41,8 @@ async function fed(args: readonly string[], lines: readonly string[], after?: (c
   const [code] = (await once(child, "close")) as [number];
   return { code, ...said };
 }
+
+const incident = { oddest: 0, startedAt: 0, endedAt: 0, by: "novelty", score: 1, pValue: 1, columns: ["a"] } as const;
 
 const rowsOf = (csv: string) =>
   csv
@@ -123,7 +126,10 @@ describe("spillway detect FILE", () => {
 
   it.each([
     [["load.csv", "--columns", "lode"], /lode/],
-    [["load.csv"], /state|time/],
+    [
+      ["load.csv", "--columns", "load,state"],
+      /row 2, column "state": "on" is not a number; leave it out of --columns, or give it as --time/,
+    ],
     [["load.csv", "--columns", "load", "--alarm-rate", "2"], /--alarm-rate is 2; it takes a number above 0 and at most 0.1/],
     [["load.csv", "--columns", "load", "--time", "state"], /row 2, column "state".*no time stamp/],
     [["none.csv"], /none.csv/],
@@ -134,6 +140,63 @@ describe("spillway detect FILE", () => {
     expect(stderr).toMatch(sentence);
     expect(code).toBe(2);
   });
+});
+
+describe("tables that a person has", () => {
+  it("leave out columns of text, and name flags, columns and values in errors", async () => {
+    const said = await spillway(["detect", "load.csv", "--time", "time"], { cwd });
+    expect(said.stdout).toContain("columns of text are left out: state");
+    const comma = ["Zeit;Wert;Ort", ...load.slice(0, 250).map((value, t) => `${stampOf(t)};${value.toFixed(3).replace(".", ",")};x`)];
+    comma[30] = comma[30]!.replace(/;[^;]*;/, ";offline;");
+    await writeFile(join(cwd, "own.csv"), comma.join("\n"));
+    const there = '--time asks for "zeit"; the columns are "Zeit", "Wert", "Ort"';
+    for (const [args, sentence] of [
+      [["--time", "zeit"], `own.csv: ${there}; did you mean Zeit`],
+      [
+        ["--time", "Zeit", "--columns", "Wert", "--missing-markers", "offline"],
+        'column "Wert": "0,100" is not a number; set --decimal to "," if',
+      ],
+      [["--columns", "wert"], '--columns asks for "wert"; the columns are'],
+      [
+        ["--columns", "Wert", "--decimal", ","],
+        '"offline" is not a number; set --missing-markers, with commas between, to all texts that mean',
+      ],
+      [
+        ["--time", "Ort", "--decimal", ",", "--columns", "Wert", "--missing-markers", "offline"],
+        'own.csv: row 2, column "Ort": "x" is no time stamp',
+      ],
+    ] as const) {
+      const { stderr, code } = await spillway(["detect", "own.csv", ...args], { cwd });
+      expect(stderr).toContain(sentence);
+      expect(code).toBe(2);
+    }
+    const lines = comma.slice(0, 30);
+    expect((await fed(["--time", "zeit", "--decimal", ","], lines)).stderr).toContain(`line 1: ${there}`);
+    expect((await fed(["--time", "Zeit", "--columns", "Wert"], lines)).stderr).toContain(
+      'column "Wert" is "0,100"; it takes a number, or null; set --decimal ,',
+    );
+    expect((await fed(["--time", "ts"], ['{"t": 1, "a": 2}'])).stderr).toContain('line 1: it has no "ts", which --time asks for');
+    const read = await fed(["--time", "Zeit", "--columns", "Wert", "--decimal", ",", "--missing-markers", "offline"], comma);
+    expect(rowsOf(read.stdout)[30]!.slice(0, 2)).toEqual([stampOf(29), ""]);
+  }, 240_000);
+});
+
+it("a page of a stream shows its last rows, in memory that does not grow", async () => {
+  const detector = await AnomalyDetector.create({ columns: ["a", "b"], forecast: false });
+  const drawn = new Drawn(["a", "b"], 50);
+  for (let t = 0; t < 233; t++) drawn.add({ values: [t, null] }, detector.update([t, null]));
+  expect(drawn.rows).toBe(50);
+  const page = await drawn.page(
+    "-",
+    [
+      { start: 10, end: 20 },
+      { start: 170, end: 185 },
+    ].map((rows) => ({ ...rows, ...incident })),
+    0.001,
+  );
+  expect(page).toContain("a, b over 50 rows, from row 183 on,");
+  expect(page).toContain('"x0":183,"x1":185');
+  expect(page).not.toContain('"x0":10');
 });
 
 describe("spillway detect -", () => {

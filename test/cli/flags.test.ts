@@ -57,6 +57,7 @@ const own: Readonly<Record<string, string>> = {
   "compare --out": "a folder for the page that the command makes",
   "detect --columns": "written as a,b, where the table takes a list",
   "detect --decimal": "without the table's default, which JSON lines do not have",
+  "detect --missing-markers": "written as a,b, where the table takes a list",
   "detect --model": "an argument of AnomalyDetector.load, not an option",
   "detect --no-forecast": "turns off what the table's forecast says",
   "detect --no-stuck": "turns off what the table's stuck says",

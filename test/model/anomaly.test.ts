@@ -227,11 +227,11 @@ describe("the rate of alarms", () => {
     );
   });
 
-  it("shares the asked rate out between columns, each as a detector of its own", async () => {
+  it("shares the asked rate out between columns, each as a detector of its own if the limits have a least value", async () => {
     const [a, b] = [noise("a", 1500), noise("b", 1500).map((value, t) => value + Math.sin(t / 9))];
-    const both = await create({ columns: ["a", "b"], alarmRate: 0.02, forecast: false, rate: "exact" });
-    const one = await create({ alarmRate: 0.01, forecast: false, rate: "exact" });
-    const other = await create({ alarmRate: 0.01, forecast: false, rate: "exact" });
+    const both = await create({ columns: ["a", "b"], alarmRate: 0.02, forecast: false });
+    const one = await create({ alarmRate: 0.01, forecast: false });
+    const other = await create({ alarmRate: 0.01, forecast: false });
     const columns = a.map((value, t) => [one.update(value), other.update(b[t]!)] as const);
     a.forEach((value, t) => {
       const { score, cause, alarm } = both.update([value, b[t]!]);
@@ -241,6 +241,41 @@ describe("the rate of alarms", () => {
         expect(cause).toEqual({ ...(first.score >= second.score ? first : second).cause, column: first.score >= second.score ? "a" : "b" });
     });
     expect([limitOf(both, 0), limitOf(both, 1)]).toEqual([limitOf(one), limitOf(other)]);
+  });
+
+  // The same of several columns: R is the geometric mean of their limits, and alarms are incidents of all of them.
+  it("is what the mean of the limits says of several columns, with values missing, merged or not", async () => {
+    const asked = {
+      columns: fc.integer({ min: 2, max: 5 }),
+      alarmRate: fc.constantFrom(0.1, 0.01, 0.001),
+      mergeRows: fc.constantFrom(1, 30),
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.string(), fc.record(asked), fc.boolean(), async (seed, options, holes) => {
+        const { columns, alarmRate } = options;
+        const detector = await create({ ...options, rate: "exact", forecast: false, warmUp: 100 });
+        const values = Array.from({ length: columns }, (_, c) => noise(`${seed} ${c}`, 1500));
+        const mean = () => values.reduce((sum, _, c) => sum + Math.log(limitOf(detector, c)), 0) / columns;
+        const at = (t: number) => values.map((column) => column[t]!);
+        for (let t = 0; t < 100; t++) detector.update(at(t));
+        const first = mean();
+        let [alarms, rows] = [0, 0];
+        for (let t = 100; t < 1500; t++) {
+          // A row without any value is none; one with some moves the limits of these alone.
+          const isGone = holes && t % 7 === 0;
+          const { alarm } = detector.update(isGone ? at(t).fill(Number.NaN) : at(t));
+          if (!isGone) rows++;
+          if (alarm?.by === "novelty") alarms++;
+        }
+        expect(alarms).toBeCloseTo(alarmRate * rows + 10 * (mean() - first), 6);
+        const before = Array.from(values, (_, c) => Math.log(limitOf(detector, c)));
+        const { alarm } = detector.update(values.map((_, c) => (c === 0 ? Number.NaN : 0)));
+        const moved = before.map((limit, c) => Math.log(limitOf(detector, c)) - limit);
+        expect(moved[0]).toBe(0);
+        expect(moved.reduce((sum, one) => sum + one, 0) / (columns - 1)).toBeCloseTo(0.1 * (Number(alarm !== undefined) - alarmRate), 9);
+      }),
+      { numRuns: 10 },
+    );
   });
 
   it("gives p-values that are small as often as they say", async () => {
@@ -407,6 +442,22 @@ describe("missing rows and time", () => {
       }),
     );
     for (const state of states) expect(state).toEqual(states[0]);
+  });
+
+  it("nothing is expected of a column before its first value", async () => {
+    const detector = await create({ columns: 2 });
+    const expected = [
+      [7, null],
+      [8, null],
+      [8, 3],
+      [8, 3],
+    ].map((row) => detector.update(row).expected);
+    expect(expected).toEqual([
+      [undefined, undefined],
+      [expect.closeTo(7, 9), undefined],
+      [expect.any(Number), undefined],
+      [expect.any(Number), 3],
+    ]);
   });
 
   it("a missing value is not scored, and its column alone", async () => {

@@ -47,9 +47,18 @@ const integers = { ...small, arithmetic: "integer" } as const;
 const steps = 25;
 
 describe("an anomaly detector as WebAssembly", () => {
+  it("expects nothing of the first row, as the package does", async () => {
+    const { module, host } = await toWasm(await AnomalyDetector.create());
+    const { load } = await import(`data:text/javascript,${encodeURIComponent(host)}`);
+    const exported = await load(module);
+    expect(exported.update([5]).expected).toEqual([Number.NaN]);
+    expect(exported.update([6]).expected).toEqual([5]);
+  });
+
   it.each<AnomalyOptions>([
     { columns: ["a"], forecast: false },
     { columns: ["a", "b"], size: 9, detect: "both" },
+    { columns: ["a", "b", "c"], forecast: false, rate: "exact" },
   ])("continues with the package's bits: %o", async (options) => {
     const detector = await AnomalyDetector.create({ warmUp: 60, alarmRate: 0.01, ...options });
     const series = waves((options.columns as string[]).length, 5, 500);

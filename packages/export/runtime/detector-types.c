@@ -4,10 +4,11 @@ enum { SCALES = 8, BANKS = 3, COUNTERS = 640, PAST_STEPS = 15, PAST_ALARMS = 32,
 /* Why an alarm is raised. */
 enum { BY_NOVELTY = 1, BY_STUCK, BY_SURPRISE, BY_MISSING };
 
-/* Numbers of `settings`. FALL and RISE are factors of the limit R after a row without and with an alarm by novelty. */
+/* Numbers of `settings`. FALL and RISE are factors of the limit R after a row without and with an alarm by novelty;
+   COMMON_FALL and COMMON_GAIN are of the limits of all columns, 1 and 0 if each is for itself. */
 enum {
   SURPRISE_SHARE, BAND_SHARE, FALL, RISE, LEAST_LIMIT, MEMORY, WARM_UP, MERGE_ROWS, FIND_NOVELTY, FIND_STUCK, FIND_SURPRISE,
-  FIND_MISSING, SQUASH, RATIO, RADIUS
+  FIND_MISSING, COMMON_FALL, COMMON_GAIN, SQUASH, RATIO, RADIUS
 };
 
 typedef struct {

@@ -333,6 +333,28 @@ static void next_features(double *state, const double *z, const double *calendar
 
 /* ---- a row ---- */
 
+#if JOINT
+/* Moves the limits of the P columns that have a value, by whether a row begins an incident by novelty. Where N of them are
+   odd, `novelty` moved the mean of their logarithms by GAIN (N / P - rate / COLUMNS); in all it is GAIN (begins - rate). */
+static void settle(double *state, int begins)
+{
+  const shared *s = (const shared *)state;
+  double factor = settings[COMMON_FALL];
+  int c, present = 0, odd = 0;
+  for (c = 0; c < COLUMNS; c++) {
+    const column *own = column_of(state, c);
+    if (own->gone > 0 || own->count < settings[WARM_UP]) continue;
+    present++;
+    if (own->novel_at == s->clock) odd++;
+  }
+  if (odd > 0) factor = factor * exp_of(settings[COMMON_GAIN] * (begins - odd / (double)present));
+  for (c = 0; c < COLUMNS; c++) {
+    column *own = column_of(state, c);
+    if (own->gone == 0 && own->count >= settings[WARM_UP]) own->limit = own->limit * factor;
+  }
+}
+#endif
+
 static void note_alarm(shared *s, int c, int is_new)
 {
   const int at = (int)s->next_alarm;
@@ -440,7 +462,7 @@ static void take(double *state, const double *row, double *out)
       alarm = look(state, c, value, z[c], errors[c], of, &scale);
       some = 1;
     } else if (row && own->gone == settings[MERGE_ROWS] + 1 && settings[FIND_MISSING] != 0) alarm = BY_MISSING;
-    if (!FORECAST || (is_missing && own->count == 0)) of[EXPECTED] = nothing();
+    if (!FORECAST || own->count == 0) of[EXPECTED] = nothing();
     of[COLUMN_ALARM] = alarm;
     if (is_first && scale >= 0 && (out[CAUSE_COLUMN] < 0 || of[COLUMN_SCORE] > out[SCORE])) {
       out[CAUSE_COLUMN] = c;
@@ -461,6 +483,9 @@ static void take(double *state, const double *row, double *out)
       }
     }
   }
+#if JOINT
+  if (settings[COMMON_GAIN] > 0) settle(state, out[ALARM] == BY_NOVELTY);
+#endif
   out[P_VALUE] = out[P_VALUE] > 1 ? nothing() : out[P_VALUE] * COLUMNS < 1 ? out[P_VALUE] * COLUMNS : 1;
 #if FORECAST
   if (FORECAST && some) {

@@ -2,21 +2,21 @@
 // rate.
 import "../../index.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { suggestion } from "@spillway/core/near-names.js";
 import { describe, quoted, tally, visibleLines } from "@spillway/core/text.js";
-import { isParquet, readCsv, readParquet, writeFileAtomic } from "@spillway/io";
+import { type CsvOptions, FormatError, isParquet, readCsv, readParquet, writeFileAtomic } from "@spillway/io";
 import { AtomicFile } from "@spillway/io/atomic.js";
 import { missingMarkers } from "@spillway/io/csv-options.js";
 import { cellNumber, delimiterOf, eachRecord } from "@spillway/io/csv-records.js";
 import { csvCell } from "@spillway/io/csv-writer.js";
 import { Incidents } from "../../model/anomaly/incidents.js";
 import { AnomalyDetector, type AnomalyOptions, type AnomalyRow, type Incident } from "../../model/index.js";
-import { matrixOf, plotAnomalies } from "../../plot/anomalies.js";
-import { toHtml } from "../../plot/index.js";
 import { formatStamp } from "../../series/time-form.js";
 import { fittingForms } from "../../series/time-formats.js";
 import type { RowName, TimeColumn } from "../../series/time-grid.js";
 import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
 import { formatTable } from "../table.js";
+import { Drawn, mostDrawn } from "./detect-page.js";
 
 /** What `spillway detect` takes. */
 export interface DetectFlags extends AnomalyOptions, TimeOptions {
@@ -27,6 +27,8 @@ export interface DetectFlags extends AnomalyOptions, TimeOptions {
   readonly time?: string;
   readonly delimiter?: string;
   readonly decimal?: "." | ",";
+  readonly thousands?: CsvOptions["thousands"];
+  readonly missingMarkers?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -41,6 +43,8 @@ interface Row {
 
 interface Source {
   readonly columns: readonly string[];
+  /** Columns of a table that are left out, as they hold text. */
+  readonly leftOut?: readonly string[];
   readonly rows: AsyncIterable<Row> | Iterable<Row>;
 }
 
@@ -49,16 +53,15 @@ interface Source {
  * to standard error. If it is stopped, or a row cannot be read, files hold what came before.
  */
 export async function detect(path: string, flags: DetectFlags, signal: AbortSignal): Promise<string> {
-  const { model, save, out, plot, time, delimiter, decimal, json = false, unit, format, zone, ...options } = flags;
+  const { model, save, out, plot, time, json = false, unit, format, zone, ...others } = flags;
+  const { delimiter, decimal, thousands, missingMarkers, ...options } = others;
   const isStream = path === "-";
   if (model !== undefined && Object.keys(options).length > 0)
     throw new ArgumentError(Object.keys(options)[0]!, Object.values(options)[0], "nothing beside --model, whose file says it");
   const opened = model === undefined ? undefined : await AnomalyDetector.load(model);
   const asked = opened?.settings.columns ?? (Array.isArray(options.columns) ? (options.columns as readonly string[]) : undefined);
-  const times = { unit, format, zone };
-  const source = isStream
-    ? await linesOf(process.stdin, { columns: asked, time, delimiter, decimal, times }, signal)
-    : await tableOf(path, { columns: asked, time, delimiter, decimal, times });
+  const asks: Asked = { columns: asked, time, csv: { delimiter, decimal, thousands, missingMarkers }, times: { unit, format, zone } };
+  const source = isStream ? await linesOf(process.stdin, asks, signal) : await tableOf(path, asks);
   const detector = opened ?? (await AnomalyDetector.create({ ...options, columns: source.columns }));
   const { columns, alarmRate, rate } = detector.settings;
   const writer = new Writer(columns, time, json && isStream);
@@ -68,7 +71,7 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
     else if (isStream && !process.stdout.write(text)) await new Promise((drained) => process.stdout.once("drain", drained));
   };
   const incidents = new Incidents(alarmRate);
-  const kept: { readonly row: Row; readonly said: AnomalyRow }[] = [];
+  const drawn = plot === undefined ? undefined : new Drawn(columns, isStream ? mostDrawn : Number.POSITIVE_INFINITY);
   const first = detector.rows;
   const begun = performance.now();
   let failure: unknown;
@@ -79,7 +82,7 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
       if (signal.aborted) break;
       const said = detector.update(row.values, row.time);
       const incident = incidents.add({ ...said, time: row.label });
-      if (plot !== undefined) kept.push({ row, said });
+      drawn?.add(row, said);
       if (!file && !isStream) continue;
       text += writer.line(row, said, incident && incidents.list.length);
       // A file is written in pieces; a reader of a stream gets each line at once.
@@ -94,7 +97,7 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
   }
   await file?.commit();
   if (save !== undefined) await detector.save(save);
-  if (plot !== undefined && kept.length > 0) await writeFileAtomic(plot, await page(path, kept, columns, incidents.list, first, alarmRate));
+  if (plot !== undefined && drawn!.rows > 0) await writeFileAtomic(plot, await drawn!.page(path, incidents.list, alarmRate));
   if (failure !== undefined) throw failure;
   const rows = detector.rows - first;
   const found = {
@@ -102,8 +105,12 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
     ...{ rowsPerSecond: Math.round((1000 * rows) / (performance.now() - begun)), refused: detector.refused, unordered: detector.unordered },
   };
   if (json) return JSON.stringify(found, undefined, isStream ? undefined : 2);
-  const files = Object.entries({ rows: out, detector: save, plot }).flatMap(([what, at]) => (at === undefined ? [] : [`${what}: ${at}`]));
-  return visibleLines([...summaryOf(found), ...(files.length > 0 ? ["", ...files] : [])].join("\n"));
+  const part = drawn && drawn.rows < rows ? ` (the last ${drawn.rows} rows)` : "";
+  const files = Object.entries({ rows: out, detector: save, plot: plot && plot + part }).flatMap(([what, at]) =>
+    at === undefined ? [] : [`${what}: ${at}`],
+  );
+  const texts = source.leftOut ? [`columns of text are left out: ${source.leftOut.join(", ")}`] : [];
+  return visibleLines([...summaryOf(found), ...texts, ...(files.length > 0 ? ["", ...files] : [])].join("\n"));
 }
 
 interface Found {
@@ -169,8 +176,7 @@ class Writer {
 
 interface Asked {
   readonly time: string | undefined;
-  readonly delimiter: string | undefined;
-  readonly decimal: "." | "," | undefined;
+  readonly csv: Pick<CsvOptions, "delimiter" | "decimal" | "thousands" | "missingMarkers">;
   readonly columns: readonly string[] | undefined;
   readonly times: TimeOptions;
 }
@@ -193,18 +199,46 @@ function stampsOf(texts: readonly string[], times: TimeOptions, nameOf: RowName)
   }
 }
 
+/** An error of a table in the words of this command's flags. */
+function inFlags(error: FormatError): FormatError {
+  const reason = error.reason
+    .replaceAll("list the column under `text`, or leave it out of `columns`", "leave it out of --columns, or give it as --time")
+    .replaceAll(", or list the column under `text`", "")
+    .replaceAll("set `missingMarkers` to all texts", "set --missing-markers, with commas between, to all texts")
+    .replaceAll("`decimal`", "--decimal")
+    .replaceAll("`thousands`", "--thousands")
+    .replace(/^text(?= asks for )/, "--time")
+    .replace(/^columns(?= asks for )/, "--columns");
+  return new FormatError(error.format, error.path, reason, error.location, error, error.settings);
+}
+
 /** The rows of a CSV or Parquet file. @throws FileError, FormatError */
-async function tableOf(path: string, { columns, time, delimiter, decimal, times }: Asked): Promise<Source> {
+async function tableOf(path: string, { columns, time, csv, times }: Asked): Promise<Source> {
   const text = time === undefined ? [] : [time];
-  const options = { columns, text, missing: "nan" as const };
-  const read = await (isParquet(path) ? readParquet(path, options) : readCsv(path, { ...options, delimiter, decimal }));
-  const labels = time === undefined ? undefined : read.text[time]!;
-  const stamps = labels && stampsOf(labels, times, (row) => `row ${read.lines[row]}, column "${time}"`);
+  const read = async (leftOut: readonly string[]) => {
+    const options = { columns, text: [...text, ...leftOut], missing: "nan" as const };
+    const table = await (isParquet(path) ? readParquet(path, options) : readCsv(path, { ...options, ...csv }));
+    return { ...table, leftOut };
+  };
+  const { leftOut, ...table } = await read([])
+    .catch((error: unknown) => {
+      if (!(error instanceof FormatError)) throw error;
+      const { text: texts, ...others } = error.settings ?? {};
+      // Columns that are not asked for by name, and hold text.
+      if (columns === undefined && Array.isArray(texts) && Object.keys(others).length === 0) return read(texts as readonly string[]);
+      throw error;
+    })
+    .catch((error: unknown) => {
+      throw error instanceof FormatError ? inFlags(error) : error;
+    });
+  const labels = time === undefined ? undefined : table.text[time]!;
+  const stamps = labels && stampsOf(labels, times, (row) => `${path}: row ${table.lines[row]}, column ${quoted(time!)}`);
   return {
-    columns: read.columns,
+    columns: table.columns,
+    ...(leftOut.length > 0 && { leftOut }),
     rows: labels
-      ? labels.map((label, t) => ({ label, ...stampOf(stamps!, t), values: [...read.matrix.row(t)] }))
-      : Array.from({ length: read.matrix.rows }, (_, t) => ({ values: [...read.matrix.row(t)] })),
+      ? labels.map((label, t) => ({ label, ...stampOf(stamps!, t), values: [...table.matrix.row(t)] }))
+      : Array.from({ length: table.matrix.rows }, (_, t) => ({ values: [...table.matrix.row(t)] })),
   };
 }
 
@@ -229,17 +263,25 @@ async function* eachLine(input: NodeJS.ReadStream, signal: AbortSignal, endless:
   if (rest !== "") yield rest;
 }
 
+/** What to set if a cell of text is a number with a decimal comma. */
+function commaAdvice(value: unknown, { decimal }: Asked["csv"]): string {
+  const isComma = decimal !== "," && typeof value === "string" && cellNumber(value, { decimal: "," }) !== undefined;
+  return isComma ? "; set --decimal , if a comma is the decimal mark" : "";
+}
+
 /** Rows that come line by line: JSON objects or lists, or CSV with a header. */
-async function linesOf(
-  input: NodeJS.ReadStream,
-  { columns, time, delimiter, decimal, times }: Asked,
-  signal: AbortSignal,
-): Promise<Source> {
+async function linesOf(input: NodeJS.ReadStream, { columns, time, csv, times }: Asked, signal: AbortSignal): Promise<Source> {
   signal.addEventListener("abort", () => input.destroy(), { once: true });
   let number = 0;
   let header: readonly string[] | undefined;
   const wrong = (sentence: string, value?: unknown) => ArgumentError.because(`line ${number}: ${sentence}`, { field: "rows", value });
-  let mark = delimiter;
+  const { decimal, thousands } = csv;
+  const markers = csv.missingMarkers ?? missingMarkers;
+  let mark = csv.delimiter;
+  const inHeader = (name: string, flag: string) => {
+    if (header && !header.includes(name))
+      throw wrong(`${flag} asks for ${quoted(name)}; the columns are ${header.map(quoted).join(", ")}${suggestion(name, header)}`, name);
+  };
   const cells = async (line: string): Promise<Readonly<Record<string, unknown>> | undefined> => {
     if (/^[[{]/.test(line)) {
       try {
@@ -256,10 +298,14 @@ async function linesOf(
     await eachRecord(line, `standard input, line ${number}`, { delimiter: mark, decimal }, (record) => {
       texts = record;
     });
-    const isHead = header === undefined && texts.every((cell) => cellNumber(cell, { decimal }) === undefined);
+    const isHead = header === undefined && texts.every((cell) => cellNumber(cell, { decimal, thousands }) === undefined);
     header ??= isHead ? texts : texts.map((_, k) => columns?.[k] ?? String(k));
-    if (isHead) return undefined;
-    const parsed = (cell: string) => (missingMarkers.includes(cell) ? null : (cellNumber(cell, { decimal }) ?? cell));
+    if (isHead) {
+      for (const name of columns ?? []) inHeader(name, "--columns");
+      if (time !== undefined) inHeader(time, "--time");
+      return undefined;
+    }
+    const parsed = (cell: string) => (markers.includes(cell) ? null : (cellNumber(cell, { decimal, thousands }) ?? cell));
     return Object.fromEntries(header.map((name, k) => [name, name === time ? texts[k] : parsed(texts[k] ?? "")]));
   };
   let names = columns;
@@ -273,9 +319,10 @@ async function linesOf(
     const values = names.map((name) => found[name] ?? null) as (number | null)[];
     values.forEach((value, c) => {
       if (value !== null && typeof value !== "number")
-        throw wrong(`column "${names![c]}" is ${describe(value)}; it takes a number, or null`, value);
+        throw wrong(`column ${quoted(names![c]!)} is ${describe(value)}; it takes a number, or null${commaAdvice(value, csv)}`, value);
     });
     if (time === undefined) return { values };
+    if (!(time in found)) throw wrong(`it has no ${quoted(time)}, which --time asks for${suggestion(time, Object.keys(found))}`);
     const label = String(found[time] ?? "");
     const stamps = before === undefined ? [label] : [before, label];
     const read = readTimeColumn(stamps, times, () => `line ${number}, column "${time}"`);
@@ -299,35 +346,4 @@ async function linesOf(
     for (let row: Row | undefined = first; row !== undefined; row = await next()) yield row;
   }
   return { columns: names, rows: rows() };
-}
-
-/** The page with the figure. */
-async function page(
-  path: string,
-  kept: readonly { readonly row: Row; readonly said: AnomalyRow }[],
-  columns: readonly string[],
-  incidents: readonly Incident[],
-  first: number,
-  alarmRate: number,
-): Promise<string> {
-  const of = (rows: (said: AnomalyRow) => readonly (number | undefined)[]) =>
-    matrixOf(
-      kept.map(({ said }) => rows(said)),
-      columns.length,
-    );
-  const figure = plotAnomalies({
-    names: columns,
-    series: matrixOf(
-      kept.map(({ row }) => row.values),
-      columns.length,
-    ),
-    lower: of(({ lower }) => lower),
-    upper: of(({ upper }) => upper),
-    scores: Float64Array.from(kept, ({ said }) => said.score),
-    pValues: Float64Array.from(kept, ({ said }) => said.pValue),
-    incidents: incidents.map(({ start, end }) => ({ start: start - first, end: end - first })),
-    alarmRate,
-    wall: kept[0]!.row.wall === undefined ? undefined : kept.map(({ row }) => row.wall!),
-  });
-  return toHtml(figure, { title: `Anomalies in ${path === "-" ? "standard input" : path}` });
 }

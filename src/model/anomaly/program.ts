@@ -94,6 +94,12 @@ export function firstState(settings: AnomalySettings): Float64Array {
   return state;
 }
 
+/**
+ * Whether the limits of all columns move together as well, so that the incidents of all of them come
+ * at the asked rate. Limits that have a least value give at most that rate without.
+ */
+const isJointly = ({ rate, columns }: AnomalySettings): boolean => rate === "exact" && columns.length > 1;
+
 /** Numbers in the order of `settings` in detector-types.c. */
 function numbersOf(settings: AnomalySettings): number[] {
   const { alarmRate, rate, detect, memory, warmUp, mergeRows, stuck, missing, radius } = settings;
@@ -101,10 +107,12 @@ function numbersOf(settings: AnomalySettings): number[] {
   const surprise = detect === "both" ? share / 2 : share;
   const part = rate === "exact" ? surprise : share;
   const { gain, leastLimit, spread, squash, ratio } = constants;
+  const isJoint = isJointly(settings);
   return [
     ...[surprise, share, portableExp(-gain * part), portableExp(gain * (1 - part)), rate === "exact" ? 0 : leastLimit],
     ...[memory, warmUp, mergeRows],
     ...[detect !== "surprise", stuck, detect !== "novelty", missing === "alarm"].map(Number),
+    ...[isJoint ? portableExp(-gain * part * (settings.columns.length - 1)) : 1, isJoint ? gain : 0],
     ...[squash, ratio, radius / spread, radius, radius * spread],
   ];
 }
@@ -153,7 +161,8 @@ export function detectorProgram(settings: AnomalySettings, state?: Float64Array)
       "DOUBLE",
       "LOG",
       "ROOT",
-      ...(forecast ? ["EXP"] : []),
+      ...(forecast || isJointly(settings) ? ["EXP"] : []),
+      ...(isJointly(settings) ? ["JOINT"] : []),
       ...(drawn ? ["TANH_DOUBLE"] : []),
       ...(state ? ["BEGINS"] : []),
     ]),
