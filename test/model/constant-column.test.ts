@@ -1,7 +1,7 @@
 // A column that never changes says nothing: added to any input it changes no prediction. Its
 // z-scores are 0 (x less its mean, divided by 1), as scikit-learn's StandardScaler has them.
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Classifier, FieldForecaster, Forecaster, Matrix, NvarForecaster } from "../../src/index.js";
+import { AnomalyDetector, Classifier, FieldForecaster, Forecaster, Matrix, NvarForecaster } from "../../src/index.js";
 import { ConceptorMemory } from "../../src/model/index.js";
 import { fitAutoregression } from "../../src/series/index.js";
 import { fitStandardisation, standardised } from "../../src/series/standardisation.js";
@@ -46,6 +46,19 @@ const series: readonly (readonly [string, Fit])[] = [
   ],
   ["NvarForecaster", (rows) => NvarForecaster.fit(rows, { delays: 3, degrees: [2], lambda: 1e-3 })],
   ["FieldForecaster", (rows) => FieldForecaster.fit(rows, { reservoir, groups: 1, shared: false, washout: 40, readout: { lambda: 1e-2 } })],
+  ["Forecaster that combines members", (rows) => Forecaster.fit(rows, { reservoir, horizon: 8, season: 12 })],
+  [
+    "Forecaster that combines members on the simulated device",
+    (rows) => Forecaster.fit(rows, { reservoir: { size: 10, seed: 1 }, engine: "sim", horizon: 4, choose: { starts: 3 } }),
+  ],
+  [
+    "NvarForecaster on the simulated device",
+    (rows) => NvarForecaster.fit(rows, { delays: 2, degrees: [2], lambda: 1e-3, arithmetic: "doubleDouble", engine: "sim" }),
+  ],
+  [
+    "FieldForecaster on the simulated device",
+    (rows) => FieldForecaster.fit(rows, { reservoir: { size: 12, seed: 1 }, engine: "sim", groups: 1, shared: false, washout: 20 }),
+  ],
 ];
 
 describe.each(series)("a constant column beside the series of a %s", (name, train) => {
@@ -91,6 +104,20 @@ describe("a constant column", () => {
     };
     const expected = await shares();
     for (const value of engine === "sim" ? [1e3] : [1, 1e3, 1e6]) same(await shares(value), expected);
+  });
+
+  // Of the first rows a detector cannot tell whether the last bit is all that ever changes.
+  it.each(added.filter((_, i) => i % 2 === 0))("of %s changes nothing that an AnomalyDetector expects of another", async (_, column) => {
+    const expected = async (...columns: ArrayLike<number>[]) => {
+      // Columns share the rate of alarms, and bands leave out as much.
+      const alarmRate = 1e-3 * columns.length;
+      const detector = await AnomalyDetector.create({ columns: columns.map((__, c) => `c${c}`), alarmRate });
+      const found = Array.from({ length: 3 * rows }, (__, t) => detector.update(columns.map((each) => each[t % rows]!)));
+      return Matrix.from(
+        found.slice(2 * rows).flatMap(({ expected: [value], lower: [low], upper: [high] }) => [[value!], [low!], [high!]]),
+      );
+    };
+    same(await expected(wave, column), await expected(wave));
   });
 
   it("changes no pattern that a ConceptorMemory recalls", async () => {

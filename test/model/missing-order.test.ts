@@ -2,7 +2,8 @@
 // by every way to take them. Rows may be cut into calls anywhere, with the same bits.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { FieldForecaster, Forecaster, Matrix, NvarForecaster } from "../../src/index.js";
+import { Classifier, type ClassifierOptions, FieldForecaster, Forecaster, Matrix, NvarForecaster } from "../../src/index.js";
+import { toWasm } from "../../src/model/index.js";
 import { amount } from "../exhaustive.js";
 
 const columns = 2;
@@ -117,6 +118,43 @@ const rowsOf = (gaps: readonly boolean[]) => {
   );
 };
 const runs = amount(1000, 20);
+
+describe.each<[string, ClassifierOptions]>([
+  ["statistics", {}],
+  ["statistics forwards, of inputs too, after a washout", { directions: "forward", input: true, washout: 1 }],
+  ["last states and means", { representation: "last+mean" }],
+  ["softmax of two members", { representation: "mean", members: 2, vote: "mean", readout: { type: "softmax" } }],
+])("a Classifier by %s", (_, options) => {
+  it("says of the first rows of a series the same whatever comes later, and in one call or several", async () => {
+    const words = Array.from({ length: 16 }, (__, b) => wave(10 + b, 7 * b));
+    const labels = words.map((__, b) => "ab"[b % 2]!);
+    await using model = await Classifier.fit(words, labels, { ...options, reservoir });
+    const { module, host } = await toWasm(model);
+    const { load } = await import(`data:text/javascript,${encodeURIComponent(host)}`);
+    const exported = (await load(module)) as { classify(rows: readonly (readonly number[])[]): { readonly shares: number[] } };
+    const shares = async (...series: readonly Matrix[]) => {
+      const made = await model.predictProba(series);
+      return series.map((__, b) => [...made.row(b)]);
+    };
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ gaps, later, cut: first }) => {
+        const [rows, cut] = [wave(gaps.length / columns + 2, 120), first + 2];
+        const other = later.map((value) => (Number.isNaN(value) ? 9 : value));
+        const changed = Matrix.from([...rows.subarray(0, cut).toArrays(), [other[0]!, other[1]!], ...wave(3, 500).toArrays()]);
+        const [[alone], [whole]] = [await shares(rows.subarray(0, cut)), await shares(rows)];
+        expect(await shares(rows, changed.subarray(0, cut), changed, rows.subarray(0, cut))).toEqual([
+          whole,
+          alone,
+          (await shares(changed))[0],
+          alone,
+        ]);
+        for (const each of [changed, rows.subarray(0, cut)]) exported.classify(each.toArrays());
+        expect(exported.classify(rows.subarray(0, cut).toArrays()).shares).toEqual(alone);
+      }),
+      { numRuns: runs },
+    );
+  });
+});
 
 describe.each(all)("%s, missing: %s", (name, missing, open) => {
   it("says nothing by rows that come later, and the same of rows in parts", async () => {

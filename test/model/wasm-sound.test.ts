@@ -1,5 +1,6 @@
 // Exported modules of live sound: words and frames of a stream of samples, with the package's bits.
 import vm from "node:vm";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
 import type { Matrix } from "../../packages/numerics/src/index.js";
@@ -109,6 +110,36 @@ describe("a classifier of live sound", () => {
         expect(Math.abs((1000 * last) / sampleRate - expected[k]![1]!)).toBeLessThanOrEqual(15);
       }
     }
+  });
+
+  it("says of a word that has ended the same whatever sound comes later, in blocks of any size", async () => {
+    await using classifier = await trained({ reservoir: { size: 20 } });
+    const files = await toWasm(classifier, { sound: { ...bank, inputRate: sampleRate } });
+    const stream = joined(silence(300), words[3]!, silence(500), words[10]!, silence(500));
+    /** What is found, and after how many samples it is said. */
+    const foundBy = async (samples: Float32Array, blocks: readonly number[]) => {
+      const model = await open(files);
+      const out: { readonly found: Found; readonly at: number }[] = [];
+      for (let n = 0, k = 0; n < samples.length; k++) {
+        const next = Math.min(samples.length, n + blocks[k % blocks.length]!);
+        const found = model.process(samples.subarray(n, next));
+        n = next;
+        if (found) out.push({ found, at: n });
+      }
+      return out;
+    };
+    const expected = await foundBy(stream, [1]);
+    expect(expected).toHaveLength(2);
+    const blocks = fc.array(fc.integer({ min: 1, max: 128 }), { minLength: 1, maxLength: 9 });
+    await fc.assert(
+      fc.asyncProperty(blocks, fc.integer({ min: 0, max: stream.length }), fc.integer({ min: 200, max: 3000 }), async (sizes, cut, hz) => {
+        expect((await foundBy(stream, sizes)).map(({ found }) => found)).toEqual(expected.map(({ found }) => found));
+        const changed = joined(stream.subarray(0, cut), tone(hz, 300), silence(200));
+        const said = (await foundBy(changed, [1])).filter(({ at }) => at <= cut);
+        expect(said).toEqual(expected.filter(({ at }) => at <= cut));
+      }),
+      { numRuns: 8 },
+    );
   });
 
   it("takes neither a click nor a sound longer than a word", async () => {
