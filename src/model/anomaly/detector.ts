@@ -253,7 +253,7 @@ export class AnomalyDetector {
     const { columns, missing } = this.settings;
     const name = t === undefined ? `row ${this.rows}` : `series[${t}]`;
     const values = typeof row === "number" ? [row] : row;
-    if (!isList(values)) throw new ArgumentError("row", row, `${columns.length} values`, { of: name });
+    if (!isList(values)) throw new ArgumentError("row", row, columns.length === 1 ? "a number" : `${columns.length} values`, { of: name });
     if (values.length !== columns.length)
       throw ArgumentError.shape(`${name} has ${values.length} values; the columns are ${columns.join(", ")}`, { field: "row", value: row });
     for (let c = 0; c < columns.length; c++) {
