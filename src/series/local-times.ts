@@ -46,7 +46,7 @@ const mostRowsLookedAt = 2000;
 /**
  * The zones whose clock explains what is wrong with the order of stamps without a zone: with each
  * of them every row that comes too early is one step after the row before it; empty if there is
- * none. Those first that explain the most hours left out.
+ * none. Those alone that explain the most hours left out, the one of this machine first.
  */
 export function zonesExplaining({ form, wall, offsets }: TimeColumn, step: number): string[] {
   if (offsets || saysInstant(form) || !("supportedValuesOf" in Intl)) return [];
@@ -78,5 +78,6 @@ export function zonesExplaining({ form, wall, offsets }: TimeColumn, step: numbe
   const most = Math.max(0, ...fits.map(({ count }) => count));
   const best = fits.filter(({ count }) => count === most).map(({ zone }) => zone);
   const area = (zone: string) => best.filter((other) => other.split("/")[0] === zone.split("/")[0]).length;
-  return best.sort((a, b) => area(b) - area(a) || (a < b ? -1 : 1));
+  const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return best.sort((a, b) => Number(b === here) - Number(a === here) || area(b) - area(a) || (a < b ? -1 : 1));
 }

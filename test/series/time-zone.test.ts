@@ -3,7 +3,7 @@
 // standard time (16:00 UTC of the day before) of the first Sundays of October and April (since
 // 2008).
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Matrix } from "../../packages/numerics/src/index.js";
 import { calendarInputs } from "../../src/series/calendar.js";
 import { closeGaps, describeAxis, readTimes, timesAfter } from "../../src/series/index.js";
@@ -158,6 +158,13 @@ describe("a column of a local clock", () => {
     expect(zonesExplaining(year(berlin, hour), hour)).toContain("Europe/Berlin");
     expect(zonesExplaining(year(berlin, hour), hour)).not.toContain("America/New_York");
     expect(zonesExplaining(year(melbourne, hour / 2), hour / 2)).toContain("Australia/Melbourne");
+    const machine = vi.spyOn(Intl.DateTimeFormat.prototype, "resolvedOptions");
+    for (const timeZone of ["Australia/Melbourne", "Europe/Berlin"]) {
+      machine.mockReturnValue({ timeZone } as Intl.ResolvedDateTimeFormatOptions);
+      const [first] = zonesExplaining(year(melbourne, hour / 2), hour / 2);
+      expect(first === timeZone).toBe(timeZone === "Australia/Melbourne");
+    }
+    machine.mockRestore();
     // Rows that are merely out of order are no clock.
     const column = readTimeColumn(["2012-01-01 00:00", "2012-01-01 01:00", "2012-01-01 00:00", "2012-01-01 02:00"]);
     expect(zonesExplaining(column, hour)).toEqual([]);
