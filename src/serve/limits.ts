@@ -4,6 +4,8 @@ export const most = {
   connections: 4096,
   /** Numbers in one answer. */
   values: 2 ** 18,
+  /** Numbers of the rows that a served forecaster may come to be trained on. */
+  trainedNumbers: 2 ** 20,
   /** Sequences in one request, and in one batch of several. */
   sequences: 4096,
   /**

@@ -66,26 +66,24 @@ export function servedModel(model: ServableModel, { timeout, maxSessions, idle }
   };
   const stepped = <State>(kind: ModelKind, model: StepByStep<State>, owner: { dispose(): Promise<void> }): ServedModel => {
     const sessions = new Sessions<State>(maxSessions, idle);
-    const { inputs, outputs, known, fedBack, grid, horizon, table, keys = [] } = model;
-    const time = grid && { form: grid.form, step: describeStep(grid.step), trained: gridText(grid) };
-    const { columns, trainedTo = time?.trained, scoredFrom } = table ?? {};
-    const facts = {
-      inputs,
-      outputs,
-      known,
-      feedback: fedBack > 0,
-      horizon,
-      time,
-      columns,
-      trainedTo,
-      scoredFrom,
-      ...(keys.length > 0 && { keys }),
+    const { inputs, outputs, known, fedBack, horizon, table, keys = [] } = model;
+    const { columns, scoredFrom } = table ?? {};
+    const trained = model.grid && gridText(model.grid);
+    const facts = () => {
+      const { grid } = model;
+      const time = grid && { form: grid.form, step: describeStep(grid.step), trained: gridText(grid) };
+      // What the file says is right until the model is trained again.
+      const trainedTo = time && time.trained !== trained ? time.trained : (table?.trainedTo ?? trained);
+      return {
+        ...{ kind, inputs, outputs, known, feedback: fedBack > 0, horizon, time, columns, trainedTo, scoredFrom, rows: model.rows },
+        ...(keys.length > 0 && { keys }),
+      };
     };
     return {
       kind,
-      trainedTo,
+      trainedTo: table?.trainedTo ?? trained,
       engine: model.engine,
-      routes: [modelRoute({ kind, ...facts }), ...stepByStepRoutes(model, work, sessions)],
+      routes: [modelRoute(facts), ...stepByStepRoutes(model, work, sessions)],
       waiting: () => work.waiting,
       sessions: () => sessions.size,
       end: () => sessions.end(),
@@ -117,13 +115,13 @@ export function servedModel(model: ServableModel, { timeout, maxSessions, idle }
 
 const takes = "a trained forecaster, classifier or pipeline, a detector, or { computer, readout } of a reservoir";
 
-function modelRoute(facts: Readonly<Record<string, unknown>>): Route {
+function modelRoute(facts: Readonly<Record<string, unknown>> | (() => Readonly<Record<string, unknown>>)): Route {
   const schema: JsonSchema = { type: "object", properties: { kind: { type: "string" } }, required: ["kind"] };
   return route({
     method: "GET",
     path: "/model",
     summary: "What the model is, and its inputs.",
     answer: { status: 200, description: "Kind, columns of inputs and outputs, classes.", schema },
-    run: () => facts,
+    run: () => (typeof facts === "function" ? facts() : facts),
   });
 }

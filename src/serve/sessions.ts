@@ -131,11 +131,16 @@ export class Sessions<State> {
     this.#open.delete(id);
   }
 
-  /** Closes all of them. */
+  /** Closes all of them, and tells those who listen why. */
+  closeAll(reason: string): void {
+    for (const session of this.#open.values()) session.end(reason);
+    this.#open.clear();
+  }
+
+  /** Closes all of them for good. */
   end(): void {
     clearInterval(this.#timer);
-    for (const session of this.#open.values()) session.end("the server is ending");
-    this.#open.clear();
+    this.closeAll("the server is ending");
   }
 
   #look(): void {

@@ -1,9 +1,11 @@
 // Models that take rows one by one, forecasters and reservoirs: predictions from the saved state,
 // and from the state of a session.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, given, type OptionTable, optional, type Resolved, text, whole } from "@spillway/core/options.js";
+import { choice, given, type Kind, type OptionTable, option, optional, type Resolved, text, whole } from "@spillway/core/options.js";
+import type { Matrix } from "@spillway/numerics";
 import type { ForecasterPrefix } from "../model/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
+import { gridText } from "../series/time-grid.js";
 import { most } from "./limits.js";
 import { RequestError } from "./refused.js";
 import { type Call, type Route, route } from "./route.js";
@@ -26,10 +28,17 @@ import type { Work } from "./work.js";
 /** The routes of a model with a state. */
 export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, sessions: Sessions<State>): readonly Route[] {
   const served = new Served(model, work);
-  return [...forecastRoutes(served, sessions), predictRoute(served), ...sessionRoutes(served, sessions)];
+  return [...forecastRoutes(served, sessions), predictRoute(served), ...updateRoutes(served, sessions), ...sessionRoutes(served, sessions)];
 }
 
 type Forecasting = Outside & { readonly steps: number };
+type Updating = { readonly rows: ForecasterPrefix; readonly weights: "fit" | "keep" };
+
+/** How many rows a request sends; as they were read they are matrices. */
+function rowsIn(rows: ForecasterPrefix): number {
+  const { series, targets, inputs } = rows as { readonly [part in "series" | "targets" | "inputs"]?: Matrix };
+  return (series ?? targets ?? inputs ?? (rows as Matrix)).rows;
+}
 
 const outputRows = given(rowsKind, "A row of outputs for each row.");
 export const noSession = { 404: "There is no such session." };
@@ -42,7 +51,8 @@ class Served<State> {
   readonly #work: Work;
   /** Columns of the rows that drive it, beside those that are known beforehand. */
   readonly #driven: number;
-  readonly #saved: State;
+  /** Where requests begin. */
+  #saved: State;
 
   constructor(model: StepByStep<State>, work: Work) {
     const { inputs, known, fedBack, outputs } = model;
@@ -69,6 +79,33 @@ class Served<State> {
       async (options) => {
         if (warmup) await this.model.warmUp(warmup, options);
         return piece(options);
+      },
+    );
+  }
+
+  /**
+   * Takes in rows for all requests to come; what fails leaves the model as it was. `end` is called
+   * when the model was trained again. @throws RequestError for more rows than a model is trained on
+   */
+  update({ rows, weights }: Updating, signal: AbortSignal, end: () => void) {
+    const { model } = this;
+    return this.from(
+      () => this.#saved,
+      signal,
+      async (options) => {
+        const { rows: kept } = model;
+        const count = kept === undefined ? undefined : kept + rowsIn(rows);
+        const columns = model.outputs + model.known;
+        if (count !== undefined && count * columns > most.trainedNumbers)
+          throw new RequestError(
+            422,
+            "limit",
+            `the model would have ${count} rows of ${columns} columns, more than ${most.trainedNumbers} numbers; train one on fewer rows and serve that`,
+          );
+        await model.update!(rows, { weights, ...options });
+        this.#saved = model.state;
+        if (weights === "fit") end();
+        return { ...(model.rows !== undefined && { rows: model.rows }), ...(model.now && { time: gridText(model.now) }) };
       },
     );
   }
@@ -117,12 +154,21 @@ class Served<State> {
     } satisfies OptionTable;
   }
 
-  get warmup() {
+  /** Rows of the series, as they drive the model. */
+  get #rows(): Kind<ForecasterPrefix> {
     const { known, fedBack, grid } = this.model;
-    return optional(
-      prefixKind({ inputs: this.#driven, fedBack, known, grid }),
-      "Rows that the model sees first, from its initial state; left out, it goes on from where it was saved.",
-    );
+    return prefixKind({ inputs: this.#driven, fedBack, known, grid });
+  }
+
+  get updateFields() {
+    return {
+      rows: given(this.#rows, "Rows that follow those that the model was trained on."),
+      weights: option(choice("fit", "keep"), "fit", "Train again on all rows, or go on with the model as it is."),
+    };
+  }
+
+  get warmup() {
+    return optional(this.#rows, "Rows that the model sees first, from its initial state; left out, it goes on from where it was saved.");
   }
 
   get #hasBands(): boolean {
@@ -193,9 +239,9 @@ function forecastRoutes<State>(served: Served<State>, sessions: Sessions<State>)
       run: async ({ body, id, signal, reserve }) => {
         const { steps, ...others } = body as Forecasting;
         await reserve(served.numbersOf(steps, others));
-        const session = sessions.get(id);
+        sessions.get(id);
         return served.from(
-          () => session.state,
+          () => sessions.get(id).state,
           signal,
           async (options) => answerOf(await model.forecast!(steps, others, options)),
         );
@@ -221,12 +267,36 @@ function predictRoute<State>(served: Served<State>): Route {
   });
 }
 
+/** New rows, for every client; none for a reservoir or several series. */
+function updateRoutes<State>(served: Served<State>, sessions: Sessions<State>): readonly Route[] {
+  const { model, updateFields } = served;
+  if (model.update === undefined) return [];
+  return [
+    route({
+      method: "POST",
+      path: "/update",
+      summary: "Takes in rows that follow, for every client: the model is then trained on all rows, and sessions end.",
+      body: updateFields,
+      answer: {
+        status: 200,
+        description: "The model took them in; its file stays as it was.",
+        fields: {
+          rows: optional(whole(), "How many rows it is trained on, if it keeps them."),
+          time: optional(text(), "The time stamp of the last row."),
+        },
+      },
+      run: ({ body, signal }) => served.update(body as Updating, signal, () => sessions.closeAll("the model was trained on more rows")),
+    }),
+  ];
+}
+
 /** Sessions: opened, moved on, listened to and closed. */
 function sessionRoutes<State>(served: Served<State>, sessions: Sessions<State>): readonly Route[] {
   const { model } = served;
   const advance = (session: Session<State>, rows: Rows, signal: AbortSignal) =>
     served.from(
-      () => session.state,
+      // An update may have ended it while it waited.
+      () => sessions.get(session.id).state,
       signal,
       async (options) => {
         const made = (await model.predict(rows, options)).toArrays();
@@ -251,7 +321,7 @@ function sessionRoutes<State>(served: Served<State>, sessions: Sessions<State>):
       run: async ({ body, signal }) => {
         const { warmup } = body as { readonly warmup?: ForecasterPrefix };
         sessions.checkRoom();
-        return { session: sessions.add(await served.fromSaved(warmup, signal, async () => model.state)).id };
+        return { session: await served.fromSaved(warmup, signal, async () => sessions.add(model.state).id) };
       },
     }),
     route({

@@ -2,8 +2,18 @@
 
 import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { checkedPrefix, noInputs } from "../model/forecaster/data.js";
+import type { UpdateOptions } from "../model/forecaster/options.js";
 import { roundedInputs } from "../model/forecaster/training.js";
-import type { Forecast, Forecaster, ForecasterPrefix, ForecastModel, LoadedReservoir, TableNames, TimedRows } from "../model/index.js";
+import type {
+  Forecast,
+  Forecaster,
+  ForecasterData,
+  ForecasterPrefix,
+  ForecastModel,
+  LoadedReservoir,
+  TableNames,
+  TimedRows,
+} from "../model/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
 import type { TimeGrid } from "../series/index.js";
 
@@ -50,6 +60,12 @@ export interface StepByStep<State> {
   warmUp(prefix: ForecasterPrefix, work: WorkOptions): Promise<void>;
   /** An output for each row; the state moves on. */
   predict(rows: Rows, work: WorkOptions): Promise<Matrix>;
+  /** Takes in rows that follow those it was trained on; undefined if it cannot. */
+  readonly update?: ((rows: ForecasterPrefix, how: UpdateOptions) => Promise<void>) | undefined;
+  /** The rows that it was trained on and keeps to train on again; undefined if it keeps none. */
+  readonly rows?: number | undefined;
+  /** The time of the last row that it took in; undefined if it has no time stamps. */
+  readonly now?: TimeGrid | undefined;
   /** The grid of its time stamps; undefined if it has none. */
   readonly grid?: TimeGrid | undefined;
   /** The most steps that it has bands for; undefined if it has none. */
@@ -81,7 +97,20 @@ export function forecasterSteps<Model extends ForecastModel>(forecaster: Forecas
     fedBack: first!.fedBack,
     outputs: forecaster.columns,
     known: forecaster.known,
-    grid: forecaster.grid,
+    ...(forecaster.keys.length === 0 && {
+      update: async (rows: ForecasterPrefix, how: UpdateOptions) => {
+        await forecaster.update(rows as ForecasterData, how);
+      },
+    }),
+    get rows() {
+      return forecaster.rows;
+    },
+    get now() {
+      return forecaster.state.time;
+    },
+    get grid() {
+      return forecaster.grid;
+    },
     horizon: forecaster.choice?.horizon,
     keys: forecaster.keys,
     isCombined: forecaster.choice?.members !== undefined,

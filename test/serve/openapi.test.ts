@@ -27,6 +27,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   "/forecast": { steps: 2 },
   "/predict": { inputs: wave(2) },
   "/classify": { sequences: [swing(0.2)] },
+  "/update": { rows: wave(1), weights: "keep" },
   "/sessions": {},
   "/sessions/{session}/rows": { inputs: wave(1) },
   "/sessions/{session}/forecast": { steps: 1 },
@@ -35,6 +36,7 @@ const bodies: Readonly<Record<string, unknown>> = {
 const timed: typeof bodies = {
   "/forecast": { steps: 2, known: wave(2), intervals: [0.9] },
   "/predict": { inputs: wave(2), known: wave(2) },
+  "/update": { rows: { series: wave(1), known: wave(1) }, weights: "keep" },
   "/sessions": {},
   "/sessions/{session}/rows": { inputs: wave(1), known: wave(1) },
   "/sessions/{session}/forecast": { steps: 1, known: wave(1) },

@@ -365,6 +365,11 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     });
   }
 
+  /** The rows that it was trained on and keeps to train on again (`update`); undefined if it keeps none. */
+  get rows(): number | undefined {
+    return this.#kept?.series.rows;
+  }
+
   /** The rows that it was trained on, and those that follow. */
   #joined(kept: KeptRows, rows: ForecasterData): KeptRows {
     const added = keptRows(rows, undefined);
