@@ -28,6 +28,9 @@ export interface PairOptions {
 /** A relative difference of scores below this is a tie. */
 const tie = 1e-3;
 
+/** An earlier candidate may score worse than the winner by this share, if starts cannot tell. */
+const near = 0.02;
+
 /** From so many forecasts that do not overlap, the smaller score is evidence enough for a lambda. */
 const enough = 5;
 
@@ -204,7 +207,7 @@ function apart(data: readonly CheckedSeries[], { training, starts }: ValidationP
  * The indices of the best pairs, at most two of one candidate. Of pairs that are as good as the
  * best, or no worse than few starts can show, it takes the one with the largest lambda, and of
  * those the earliest candidate. With more starts an earlier candidate takes its place if its best
- * pair is not clearly worse: the first is the simplest. All take the calendar, or none does.
+ * pair is at most 2 % and not clearly worse: the first is the simplest. All take the calendar, or none does.
  */
 function best(
   scores: readonly ScoredPair[],
@@ -226,8 +229,10 @@ function best(
       const own = left.filter((pair) => scores[pair]!.candidate === c);
       return own.length > 0 ? [own.reduce((a, b) => (scores[b]!.score! < scores[a]!.score! ? b : a))] : [];
     });
-    const simpler = isFew ? undefined : earlier.find((pair) => isNoWorse(costs[pair]!, costs[largest]!, starts));
-    const chosen = simpler ?? largest;
+    const isNear = (pair: number) =>
+      scores[pair]!.score! - scores[largest]!.score! <= near * Math.abs(scores[largest]!.score!) &&
+      isNoWorse(costs[pair]!, costs[largest]!, starts);
+    const chosen = (isFew ? undefined : earlier.find(isNear)) ?? largest;
     kept.push(chosen);
     const { candidate } = scores[chosen]!;
     const isOther = (pair: number) => candidates[scores[pair]!.candidate]!.calendar !== candidates[candidate]!.calendar;

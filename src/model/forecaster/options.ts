@@ -81,8 +81,8 @@ export interface ForecasterSettings {
    * pairs of the two whose scores are within 0.1 % of the best, the one with the largest lambda is
    * taken, then the earliest candidate. If fewer than five forecasts fit without overlapping, pairs
    * within one standard error of the mean log ratio of their costs over starts count too; if more
-   * fit, the earliest candidate that is within it of the winner is taken (Breiman, Friedman, Olshen
-   * and Stone 1984, the 1 SE rule).
+   * fit, the earliest candidate is taken that is within it of the winner and at most 2 % worse
+   * (Breiman, Friedman, Olshen and Stone 1984, the 1 SE rule).
    */
   readonly choose?: ChooseOptions | undefined;
   /**
