@@ -94,8 +94,8 @@ describe("a lambda is scored with its neighbours", () => {
   });
 
   it("and an earlier candidate that is near the best, and that six starts cannot tell from it", async () => {
-    // Scores 1.0144, 1.0466 and 1.0152; mean log ratios .0250, .0721 and .0301 of squares, standard
-    // errors .0414, .0874 and .0003.
+    // Scores 1.0144, 1.0466 and 1.0152; mean log ratios .0244, .0721 and .0301 of squares, standard
+    // errors .0406, .0874 and .0003.
     const near = [1.06, 0.97, 1.08, 0.95, 1, 1.02];
     const far = [1.1, 0.95, 1.2, 0.9, 1, 1.1];
     const clear = [1.015, 1.015, 1.015, 1.015, 1.015, 1.016];

@@ -180,8 +180,12 @@ export class Clock {
       );
     if (own && own.cols !== wanted)
       throw ArgumentError.shape(`known has ${count(own.cols, "column")}; this forecaster takes ${wanted}`, { field: "known" });
-    if (own && own.rows !== steps)
-      throw ArgumentError.shape(`known has ${count(own.rows, "row")}; ${steps} steps take as many${missing()}`, { field: "known" });
+    if (own && own.rows !== steps) {
+      const advice = own.rows < steps ? "; add them, or forecast fewer steps" : "";
+      throw ArgumentError.shape(`known has ${count(own.rows, "row")}; ${steps} steps take as many${missing()}${advice}`, {
+        field: "known",
+      });
+    }
     if (this.calendar.length === 0) return own;
     const calendar = calendarInputs(this.calendar, this.#ahead(steps));
     return own ? beside(own, calendar) : calendar;
@@ -235,9 +239,12 @@ export class Clock {
     for (let k = 1; k <= steps; k++) {
       const row = rowOf.get(k);
       if (row === undefined)
-        throw ArgumentError.because(`known has no row of ${this.#textAhead(k)}, step ${k} of ${steps}; it takes one a step`, {
-          field: "known",
-        });
+        throw ArgumentError.because(
+          `known has no row of ${this.#textAhead(k)}, step ${k} of ${steps}; it takes one a step: add it, or forecast fewer`,
+          {
+            field: "known",
+          },
+        );
       out.data.set(given.row(row), (k - 1) * given.cols);
     }
     return out;
