@@ -14,9 +14,11 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spillway-bad-forecast-"));
   const lines = Array.from({ length: rows }, (_, t) => {
     const day = new Date(Date.UTC(2021, 0, 1 + t)).toISOString().slice(0, 10);
-    return `${day},${wave(t).toFixed(3)},5,`;
+    // Minutes between rows that have no step in common.
+    const odd = new Date(Date.UTC(2021, 0, 1, 0, t * t * 7919 + t)).toISOString().slice(0, 16);
+    return `${day},${wave(t).toFixed(3)},5,,${odd}`;
   });
-  await writeFile(join(folder, "days.csv"), `date,load,flat,empty\n${lines.join("\n")}\n`);
+  await writeFile(join(folder, "days.csv"), `date,load,flat,empty,odd\n${lines.join("\n")}\n`);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -41,6 +43,13 @@ describe("a file that asks for a forecast", () => {
       'column "empty": all 300 values of this column are missing; leave the column out',
     ],
     ["that fills a column without a value", { columns: ["empty", "load"], text: undefined, missing: "hold" }, {}, "leave the column out"],
+    ["with an unknown zone", { timeZone: "Mars/Phobos" }, {}, 'it takes the name of a time zone, such as "Europe/Berlin"'],
+    [
+      "with stamps that fit no step",
+      { time: "odd" },
+      {},
+      "the most frequent difference); there are 298 such rows. Bring the rows to one step first",
+    ],
     ["with more lags than rows", {}, { lags: 400 }, "task.lags is 400; it takes fewer than the 240 rows of the training part"],
     [
       "with a season longer than half of the rows",
@@ -74,10 +83,18 @@ describe("a program that asks for a forecast", () => {
   const series = Float64Array.from({ length: rows }, (_, t) => wave(t));
   const options = { horizon: 5, members: 1, reservoir: { size: 20 }, choose: { lambdas: [1], starts: 3 } } as const;
   const hours = Array.from({ length: rows }, (_, t) => new Date(Date.UTC(2021, 0, 4, t)).toISOString().slice(0, 16));
+  const combined = { members: ["theta", "ets"], choose: undefined } as const;
   const two = (count: number) => Array.from({ length: count }, (_, t) => [Math.sin(t), Math.cos(t)]);
 
   it.each([
     ["with a horizon longer than the data", series, { horizon: 400 }, "Take a shorter horizon, a shorter washout or more rows"],
+    ["with a horizon that no member can say anything of", series, { horizon: 2000, ...combined }, "take fewer steps, or more rows"],
+    [
+      "with stamps that fit no step",
+      { series, times: hours.map((_, t) => new Date(Date.UTC(2021, 0, 1, 0, t * t * 7919 + t)).toISOString().slice(0, 16)) },
+      combined,
+      "Bring the rows to one step first",
+    ],
     [
       "of a series that never changes",
       series.map(() => 5),
@@ -100,7 +117,7 @@ describe("a program that asks for a forecast", () => {
     await using forecaster = await Forecaster.fit({ series, known: series.map((value) => 2 * value), times: hours }, options);
     const known = series.subarray(0, 3);
     await expect(forecaster.forecast(5, { known })).rejects.toThrow(
-      "known has 3 rows; 5 steps take as many; the first that is missing is that of 2021-01-16T15:00",
+      "known has 3 rows; 5 steps take as many; the first that is missing is that of 2021-01-16T15:00; add them, or forecast fewer steps",
     );
     await expect(forecaster.forecast(5)).rejects.toThrow("known is missing; this forecaster takes 1 known inputs for each of the 5 steps");
   });
