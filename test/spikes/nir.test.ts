@@ -95,10 +95,13 @@ describe("a file", () => {
   });
 
   it("is refused before its datasets are read if there are more than the library reads in a second", async () => {
-    const nodes = Object.fromEntries(Array.from({ length: mostMembers }, (_, k) => [`n${k}`, { members: {} }]));
-    const members = { type: { shape: [], texts: ["NIRGraph"] }, nodes: { members: nodes } };
-    const bytes = await writeTree({ node: { members } });
-    await expect(decodeNir(bytes)).rejects.toThrow(`it holds more than ${mostMembers} groups and datasets`);
+    const withNodes = (count: number) => {
+      const nodes = Object.fromEntries(Array.from({ length: count }, (_, k) => [`n${k}`, { members: {} }]));
+      return writeTree({ node: { members: { type: { shape: [], texts: ["NIRGraph"] }, nodes: { members: nodes } } } });
+    };
+    // In a time that grows with their square, these would take longer than the limit of decodeNir.
+    await expect(decodeNir(await withNodes(2500))).rejects.toThrow('"node/nodes/n0" is no node of NIR');
+    await expect(decodeNir(await withNodes(mostMembers))).rejects.toThrow(`it holds more than ${mostMembers} groups and datasets`);
     const large = chain(Object.fromEntries(Array.from({ length: 3000 }, (_, k) => [`n${k}`, lif()])));
     await expect(encodeNir(large)).rejects.toThrow(`the graph is 21005; it takes at most ${mostMembers}`);
   });
