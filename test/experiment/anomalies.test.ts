@@ -42,6 +42,9 @@ describe("the task anomalies", () => {
     expect(lines.slice(1).map((line) => line.split(",")[0])).toEqual(starts.map(stampOf));
     const report = await readFile(join(out, "report.html"), "utf8");
     expect(report).toContain("Grey on top: 2 labelled anomalies.");
+    // The forecast's reservoir is the detector's own.
+    expect(report).not.toContain("erdosRenyi");
+    expect([result.config.reservoir, result.config.readout]).toEqual([undefined, undefined]);
   });
 
   it("takes labels from a file, as rows, stamps of a zone, pairs or points", async () => {

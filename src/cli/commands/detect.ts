@@ -245,7 +245,10 @@ async function tableOf(path: string, { columns, time, csv, times }: Asked): Prom
 /** Characters of a line. */
 const longestLine = 1 << 20;
 
-/** The lines of a stream, which ends if it is stopped. @throws what `endless` gives for a line that is too long */
+/**
+ * The lines of a stream, which ends if it is stopped.
+ * @throws what `endless` gives for a line that is too long
+ */
 async function* eachLine(input: NodeJS.ReadStream, signal: AbortSignal, endless: () => Error): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   let rest = "";

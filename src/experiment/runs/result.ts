@@ -187,7 +187,8 @@ const asWritten: Readonly<Record<keyof OpenExperiment, undefined>> = {
 
 /** An experiment with the reservoir as it was run, in the order in which people write one. */
 export function resolveExperiment(experiment: OpenExperiment, resolved: AnyModel["config"] | undefined): ResolvedExperiment {
-  if (modelTypeOf(experiment) === "nvar") return { ...asWritten, ...experiment, reservoir: undefined, readout: undefined };
+  if (modelTypeOf(experiment) === "nvar" || experiment.task.type === "anomalies")
+    return { ...asWritten, ...experiment, reservoir: undefined, readout: undefined };
   const { seed: _, ...reservoir } = { seed: undefined, ...(resolved ?? experiment.reservoir) };
   return { ...asWritten, ...experiment, reservoir };
 }
