@@ -4,6 +4,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, posix, resolve } from "node:path";
+import { build as esbuild } from "esbuild";
+import { build as vite } from "vite";
 
 const root = process.cwd();
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
@@ -85,6 +87,34 @@ function installedBytes(names, seen = new Set()) {
     bytes += folderBytes(folder) + installedBytes(Object.keys({ ...dependencies, ...optionalDependencies }), seen);
   }
   return bytes;
+}
+
+/** A site of the packed package, as two bundlers make it: with its WebAssembly, and without a module of Node. */
+async function bundle(folder) {
+  writeFileSync(
+    join(folder, "site.js"),
+    `import { ReservoirComputer } from "spillway";
+import { parseCsv } from "spillway/series";
+const computer = await ReservoirComputer.create({ size: 50 });
+document.title = String((await computer.run((await parseCsv("a\\n1\\n2\\n")).matrix)).rows);`,
+  );
+  writeFileSync(join(folder, "index.html"), '<script type="module" src="./site.js"></script>');
+  const site = { outDir: "site", target: "es2022", assetsInlineLimit: 0, chunkSizeWarningLimit: 2000 };
+  await vite({ root: folder, configFile: false, logLevel: "error", build: site });
+  const files = readdirSync(join(folder, "site/assets"));
+  for (const name of ["spillway", "spillway-fused", "spillway-threads"])
+    if (!files.some((file) => file.startsWith(`${name}-`) && file.endsWith(".wasm")))
+      throw new Error(`Vite made a site without ${name}.wasm`);
+  const { warnings } = await esbuild({
+    absWorkingDir: folder,
+    entryPoints: ["site.js"],
+    bundle: true,
+    format: "esm",
+    platform: "browser",
+    outdir: "bundled",
+    logLevel: "silent",
+  });
+  if (warnings.length > 0) throw new Error(`esbuild warns: ${warnings.map(({ text }) => text).join(", ")}`);
 }
 
 const work = mkdtempSync(join(tmpdir(), "spillway-package-"));
@@ -218,10 +248,23 @@ try {
   console.log(error.message);
 }`,
   );
+  writeFileSync(
+    join(consumer, "use.cjs"),
+    `for (const part of ${JSON.stringify(parts)}) require(part);
+const { ReservoirComputer } = require("spillway");
+ReservoirComputer.create({ size: 50 }).then(async (computer) => console.log((await computer.run([1, 2, 3])).rows));`,
+  );
+  writeFileSync(
+    join(consumer, "parquet.mjs"),
+    `import { encodeParquet, readParquet } from "spillway/series";
+const table = process.argv[2] && new Uint8Array((await import("node:fs")).readFileSync(process.argv[2]));
+for (const use of [() => encodeParquet([[1]]), () => readParquet(table, { columns: ["half"], missing: "nan" })])
+  await use().then(() => console.log("done"), ({ message }) => console.log(message));`,
+  );
   run(process.execPath, ["names.mjs"], { cwd: consumer });
   console.log("every class bears its own name");
-  const printed = ["use.mjs", "part.mjs"].map((file) => run(process.execPath, [file], { cwd: consumer }).trim());
-  if (printed.join() !== "3\n3,1") throw new Error(`the packed package printed ${JSON.stringify(printed)}`);
+  const printed = ["use.mjs", "use.cjs", "part.mjs"].map((file) => run(process.execPath, [file], { cwd: consumer }).trim());
+  if (printed.join() !== "3\n3,3,1") throw new Error(`the packed package printed ${JSON.stringify(printed)}`);
   run(process.execPath, [join(consumer, "node_modules/spillway/dist/cli/main.js"), "info"], { cwd: consumer });
   const peers = [1, 2].map((attempt) => {
     if (attempt === 2) link("h5wasm");
@@ -229,7 +272,19 @@ try {
   });
   if (!/h5wasm, which is not installed: npm install h5wasm$/.test(peers[0]) || peers[1] !== "1")
     throw new Error(`without and with h5wasm the packed package printed ${JSON.stringify(peers)}`);
-  console.log("the packed package runs");
+  const table = resolve(root, "test/io/fixtures/all-types.parquet");
+  const parquet = [1, 2].map((attempt) => {
+    if (attempt === 2) for (const name of ["hyparquet", "hyparquet-writer"]) link(name);
+    return run(process.execPath, ["parquet.mjs", table], { cwd: consumer }).trim().split("\n");
+  });
+  const asked = ["hyparquet-writer", "hyparquet"].every((name, k) =>
+    parquet[0][k].endsWith(`the package ${name}, which is not installed: npm install ${name}`),
+  );
+  if (!asked || parquet[1].join() !== "done,done")
+    throw new Error(`without and with hyparquet the packed package printed ${JSON.stringify(parquet)}`);
+  console.log("the packed package runs, as ES modules and by require");
+  await bundle(consumer);
+  console.log("Vite and esbuild bundle the packed package for browsers");
   if (readdirSync(root).some((name) => name.endsWith(".tgz"))) throw new Error("a packed file was left in the project");
 } finally {
   rmSync(work, { recursive: true, force: true });
