@@ -66,7 +66,7 @@ export function plotConfusion(
       height: Math.min(640, 180 + 34 * size),
       annotations,
       xaxis: { ...ticks, title: { text: "predicted class" } },
-      yaxis: { ...ticks, title: { text: "true class" }, autorange: "reversed" },
+      yaxis: { ...ticks, title: { text: "true class", standoff: 12 }, autorange: "reversed" },
     },
   };
 }

@@ -86,10 +86,13 @@ export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = 
     data,
     layout:
       dimensions === 3
-        ? { height: 480, scene: { xaxis: titles[0], yaxis: titles[1], zaxis: titles[2], aspectmode: "cube" } }
+        ? { height: 480, scene: { xaxis: titles[0], yaxis: titles[1], zaxis: titles[2], aspectmode: "cube", camera } }
         : { height: 420, xaxis: { ...titles[0], automargin: true }, yaxis: { ...titles[1], automargin: true } },
   };
 }
+
+/** From further away than plotly's own and a little lower, so that no number of an axis is cut, also on a phone. */
+const camera = { eye: { x: 1.8, y: 1.8, z: 1.7 }, center: { x: 0, y: 0, z: -0.15 } };
 
 interface View {
   readonly first: Matrix;
