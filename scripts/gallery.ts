@@ -93,7 +93,7 @@ const levels = Array.from({ length: 9 }, (_, k) => (k + 1) / 10);
 const inside = levels.map(() => 0);
 const starts = Array.from({ length: 15 }, (_, k) => 2000 + 24 * k);
 for (const at of starts) {
-  const forecast = await forecaster.forecast(24, { warmup: hourly.slice(at - 400, at), intervals: levels });
+  const forecast = await forecaster.forecast(24, { warmup: hourly.slice(at - 1000, at), intervals: levels });
   predictions.push(forecast);
   forecast.bands!.forEach(({ lower, upper }, k) => {
     for (let h = 0; h < 24; h++) if (hourly[at + h]![0]! >= lower.at(h, 0) && hourly[at + h]![0]! <= upper.at(h, 0)) inside[k]!++;
