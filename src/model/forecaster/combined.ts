@@ -56,7 +56,7 @@ const mostSteps = 1000;
 const triedReservoirs = 2;
 const mostReservoirs = 10;
 /** Of a longer series a candidate with a score this many times the least is left out. */
-const mostOverBest = 1.25;
+const mostOverBest = 1.5;
 /** The direct member takes part from so many rows on. */
 const fewestDirectRows = 150;
 /** What a series has of the others that were trained with it. */
