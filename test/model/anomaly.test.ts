@@ -519,6 +519,8 @@ describe("bad input", () => {
       [{ columns: ["a", "a"] }, /columns is an array of 2/],
       [{ columns: 0 }, /columns is 0/],
       [{ columns: 101 }, /columns is 101/],
+      [{ plan: "named" }, /^a detector takes row after row in the calling thread, on no engine: leave plan out$/],
+      [{ engine: "cuda" }, /leave engine out/],
       [{ sice: 1 }, /unknown field "sice": did you mean "size"/],
       [{ forecast: false, detect: "surprise" }, /detect is "surprise"; it takes only "novelty" if forecast is false/],
       [{ missing: "drop" }, /missing is "drop"/],

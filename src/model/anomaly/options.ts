@@ -87,6 +87,9 @@ export type AnomalySettings = Resolved<typeof anomalyTable>;
 
 /** @throws ArgumentError naming the option, the value and what is accepted */
 export function anomalySettings(options: object): AnomalySettings {
+  for (const field of ["engine", "plan", "context"])
+    if (field in Object(options))
+      throw ArgumentError.because(`a detector takes row after row in the calling thread, on no engine: leave ${field} out`, { field });
   const settings = resolve(anomalyTable, options, "AnomalyDetector");
   if (!settings.forecast && settings.detect !== "novelty")
     throw new ArgumentError("detect", settings.detect, 'only "novelty" if forecast is false');
