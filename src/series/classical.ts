@@ -2,7 +2,7 @@
 // Values that were not measured are NaN.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type FittedSmoothing, fitLine, fitSmoothing, rotated, type Smoothing, type SmoothingForm } from "./exponential-smoothing.js";
-import { foundIndices, isPositive, measuredCount, type SeasonalIndices, withoutSeason } from "./seasonal-indices.js";
+import { foundIndices, isPositive, measuredCount, seasonalIndices, withoutSeason } from "./seasonal-indices.js";
 
 /** Methods, by the name that options and results have. */
 export const classicalMethods = { naive, naive2, seasonalNaive, drift, theta, damped, ets } as const;
@@ -24,10 +24,11 @@ export type ClassicalMethod = keyof typeof classicalMethods;
  *   last value if no form has a finite one.
  *
  * @param values NaN was not measured
+ * @param isKnown the series has a season, as more rows of it have shown: it is not tested for one
  * @returns plain data, for `continueSmoothing` and `followSmoothing`
  * @throws ArgumentError if nothing was measured
  */
-export function fitClassical(method: ClassicalMethod, values: ArrayLike<number>, season = 1): Smoothing {
+export function fitClassical(method: ClassicalMethod, values: ArrayLike<number>, season = 1, isKnown = false): Smoothing {
   const all = Float64Array.from(values);
   const first = all.findIndex((value) => !Number.isNaN(value));
   if (first < 0)
@@ -35,7 +36,7 @@ export function fitClassical(method: ClassicalMethod, values: ArrayLike<number>,
       of: method,
       field: "values",
     });
-  return classicalMethods[method](all.subarray(first), season);
+  return classicalMethods[method](all.subarray(first), season, isKnown);
 }
 
 const unmoved: Smoothing = {
@@ -65,15 +66,15 @@ function drift(values: Float64Array): Smoothing {
   return { ...unmoved, level: values[last]! + slope * (values.length - 1 - last), trend: slope, damping: 1, alpha: 1 };
 }
 
-function naive2(values: Float64Array, season: number): Smoothing {
-  return onSeason(values, season, naive);
+function naive2(values: Float64Array, season: number, isKnown: boolean): Smoothing {
+  return onSeason(values, season, isKnown, naive);
 }
 
 /** Smoothing constants that are tried. */
 const alphas = [0.01, 0.03, ...Array.from({ length: 19 }, (_, k) => (k + 1) / 20), 0.99];
 
-function theta(values: Float64Array, season: number): Smoothing {
-  const fitted = onSeason(values, season, (rest) => {
+function theta(values: Float64Array, season: number, isKnown: boolean): Smoothing {
+  const fitted = onSeason(values, season, isKnown, (rest) => {
     const line = fitLine(rest);
     const doubled = rest.map((value, t) => 2 * value - line.at(t));
     let best = { squares: Number.POSITIVE_INFINITY, alpha: 0, level: doubled[0]! };
@@ -94,16 +95,17 @@ function theta(values: Float64Array, season: number): Smoothing {
   return values.every((value) => !(value < 0)) ? { ...fitted, least: 0 } : fitted;
 }
 
-function damped(values: Float64Array, season: number): Smoothing {
-  return onSeason(values, season, (rest) => {
+function damped(values: Float64Array, season: number, isKnown: boolean): Smoothing {
+  return onSeason(values, season, isKnown, (rest) => {
     if (measuredCount(rest) < 5) return naive(rest);
     return fitSmoothing(rest, 1, { trend: true, season: "none" })?.smoothing ?? naive(rest);
   });
 }
 
-function ets(values: Float64Array, season: number): Smoothing {
-  const seasons: SmoothingForm["season"][] = ["none"];
-  if (season > 1 && values.length >= 2 * season + 5) seasons.push("additive", ...(isPositive(values) ? ["multiplicative" as const] : []));
+function ets(values: Float64Array, season: number, isKnown: boolean): Smoothing {
+  const isLong = season > 1 && values.length >= 2 * season + 5;
+  const seasons: SmoothingForm["season"][] = isKnown && isLong ? [] : ["none"];
+  if (isLong) seasons.push("additive", ...(isPositive(values) ? ["multiplicative" as const] : []));
   let best: FittedSmoothing | undefined;
   for (const kind of seasons) {
     for (const trend of [false, true]) {
@@ -115,8 +117,8 @@ function ets(values: Float64Array, season: number): Smoothing {
 }
 
 /** A method on the series without the season that is found, with that season put back. */
-function onSeason(values: Float64Array, season: number, method: (rest: Float64Array) => Smoothing): Smoothing {
-  const found: SeasonalIndices | undefined = foundIndices(values, season);
+function onSeason(values: Float64Array, season: number, isKnown: boolean, method: (rest: Float64Array) => Smoothing): Smoothing {
+  const found = isKnown ? seasonalIndices(values, season) : foundIndices(values, season);
   if (!found) return method(values);
   return { ...method(withoutSeason(values, found)), season: found.kind, indices: rotated(found.indices, values.length % season) };
 }

@@ -1,5 +1,6 @@
 // A member of a Forecaster that needs no reservoir: a classical method (src/series/classical.ts) of
 // each column by itself, fitted on the rows that it starts from.
+import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import { mostClassicalRows } from "../../series/baselines.js";
 import { type ClassicalMethod, fitClassical } from "../../series/classical.js";
@@ -70,23 +71,41 @@ export class ClassicalMember implements ForecastMember<ClassicalState> {
     this.state = { smoothed: [] };
   }
 
-  /** Fits the method on rows. @param filled 1 where a value was filled and not measured */
-  fit(series: Matrix, filled?: Matrix): void {
+  /**
+   * Fits the method on rows.
+   * @param filled 1 where a value was filled and not measured
+   * @param areSeasonal columns that have a season, as more rows have shown
+   */
+  fit(series: Matrix, filled?: Matrix, areSeasonal: readonly boolean[] = []): void {
     const from = Math.max(0, series.rows - mostClassicalRows);
     const columns = Array.from({ length: this.columns }, (_, c) => {
       const values = series.column(c).slice(from);
       const measured = values.map((value, t) => (filled?.at(from + t, c) === 1 ? Number.NaN : value));
       const isMeasured = measured.some((value) => !Number.isNaN(value));
       const { method, season } = this.parts;
-      const smoothing = fitClassical(method, isMeasured ? measured : values, season);
+      const smoothing = fitClassical(method, isMeasured ? measured : values, season, areSeasonal[c]);
       return { smoothing, last: values.at(-1)!, ends: endsOf(values) };
     });
     this.state = { smoothed: columns };
   }
 
+  /**
+   * A column that has had a season keeps it. @throws ArgumentError if the rows are too few to show it
+   */
   start({ series }: CheckedData): void {
+    const areSeasonal = this.state.smoothed.map(({ smoothing }) => smoothing.season !== "none");
     this.reset();
-    if (series && series.rows > 0) this.fit(series);
+    if (!series || series.rows === 0) return;
+    const { method, season } = this.parts;
+    const least = { theta: 2 * season, damped: 2 * season, ets: 2 * season + 5, seasonalNaive: season }[method];
+    if (series.rows < least && areSeasonal.includes(true))
+      throw ArgumentError.shape(
+        `${series.rows} rows were seen; ${method} with a season of ${season} rows takes at least ${least}, in warmup`,
+        {
+          field: "warmup",
+        },
+      );
+    this.fit(series, undefined, areSeasonal);
   }
 
   follow({ series }: CheckedSeries): void {
