@@ -156,7 +156,7 @@ describe("exit code 2", () => {
     [
       "a folder that cannot be written",
       ["run", "small.yaml", "--out", "file"],
-      "file: a file of that name is there already; a folder cannot take its place",
+      "file: a file of that name is there already; a folder cannot replace it",
     ],
     [
       "a folder below a file",

@@ -186,7 +186,7 @@ describe("spillway search", () => {
     });
     expect(ended.code).toBe(130);
     expect(ended.stderr).toContain(
-      "the command did not stop by itself and was ended; every trial that was told is kept, and the same command goes on",
+      "the command did not stop by itself and was ended; every finished trial is kept, and the same command goes on",
     );
     writeFileSync(join(cwd, "slow.mjs"), metric(""));
     expect((await spillway(args, { cwd })).code).toBe(0);

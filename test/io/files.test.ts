@@ -218,7 +218,7 @@ describe("a folder", () => {
   it("cannot take the place of a file", async () => {
     const path = join(temporaryFolder(), "runs");
     writeFileSync(path, "");
-    await expect(ensureFolder(path)).rejects.toThrow("a file of that name is there already; a folder cannot take its place");
+    await expect(ensureFolder(path)).rejects.toThrow("a file of that name is there already; a folder cannot replace it");
     await expect(ensureFolder(join(path, "a"))).rejects.toThrow(FileError);
   });
 
