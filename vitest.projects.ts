@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { inSample } from "./test/exhaustive.js";
 
 const paths = (names: string): readonly string[] =>
@@ -8,10 +8,10 @@ const paths = (names: string): readonly string[] =>
     .map((name) => `test/${name}.test.ts`);
 
 /**
- * Files of shared folders that register engines, replace modules or globals, set the simulated
- * devices of their process, measure its memory, or start processes, which one with the memory of
- * many simulated devices may not. Each has a process of its own, as the files of all other folders
- * have.
+ * Files of shared folders that register engines, replace globals, set the simulated devices of their
+ * process, measure its memory, or start processes, which one with the memory of many simulated
+ * devices may not. Each has a process of its own, as those that replace modules, and the files of all
+ * other folders have.
  */
 const alone = paths(`
   engine/cpu engine/ended-worker engine/kernel-source engine/memory-flat engine/minimal engine/pool-capacity engine/spin-limit
@@ -46,6 +46,8 @@ const files = readdirSync("test", { recursive: true, encoding: "utf8" })
   .map((name) => `test/${name}`)
   .filter((path) => path.endsWith(".test.ts") && !elsewhere.test(path));
 
+const replacesModules = (path: string): boolean => /vi\.(doMock|mock|resetModules)\(/.test(readFileSync(path, "utf8"));
+
 const isLong = (path: string): boolean => long.includes(path);
 /** A quarter of the long files run if a sample is asked for: see test/exhaustive.ts. */
 const isSampledLong = (path: string): boolean => isLong(path) && inSample(0.25, path);
@@ -55,7 +57,7 @@ const isSampledLong = (path: string): boolean => isLong(path) && inSample(0.25, 
  * sources.
  */
 function split(chosen: readonly string[], name: string, env: Record<string, string> = {}) {
-  const isShared = (path: string) => shared.split(",").includes(path.split("/")[1]!) && !alone.includes(path);
+  const isShared = (path: string) => shared.split(",").includes(path.split("/")[1]!) && !alone.includes(path) && !replacesModules(path);
   return [
     { extends: true as const, test: { name: `shared${name}`, include: chosen.filter(isShared), isolate: false, env } },
     { extends: true as const, test: { name: `alone${name}`, include: chosen.filter((path) => !isShared(path)), env } },
