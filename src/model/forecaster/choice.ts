@@ -206,8 +206,9 @@ function apart(data: readonly CheckedSeries[], { training, starts }: ValidationP
 /**
  * The indices of the best pairs, at most two of one candidate. Of pairs that are as good as the
  * best, or no worse than few starts can show, it takes the one with the largest lambda, and of
- * those the earliest candidate. With more starts an earlier candidate takes its place if its best
- * pair is at most 2 % and not clearly worse: the first is the simplest. All take the calendar, or none does.
+ * those the earliest candidate. With more starts the earliest candidate replaces it whose best pair
+ * is at most 2 % worse and not clearly worse: the first is the simplest. All take the calendar, or
+ * none does.
  */
 function best(
   scores: readonly ScoredPair[],

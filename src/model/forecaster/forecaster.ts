@@ -365,7 +365,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     });
   }
 
-  /** The rows that it was trained on and keeps to train on again (`update`); undefined if it keeps none. */
+  /** Rows that it keeps to train on again (`update`); undefined if it keeps none. */
   get rows(): number | undefined {
     return this.#kept?.series.rows;
   }

@@ -179,7 +179,7 @@ export class PortableGram implements GramSum {
   }
 
   /**
-   * Visits the lower triangle: an element's index in a C x C matrix, and where its values stand in
+   * Visits the lower triangle: an element's index in a C x C matrix, and where its values are in
    * memory.
    */
   #elements(visit: (index: number, at: number) => void): void {

@@ -160,7 +160,7 @@ export class TileStream<T extends TileElement> {
   }
 
   /**
-   * Brings the first tile to its position, before all others; `advance` then goes on to the second.
+   * Brings the first tile to its position, before all others; `advance` then brings the second.
    */
   bringFirst(): void {
     this.bringUnits(undefined, false);

@@ -50,7 +50,7 @@ function rotate(warp: Warp, group: Group): void {
   }
 }
 
-/** Joins a group with one that is at the same segment; gives the group that goes on. */
+/** Joins a group with one that is at the same segment; gives the group that continues. */
 function merge(warp: Warp, group: Group): Group {
   for (const other of warp.groups) {
     if (other === group || other.segment !== group.segment || other.frame !== group.frame) continue;
