@@ -216,13 +216,14 @@ describe("a combination of members", () => {
     ["damped", 8],
     ["ets", 13],
     ["seasonalNaive", 4],
+    ["direct", 8],
   ] as const)("keeps the season that %s follows in a warm-up, and refuses one too short to show it", async (member, least) => {
     const shifts = [5, -3, 4, -6];
-    const series = column(60, (t) => 100 + shifts[t % 4]! + noise(t) / 5);
+    const series = column(160, (t) => 100 + shifts[t % 4]! + noise(t) / 5);
     await using forecaster = await made(series, { members: [member] });
     const isNear = (values: ArrayLike<number>) => Array.from(values).every((value, h) => Math.abs(value - (100 + shifts[h % 4]!)) < 2);
     for (let rows = 1; rows <= 16; rows++) {
-      const forecast = forecaster.forecast(4, { warmup: series.subarray(60 - rows) });
+      const forecast = forecaster.forecast(4, { warmup: series.subarray(160 - rows) });
       if (rows < least) {
         const sentence = `${rows} rows were seen; ${member} with a season of 4 rows takes at least ${least}, in warmup`;
         await expect(forecast).rejects.toThrow(sentence);

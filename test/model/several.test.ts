@@ -38,6 +38,19 @@ describe("a combination of several series", () => {
     expect((await list.forecast(4, { key: "2" })).data).toEqual((await model.forecast(4, { key: "middle" })).data);
   });
 
+  it("keeps the season of a series in a warm-up, and refuses one too short to show it", async () => {
+    const seasonal = (s: number) => Array.from({ length: 60 }, (_, t) => 100 + s + [5, -3, 4, -6][t % 4]! + noise(t) / 5);
+    const all = new Map(["a", "b"].map((key, s) => [key, seasonal(s)]));
+    await using model = await Forecaster.fit({ sequences: all }, { horizon: 4, season: 4, members: ["pooled"] });
+    for (let rows = 1; rows <= 16; rows++) {
+      const made = model.forecast(4, { key: "a", warmup: all.get("a")!.slice(60 - rows) });
+      if (rows < 8)
+        await expect(made).rejects.toThrow(`${rows} rows were seen; pooled with a season of 4 rows takes at least 8, in warmup`);
+      else for (const [h, value] of (await made).data.entries()) expect(Math.abs(value - 100 - [5, -3, 4, -6][h]!)).toBeLessThan(3);
+    }
+    expect((await model.forecast(1, { warmup: [[100], [101]] })).data.every(Number.isFinite)).toBe(true);
+  });
+
   it("learns from all of them what one is too short to show", async () => {
     await using model = await Forecaster.fit({ sequences }, options);
     let better = 0;

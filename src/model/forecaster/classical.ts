@@ -1,6 +1,5 @@
 // A member of a Forecaster that needs no reservoir: a classical method (src/series/classical.ts) of
 // each column by itself, fitted on the rows that it starts from.
-import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import { mostClassicalRows } from "../../series/baselines.js";
 import { type ClassicalMethod, fitClassical } from "../../series/classical.js";
@@ -8,7 +7,7 @@ import { continueSmoothing, followSmoothing, type Smoothing } from "../../series
 import { fitTransforms } from "../../series/transforms.js";
 import type { Bound } from "./bounds.js";
 import type { CheckedData, CheckedSeries } from "./data.js";
-import { noRow } from "./known.js";
+import { checkShowsSeason, noRow } from "./known.js";
 import type { ForecastMember, PredictedRows } from "./model.js";
 
 /** The methods that are members. */
@@ -98,13 +97,7 @@ export class ClassicalMember implements ForecastMember<ClassicalState> {
     if (!series || series.rows === 0) return;
     const { method, season } = this.parts;
     const least = { theta: 2 * season, damped: 2 * season, ets: 2 * season + 5, seasonalNaive: season }[method];
-    if (series.rows < least && areSeasonal.includes(true))
-      throw ArgumentError.shape(
-        `${series.rows} rows were seen; ${method} with a season of ${season} rows takes at least ${least}, in warmup`,
-        {
-          field: "warmup",
-        },
-      );
+    if (areSeasonal.includes(true)) checkShowsSeason(series.rows, least, method, season);
     this.fit(series, undefined, areSeasonal);
   }
 

@@ -8,7 +8,7 @@ import type { AnyReservoirComputer, ReservoirOptions, WorkOptions } from "../../
 import { fitTransforms } from "../../series/transforms.js";
 import type { Bound } from "./bounds.js";
 import { type CheckedData, type CheckedSeries, lastRows } from "./data.js";
-import { noRow } from "./known.js";
+import { checkShowsSeason, noRow } from "./known.js";
 import type { ForecastMember, PredictedRows } from "./model.js";
 import { roundedInputs } from "./training.js";
 
@@ -117,9 +117,14 @@ export class DirectMember implements ForecastMember<DirectState> {
     this.state = { recent: Matrix.zeros(0, this.columns) };
   }
 
+  /** @throws ArgumentError if it follows a season, and the rows are too few to show it */
   start({ series }: CheckedData): void {
+    const { season } = this.parts.shape;
+    const hadSeason = season > 1 && this.state.recent.rows >= 2 * season;
     this.reset();
-    if (series) this.#remember(series);
+    if (!series) return;
+    if (hadSeason && series.rows > 0) checkShowsSeason(series.rows, 2 * season, "direct", season);
+    this.#remember(series);
   }
 
   follow({ series }: CheckedSeries): void {

@@ -33,6 +33,18 @@ export function pendingRow(recent: Matrix): Matrix<Float64Array> {
   return lastRows(1, recent);
 }
 
+/**
+ * Refuses a warm-up that is too short to show the season that a member follows.
+ * @param least rows that show it
+ * @throws ArgumentError
+ */
+export function checkShowsSeason(rows: number, least: number, member: string, season: number): void {
+  if (rows < least)
+    throw ArgumentError.shape(`${rows} rows were seen; ${member} with a season of ${season} rows takes at least ${least}, in warmup`, {
+      field: "warmup",
+    });
+}
+
 /** Why nothing is forecast after a reset. */
 export function noRow(): ArgumentError {
   return ArgumentError.because("there is no row to go on from after a reset; give warmup", { field: "warmup" });

@@ -5,12 +5,12 @@ import { type GramAccumulator, IllConditionedError, type TrainedReadout } from "
 import { ridgePath } from "../../readout/ridge-path.js";
 import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js";
 import { rotated } from "../../series/exponential-smoothing.js";
-import { foundIndices, isPositive, withoutSeason } from "../../series/seasonal-indices.js";
+import { foundIndices, isPositive, seasonalIndices, withoutSeason } from "../../series/seasonal-indices.js";
 import { fitTransforms } from "../../series/transforms.js";
 import type { Bound } from "./bounds.js";
 import type { CheckedData, CheckedSeries } from "./data.js";
 import { addWindows, baseOf, type DirectShape, directShares, statesOf, trainer, windowsOf } from "./direct.js";
-import { noRow } from "./known.js";
+import { checkShowsSeason, noRow } from "./known.js";
 import type { ForecastMember, PredictedRows } from "./model.js";
 
 /** At most about so many windows of all series together train. */
@@ -88,14 +88,19 @@ export class PooledMember implements ForecastMember<PooledState> {
     this.state = { pooled: [] };
   }
 
-  /** Finds season and scale anew: rows of any series may be those that it starts from. */
+  /**
+   * Finds season and scale anew: rows of any series may be those that it starts from. A column that
+   * has had a season keeps it. @throws ArgumentError if the rows are too few to show it
+   */
   start({ series }: CheckedData): void {
+    const areSeasonal = this.state.pooled.map((column) => column.season !== "none");
     this.reset();
     if (!series || series.rows === 0) return;
     const { season, shape } = this.parts;
+    if (areSeasonal.includes(true)) checkShowsSeason(series.rows, 2 * season, "pooled", season);
     const pooled = Array.from({ length: this.columns }, (_, c): PooledColumn => {
       const values = Float64Array.from(series.column(c));
-      const turning = turningOf(values, season);
+      const turning = turningOf(values, season, areSeasonal[c]);
       const recent = turned(values, turning).slice(-shape.window);
       return { ...turning, indices: rotated(turning.indices, values.length % season), recent, last: values.at(-1)! };
     });
@@ -306,8 +311,9 @@ function relativeError(made: Matrix<Float64Array>, { series, filled, origins }: 
   return naive > 0 ? own / naive : 1;
 }
 
-function turningOf(values: Float64Array, season: number): Turning {
-  const found = season > 1 ? foundIndices(values, season) : undefined;
+/** @param isKnown the values have a season, as more rows have shown: they are not tested for one */
+function turningOf(values: Float64Array, season: number, isKnown = false): Turning {
+  const found = season > 1 ? (isKnown ? seasonalIndices : foundIndices)(values, season) : undefined;
   const rest = found ? withoutSeason(values, found) : values;
   const least = isPositive(rest) ? rest.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY) : 0;
   return { season: found?.kind ?? "none", indices: found?.indices ?? new Float64Array(0), least: Number.isFinite(least) ? least : 0 };
