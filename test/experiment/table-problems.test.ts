@@ -151,6 +151,16 @@ describe("gaps in time", () => {
   });
 });
 
+describe("a column without a value", () => {
+  it.each(["", "missing: drop, ", "columns: [x, empty], "])("is left out with { file: empty.csv, %s... }", async (more) => {
+    await writeFile(join(folder, "empty.csv"), ["x,empty", ...Array.from({ length: 50 }, (_, t) => `${t},`)].join("\n"));
+    const { message, data, read } = await followed(`{ file: empty.csv, ${more}}`);
+    expect(message).toContain('column "empty": all 50 values of this column are missing; leave the column out');
+    expect(parse(data)).toMatchObject({ text: ["empty"] });
+    expect(read.names).toEqual(["x"]);
+  });
+});
+
 describe("a problem that no option solves", () => {
   it("is the error that it was", async () => {
     await writeFile(join(folder, "width.csv"), "a,b\n1,2\n3\n");

@@ -217,10 +217,13 @@ describe("a missing value", () => {
     expect([missing, missingByColumn]).toEqual([3, [1, 2]]);
   });
 
-  it.each(["error", "hold", "interpolate"] as const)("in every row of a column is an error of its own, under %s", async (missing) => {
-    const { reason } = await failure(() => parseCsv("x,y\n1,NA\n2,\n", { missing }), FormatError);
-    expect(reason).toContain('column "y": all 2 values of this column are missing; leave the column out');
-  });
+  it.each(["error", "hold", "interpolate", "drop"] as const)(
+    "in every row of a column is an error of its own, under %s",
+    async (missing) => {
+      const { reason } = await failure(() => parseCsv("x,y\n1,NA\n2,\n", { missing }), FormatError);
+      expect(reason).toContain('column "y": all 2 values of this column are missing; leave the column out');
+    },
+  );
 
   it("takes the row's text with it when it is dropped", async () => {
     const { matrix, text } = await parseCsv("d,x\nMon,1\nTue,\nWed,3\n", { text: ["d"], missing: "drop" });

@@ -55,9 +55,9 @@ export function fillMissing(
   }
   const missing = byColumn.reduce((sum, count) => sum + count, 0);
   if (missing === 0 || policy === "nan") return { matrix, kept: undefined, missing, byColumn };
-  if (policy === "drop") return { ...dropRows(matrix), missing, byColumn };
   const empty = rows > 1 ? byColumn.indexOf(rows) : -1;
   if (empty >= 0) throw fail(0, empty, `all ${rows} values of this column are missing; leave the column out`);
+  if (policy === "drop") return { ...dropRows(matrix), missing, byColumn };
   if (policy === "error") throw fail(Math.floor(first / cols), first % cols, "the value is missing");
   const filled = missingCells(matrix);
   for (let c = 0; c < cols; c++) {

@@ -99,7 +99,7 @@ export function tableOf(parts: TableParts, policy: MissingPolicy): CsvTable {
   const { format, source, header, numeric, textual, cells, line } = parts;
   const fail = (row: number, column: TableColumn, reason: string) => {
     const advice = policy === "error" && reason === "the value is missing" ? `; set \`missing\` to "interpolate", "hold" or "drop"` : "";
-    const settings: ErrorDetails["settings"] = { missing: "hold" };
+    const settings: ErrorDetails["settings"] = reason.endsWith("leave the column out") ? { text: [column.name] } : { missing: "hold" };
     const sentence = `row ${line(row)}, ${parts.placeOf(column)}: ${reason}${advice}`;
     return new FormatError(format, source, sentence, { row: line(row), column: column.name }, undefined, settings);
   };
