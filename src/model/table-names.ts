@@ -79,6 +79,12 @@ export const tableNamesOption = optional(
   "Names of the table that the rows come from, for `spillway forecast`.",
 );
 
+/** The names when it was trained on so many more rows. @param stamp of the last row, if it has one */
+export function trainedFurther(table: TableNames, rows: number, stamp: string | undefined): TableNames {
+  const last = stamp ?? (Number.isFinite(rows) ? `${Number(table.trainedTo) + rows}` : undefined);
+  return table.trainedTo === undefined || last === undefined ? table : { ...table, trainedTo: last };
+}
+
 /**
  * @throws ArgumentError for other numbers of names than of columns, and for a name that stands
  * twice

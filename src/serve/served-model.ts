@@ -66,14 +66,11 @@ export function servedModel(model: ServableModel, { timeout, maxSessions, idle }
   };
   const stepped = <State>(kind: ModelKind, model: StepByStep<State>, owner: { dispose(): Promise<void> }): ServedModel => {
     const sessions = new Sessions<State>(maxSessions, idle);
-    const { inputs, outputs, known, fedBack, horizon, table, keys = [] } = model;
-    const { columns, scoredFrom } = table ?? {};
-    const trained = model.grid && gridText(model.grid);
+    const { inputs, outputs, known, fedBack, horizon, keys = [] } = model;
     const facts = () => {
-      const { grid } = model;
+      const { grid, table } = model;
       const time = grid && { form: grid.form, step: describeStep(grid.step), trained: gridText(grid) };
-      // What the file says is right until the model is trained again.
-      const trainedTo = time && time.trained !== trained ? time.trained : (table?.trainedTo ?? trained);
+      const { columns, scoredFrom, trainedTo = time?.trained } = table ?? {};
       return {
         ...{ kind, inputs, outputs, known, feedback: fedBack > 0, horizon, time, columns, trainedTo, scoredFrom, rows: model.rows },
         ...(keys.length > 0 && { keys }),
@@ -81,7 +78,7 @@ export function servedModel(model: ServableModel, { timeout, maxSessions, idle }
     };
     return {
       kind,
-      trainedTo: table?.trainedTo ?? trained,
+      trainedTo: facts().trainedTo,
       engine: model.engine,
       routes: [modelRoute(facts), ...stepByStepRoutes(model, work, sessions)],
       waiting: () => work.waiting,

@@ -115,7 +115,9 @@ export function forecasterSteps<Model extends ForecastModel>(forecaster: Forecas
     keys: forecaster.keys,
     isCombined: forecaster.choice?.members !== undefined,
     members: forecaster.members.length,
-    table: forecaster.settings.table,
+    get table() {
+      return forecaster.settings.table;
+    },
     warmUp: (prefix, work) => forecaster.warmUp(prefix, work),
     predict: ({ inputs, steps, known, teacher }, work) => forecaster.predict(inputs ?? { steps: steps! }, { known, teacher, ...work }),
     forecast: (steps, outside, work) => forecaster.forecast(steps, { ...outside, ...work }),

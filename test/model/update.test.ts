@@ -63,6 +63,21 @@ describe("update", () => {
     );
   });
 
+  it("moves the last row that the names of a table say, by stamps or numbers", async () => {
+    const series = quarters(24);
+    for (const times of [undefined, days(0, 24)]) {
+      const to = (row: number) => ({ columns: ["x"], trainedTo: times?.[row] ?? `${row}` });
+      const part = (from: number, end: number) => ({ series: series.slice(from, end), ...(times && { times: times.slice(from, end) }) });
+      await using model = await Forecaster.fit(part(0, 18), { ...classical, table: to(17) });
+      await model.update(part(18, 20), { weights: "keep" });
+      expect(model.settings.table).toEqual(to(17));
+      await using opened = await Forecaster.fromBytes(await model.toBytes());
+      await opened.update(part(20, 24));
+      await using again = await Forecaster.fromBytes(await opened.toBytes());
+      for (const one of [opened, again]) expect(one.settings.table).toEqual(to(23));
+    }
+  });
+
   it("trains the loop and the direct member again", async () => {
     const series = quarters(170);
     const options = { horizon: 4, season: 4, members: memberNames, reservoir: { size: 10, seed: 1 } } satisfies ForecasterOptions;

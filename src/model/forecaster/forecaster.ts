@@ -16,11 +16,12 @@ import type { LyapunovSpectrum } from "../../reservoir/tangents.js";
 import { Turns, workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
-import { timeAxis } from "../../series/time-grid.js";
+import { gridText, timeAxis } from "../../series/time-grid.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile, encodeModelFile, type LoadOptions } from "../model-file.js";
 import { emptyContent, type MutableContent } from "../mutable-content.js";
 import { stableJson } from "../stable-json.js";
+import { trainedFurther } from "../table-names.js";
 import { bandsOf, boundedBands, checkIntervals, quantilesOf, selectedBands } from "./bands.js";
 import { type Bound, bounded } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
@@ -157,8 +158,8 @@ export interface ForecasterConstructors<Model extends ForecastModel, Options, Lo
  * const next = await forecaster.forecast(24); // rows 8000 to 8023
  */
 export class Forecaster<Model extends ForecastModel = DefaultForecastModel> implements AsyncDisposable {
-  readonly settings: Model["settings"];
   readonly #model: Model;
+  #settings: Model["settings"];
   /** Calls wait for those before them. */
   readonly #turns = new Turns();
   #trained: Trained<MemberOf<Model>> | undefined;
@@ -174,7 +175,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   /** @internal */
   constructor(model: Model, opened?: Omit<Opened<Model>, "model">) {
     this.#model = model;
-    this.settings = model.settings;
+    this.#settings = model.settings;
     this.#trained = opened?.trained;
     this.#clock = new Clock(model.settings.calendar, opened?.time);
     this.#last = opened?.last ?? {};
@@ -359,8 +360,12 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
           'weights is "fit" and only a combination of members keeps its rows to train on again; fit this forecaster on all rows, or take weights: "keep"',
           { field: "weights" },
         );
+      const { choice } = this;
       await this.#train(asTraining(this.#joined(kept, rows)), [], work);
       await disposeComputers(members);
+      const { table }: SeriesSettings = this.settings;
+      const added = trainedRows(this.choice) - trainedRows(choice);
+      if (table) this.#settings = { ...this.settings, table: trainedFurther(table, added, this.grid && gridText(this.grid)) };
       return this;
     });
   }
@@ -396,6 +401,11 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
       this.#clock.advance(timed.series.rows);
       this.#last = last;
     });
+  }
+
+  /** What it was made with; `table.trainedTo` moves on with `update`. */
+  get settings(): Model["settings"] {
+    return this.#settings;
   }
 
   /** The kind of its model, and of its file. */
@@ -795,6 +805,11 @@ async function disposeComputers(members: readonly ForecastMember[], kept: readon
   const others = new Set(kept.flatMap(({ computers }) => computers));
   const own = new Set(members.flatMap(({ computers }) => computers));
   await disposeAllAsync([...own].filter((computer) => !others.has(computer)));
+}
+
+/** How many rows a combination was trained on; NaN in files of earlier versions. */
+function trainedRows(choice: ForecasterChoice | undefined): number {
+  return choice?.validated ? choice.validated.rows + choice.starts[0]!.row : Number.NaN;
 }
 
 /** Whether what was chosen takes the calendar. */
