@@ -35,6 +35,9 @@ const koffiTypes: Record<ArgumentKind, string> = {
  */
 const stackBytes = 8 << 20;
 
+/** Stacks of asynchronous calls that koffi keeps for the next: it takes no larger number. */
+export const keptStacks = 32;
+
 let loaded: Koffi | undefined;
 
 function loadKoffi(): Koffi {
@@ -45,7 +48,7 @@ function loadKoffi(): Koffi {
     throw new LibraryError("koffi, the package that calls C libraries,", [{ path: "koffi", reason: firstLine(error) }]);
   }
   try {
-    loaded.config({ async_stack_size: stackBytes });
+    loaded.config({ async_stack_size: stackBytes, resident_async_pools: keptStacks });
   } catch {
     // Too late: `deepAsyncStacks` says so.
   }

@@ -76,10 +76,10 @@ export class SystemBlasError extends SpillwayError {
 
 /**
  * koffi's stacks for calls on other threads are set for the whole process, before its first
- * library. Nothing here needs them, but the compiler of the CUDA layer does, and must find them
- * whichever of the two loads a library first.
+ * library. Nothing here needs them, but the CUDA layer does (packages/gpu/src/ffi.ts), and must
+ * find them whichever of the two loads a library first.
  */
-const asyncStackBytes = 8 << 20;
+const asyncStacks = { async_stack_size: 8 << 20, resident_async_pools: 32 };
 
 /** A loaded library. */
 export class SystemBlas implements DenseBlas {
@@ -109,7 +109,7 @@ export class SystemBlas implements DenseBlas {
       throw new SystemBlasError([`the package koffi (${firstLine(error)})`]);
     }
     try {
-      library.config({ async_stack_size: asyncStackBytes });
+      library.config(asyncStacks);
     } catch {
       // Already set, by the code that loaded the first library.
     }
