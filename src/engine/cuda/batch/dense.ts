@@ -20,6 +20,7 @@ import { freeMemory } from "../memory.js";
 import type { DeviceClock } from "../profile.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type RealSlice, StallError } from "../time-loop.js";
+import { unwritten } from "../unwritten.js";
 import { GatheredRows } from "./gathered-rows.js";
 import { type BatchPlan, packs } from "./shapes.js";
 
@@ -217,7 +218,7 @@ export class DenseBatchRun {
     const all = !this.#take && this.#options.keep !== "last";
     const results: Matrix[] = this.#take ? [] : (this.#options.into?.slice() ?? new Array(this.#order.length));
     for (const [b, { inputs }] of this.#sequences.entries())
-      if (!this.#take) results[this.#order[b]!] ??= Matrix.zeros(all ? inputs.rows : 1, size, "float32");
+      if (!this.#take) results[this.#order[b]!] ??= unwritten(all ? inputs.rows : 1, size, "float32");
     const underWay: Chunk[] = [];
     for (let next = 0, count = 0; next < this.#steps || underWay.length > 0; ) {
       while (next < this.#steps && underWay.length < 2) {

@@ -18,6 +18,7 @@ import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import type { GramTrainer } from "../training/gram.js";
 import { openGramTrainer } from "../training/index.js";
+import { unwritten } from "../unwritten.js";
 import { chooseEnsembleKernel, type EnsembleKernel } from "./kernel-choice.js";
 import { DeviceMembers, type Member } from "./members.js";
 import { type SlicedPattern, slicePattern } from "./slices.js";
@@ -292,7 +293,7 @@ class Wave {
     const { keep, clock } = this.#options;
     for (const r of this.#indices) {
       const { model, sequence } = this.#members[r]!;
-      if (keep !== "none") results[r] ??= Matrix.zeros(keep === "last" ? 1 : sequence.inputs.rows, model.size, model.precision);
+      if (keep !== "none") results[r] ??= unwritten(keep === "last" ? 1 : sequence.inputs.rows, model.size, model.precision);
     }
     const underWay: Chunk[] = [];
     let next = 0;
