@@ -1,47 +1,17 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
-import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { Matrix } from "@spillway/numerics";
+import { SpillwayError } from "@spillway/core/errors.js";
+import type { Matrix } from "@spillway/numerics";
 import { columnVariances } from "../../metrics/check.js";
 import { metrics as metricParts } from "../../metrics/index.js";
-import { bandsAround, boundedBands, type MeasuredErrors } from "../../model/forecaster/bands.js";
-import { boundsOf } from "../../model/forecaster/bounds.js";
-import {
-  FieldForecaster,
-  type FieldOptions,
-  type ForecastBand,
-  Forecaster,
-  type ForecasterData,
-  type ForecasterSequences,
-  type ForecastModel,
-  NvarForecaster,
-  type TableNames,
-  type TimesOption,
-} from "../../model/index.js";
-import type { Figure } from "../../plot/index.js";
-import type { RidgeOptions, TrainedReadout } from "../../readout/index.js";
-import { selectionOf } from "../../reservoir/computer-options.js";
-import { type AnyReservoirComputer, NonFiniteStateError, type ReservoirOptions, type WorkOptions } from "../../reservoir/index.js";
 import { shownCycles } from "../../series/calendar.js";
-import { type TimeStep, timesAfter } from "../../series/index.js";
+import { timesAfter } from "../../series/index.js";
 import type { SeriesData } from "../data/experiment-data.js";
-import {
-  asKnownAt,
-  describedRows,
-  measuredRows,
-  ownTransforms,
-  type PreparedSeries,
-  prepareAll,
-  rowText,
-  standardises,
-} from "../data/prepare.js";
-import { plannedWarmup } from "../data/resolve-rows.js";
+import { measuredRows, type PreparedSeries, prepareAll, rowText } from "../data/prepare.js";
 import type { Experiment, ForecastTask } from "../description/description.js";
 import { isCombined } from "../description/model-fits.js";
-import { historyOf, type NvarDescription, underModel } from "../description/model-options.js";
 import type { WrittenForecast } from "../runs/forecasts-file.js";
-import type { RunFile } from "../runs/output-folder.js";
-import { calibrate, canGive, judgeBands } from "./bands.js";
+import { canGive, judgeBands } from "./bands.js";
 import {
   type BaselineForecasts,
   baselineForecasts,
@@ -50,8 +20,10 @@ import {
   seasonOf,
   startErrors,
 } from "./forecast-baselines.js";
-import { checkTraining, choiceOf, combinedSeason, isLongEnough, longestOf, planForecast, weighedOf } from "./forecast-choice.js";
+import { checkTraining } from "./forecast-choice.js";
 import { forecastFigures, rowsBefore } from "./forecast-figures.js";
+import { closedLoop, type ForecastExperiment, type ModelPlan, planModel, type RunModel } from "./forecast-model.js";
+import { type Spread, spreadOf } from "./forecast-spread.js";
 import { measuredStarts, referenceOf, startPoints } from "./forecast-starts.js";
 import {
   columnAlone,
@@ -64,19 +36,7 @@ import {
   unmeasuredSaid,
   withoutQuantiles,
 } from "./scores.js";
-import { stateFigures, streamStates } from "./states.js";
-import {
-  forecasterOptions,
-  type ModelErrors,
-  notRefittedSaid,
-  orNumericError,
-  radiusOf,
-  StagedProgress,
-  Stopwatch,
-  seriesOptions,
-  type Trial,
-  type TrialOptions,
-} from "./trial.js";
+import { type ModelErrors, notRefittedSaid, orNumericError, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /** What was forecast, from where, and by what. */
 interface Tested {
@@ -226,209 +186,6 @@ function summaryOf(
   );
 }
 
-/** A series, and how many of its first rows train. */
-type TrainingRows = Pick<PreparedSeries, "whole" | "facts" | "trainRows" | "group">;
-
-/** A row of a series, from which on it is forecast. */
-interface RowPoint extends Pick<PreparedSeries, "whole" | "facts" | "group"> {
-  readonly at: number;
-}
-
-/** What beside the rows a training has. */
-interface FitWork {
-  /** What a model file keeps of a CSV file's columns. */
-  readonly table?: TableNames | undefined;
-  readonly onProgress?: ((done: number) => void) | undefined;
-}
-
-/** How a model is trained. */
-interface ModelPlan {
-  /** Rows that drive it before each forecast, at most. */
-  readonly warmup: number;
-  /** Rows before a forecast, at least. */
-  readonly fewest: number;
-  fit(series: readonly TrainingRows[], work: FitWork): Promise<RunModel>;
-}
-
-type ForecastExperiment = Experiment & { readonly task: ForecastTask };
-
-/**
- * How the model of an experiment is trained. Lambda of NVAR and of a field is chosen by forecasts,
- * if the file leaves it out and the training part is long enough.
- * @throws ArgumentError for what only reservoirs can do: be measured, or run on another engine
- */
-function planModel(
-  experiment: ForecastExperiment,
-  options: TrialOptions,
-  trained: readonly PreparedSeries[],
-  step: TimeStep | undefined,
-): ModelPlan {
-  const { task, washout, readout } = experiment;
-  const { horizon } = task;
-  const { engine = "auto", plan = "auto", context, profile, signal } = options;
-  const { type, ...model } = experiment.model ?? { type: "forecaster" as const };
-  if (profile && type !== "forecaster") throw new ArgumentError("profile", true, `false for model ${type}, which measures no phases`);
-  if (type === "nvar") {
-    if (engine !== "auto" && engine !== "cpu")
-      throw new ArgumentError("engine", engine, '"auto" or "cpu" for model nvar, which runs on the host');
-    if (plan !== "auto") throw new ArgumentError("plan", plan, '"auto" for model nvar, which runs on the host');
-    if (context) throw ArgumentError.because("a context is given; model nvar runs on the host: leave it out", { field: "context" });
-  }
-  const ownOptions = { ...model, ...seriesOptions(experiment), standardise: standardises(experiment), signal };
-  const chosenBy = (isOpen: boolean, rows: number) =>
-    isOpen && isLongEnough(longestOf(trained), { horizon, washout: rows }) ? { horizon } : {};
-  if (type === "nvar") {
-    const nvar = model as NvarDescription;
-    const history = historyOf(nvar);
-    const fitting = { ...ownOptions, ...chosenBy(nvar.lambda === undefined, history) };
-    const warmup = Math.max(task.warmup, history);
-    // The washout counts the rows that the delays of the first target reach over.
-    const from = washout - (history - 1);
-    return modelPlan(experiment, { warmup, from, signal, train: (data, work) => NvarForecaster.fit(data, { ...fitting, ...work }) });
-  }
-  if (type === "field") {
-    const { type: _, ...ridge } = readout as RidgeOptions & { readonly type?: string };
-    const fitting = {
-      ...(ownOptions as Omit<FieldOptions, "reservoir">),
-      ...{ readout: ridge, washout, ...selectionOf(options) },
-      reservoir: { ...(experiment.reservoir as ReservoirOptions), seed: options.seed },
-      transforms: ownTransforms(experiment),
-      ...(task.members !== undefined && { members: task.members }),
-      ...chosenBy(ridge.lambda === undefined && ridge.selection === undefined, washout),
-    };
-    const { warmup } = task;
-    return modelPlan(experiment, { warmup, from: 0, signal, train: (data, work) => FieldForecaster.fit(data, { ...fitting, ...work }) });
-  }
-  if (isCombined(task)) {
-    const { members, weights, warmup } = task;
-    const fitting = {
-      ...{ ...seriesOptions(experiment), ...selectionOf(options), horizon, members, weights, profile, signal },
-      season: combinedSeason(experiment, trained, step),
-      reservoir: { ...experiment.reservoir, seed: options.seed },
-    };
-    const { test, trainRows } = longestOf(trained);
-    const room = test.isSeparate ? Math.floor((test.rows - horizon) / 2) : trainRows;
-    const fewest = test.isSeparate || task.independent ? Math.max(1, Math.min(warmup, plannedWarmup(trainRows), room)) : 1;
-    return modelPlan(experiment, { warmup, fewest, from: 0, signal, train: (data, work) => Forecaster.fit(data, { ...fitting, ...work }) });
-  }
-  const { options: settings, isChosen, longestLags, warmup } = planForecast(experiment, trained, step);
-  const fitting = {
-    ...forecasterOptions(experiment, options),
-    ...settings,
-    // One that chooses, or has lags, makes trainers of its own.
-    ...((isChosen || longestLags > 0) && { readout }),
-    transforms: ownTransforms(experiment),
-  };
-  return modelPlan(experiment, { warmup, from: 0, signal, train: (data, work) => Forecaster.fit(data, { ...fitting, ...work }) });
-}
-
-/** A forecaster of any model, and the rows that it is trained on. */
-interface Fitting<Model extends ForecastModel> {
-  readonly warmup: number;
-  /** Left out, as many as `warmup`. */
-  readonly fewest?: number | undefined;
-  /** The first row that trains. */
-  readonly from: number;
-  readonly signal: AbortSignal | undefined;
-  train(
-    data: ForecasterData | ForecasterSequences,
-    work: TimesOption & { readonly table?: TableNames | undefined } & WorkOptions,
-  ): Promise<Forecaster<Model>>;
-}
-
-function modelPlan<Model extends ForecastModel>(
-  experiment: ForecastExperiment,
-  { warmup, fewest = warmup, from, signal, train }: Fitting<Model>,
-): ModelPlan {
-  return {
-    warmup,
-    fewest,
-    async fit(series, { table, onProgress }) {
-      const sequences = series.map(({ whole: { measured, lost }, facts, trainRows }) =>
-        describedRows(measured, facts, from, lost + trainRows),
-      );
-      const keys = keysOf(series);
-      const rows = sequences.length === 1 ? sequences[0]! : { sequences: new Map(sequences.map((one, s) => [keys[s]!, one])) };
-      const forecaster = await train(rows, { table, onProgress }).catch((error: unknown) => {
-        throw underModel(error, experiment);
-      });
-      const keyOf = (group: string | undefined) => (forecaster.keys.includes(group ?? "0") ? (group ?? "0") : undefined);
-      const stateAtEnd = forecaster.state;
-      const computer: AnyReservoirComputer | undefined = forecaster.computers[0];
-      const rowsOf = ({ whole: { measured, lost }, facts }: Omit<RowPoint, "at">, first: number, last: number) =>
-        describedRows(measured, facts, Math.max(0, first), lost + last);
-      const weighed = weighedOf(forecaster);
-      // A field has several reservoirs, none of which shows its states.
-      const shown = forecaster.kind === "forecaster" && !weighed ? computer : undefined;
-      const described = weighed && weighed.members[0]!.name !== "loop" ? undefined : computer;
-      return {
-        get found() {
-          return {
-            ...(computer && {
-              engine: computer.engine,
-              profile: computer.profile,
-            }),
-            ...(described && { reservoir: described.config, ...radiusOf(described.model) }),
-            readout: { ...(forecaster.readouts[0] as TrainedReadout | undefined)?.training },
-            choice: choiceOf(forecaster),
-            weighed,
-          };
-        },
-        measuredOf: (group) => {
-          const key = keyOf(group);
-          return key === undefined ? forecaster.choice : forecaster.choiceOf(key);
-        },
-        forecast: (steps, point) =>
-          forecaster.forecast(steps, {
-            key: keyOf(point.group),
-            warmup: rowsOf(point, point.at - warmup, point.at),
-            known: point.facts.known?.subarray(point.whole.lost + point.at, point.whole.lost + point.at + steps),
-            signal,
-          }),
-        async stateFigures(point, steps) {
-          if (!shown) return [];
-          const drive = await forecaster.drive(rowsOf(point, point.at - warmup, point.at + steps));
-          return stateFigures(shown, drive, -warmup, signal!);
-        },
-        async saveStates(one, folder, every, stop) {
-          if (!shown) return [];
-          return streamStates(shown, await forecaster.drive(rowsOf(one, 0, one.whole.series.rows)), folder, every, stop);
-        },
-        async save(path) {
-          forecaster.state = stateAtEnd;
-          await forecaster.save(path);
-        },
-        dispose: () => forecaster.dispose(),
-      };
-    },
-  };
-}
-
-/** A key for each series: its group. Of the parts that gaps split the last has it as it is. */
-function keysOf(series: readonly TrainingRows[]): readonly string[] {
-  const names = series.map(({ group }, s) => group ?? String(s));
-  return names.map((name, s) =>
-    names.lastIndexOf(name) === s ? name : `${name}, part ${names.slice(0, s + 1).filter((other) => other === name).length}`,
-  );
-}
-
-/** A trained model. */
-interface RunModel {
-  /** What a result says of it. */
-  readonly found: Pick<Trial, "engine" | "reservoir" | "measuredRadius" | "radiusMethod" | "readout" | "choice" | "weighed" | "profile">;
-  /** Errors of the forecasts that its settings were chosen by; undefined if none were. */
-  measuredOf(group?: string): MeasuredErrors | undefined;
-  /** The rows from a row on, driven by the warm-up before it. */
-  forecast(steps: number, point: RowPoint): Promise<Matrix>;
-  /** Its states up to `steps` rows after a row; none if it has no states to show. */
-  stateFigures(point: RowPoint, steps: number): Promise<readonly Figure[]>;
-  /** Writes states over a whole series; a model without any is refused when the file is read. */
-  saveStates(series: TrainingRows, folder: string, every: number, stop: AbortSignal): Promise<readonly RunFile[]>;
-  /** Writes the model as it was after training. */
-  save(path: string): Promise<void>;
-  dispose(): Promise<void>;
-}
-
 /**
  * What of the calendar the model sees, or has as a choice: an autoregression is given the same.
  */
@@ -487,54 +244,6 @@ function tableOf({ kept, test }: SeriesData, { warmup }: ModelPlan, series: read
   };
 }
 
-/** What forecasts may be off by. */
-interface Spread {
-  /** Of one of several series, if the model measured each. */
-  measuredOf(group?: string): MeasuredErrors;
-  band(prediction: Matrix, share: number, group?: string): ForecastBand;
-  /** NaN if the errors are of too few starts. */
-  quantile(prediction: Matrix, level: number, group?: string): Matrix;
-}
-
-/**
- * The bands and quantiles of forecasts, from the errors that the settings were chosen by; if none
- * were chosen, from those of the longest training part. Undefined if it is too short.
- */
-async function spreadOf(
-  experiment: ForecastExperiment,
-  prepared: readonly PreparedSeries[],
-  model: RunModel,
-  plan: ModelPlan,
-): Promise<Spread | undefined> {
-  const { horizon } = experiment.task;
-  const longest = prepared.toSorted((a, b) => b.trainRows - a.trainRows)[0]!;
-  const least = Math.max(experiment.washout + 2, plan.warmup);
-  const measured =
-    model.measuredOf() ??
-    (await calibrate(longest, { horizon, least }, async (fitted) => {
-      const earlier = await plan.fit([{ ...asKnownAt({ ...longest, at: fitted }), trainRows: fitted }], {});
-      return { forecast: (at) => closedLoop(earlier, horizon, { ...longest, at }), dispose: () => earlier.dispose() };
-    }));
-  if (!measured) return undefined;
-  const bounds = boundsOf(
-    undefined,
-    prepared.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
-  );
-  const measuredOf = (group: string | undefined) => model.measuredOf(group) ?? measured;
-  const band = (prediction: Matrix, share: number, group?: string) =>
-    boundedBands(bandsAround(prediction as Matrix<Float64Array>, measuredOf(group), [longest.fitted], [share]), bounds)[0]!;
-  return {
-    measuredOf,
-    band,
-    quantile(prediction, level, group) {
-      const share = Math.abs(2 * level - 1);
-      if (share === 0) return prediction;
-      if (canGive(measuredOf(group), share)) return band(prediction, share, group)[level < 0.5 ? "lower" : "upper"];
-      return new Matrix(prediction.rows, prediction.cols, new Float64Array(prediction.data.length).fill(Number.NaN));
-    },
-  };
-}
-
 /** Every forecast with its band and what baselines say, and those beyond the end of each series. */
 async function writtenForecasts(
   experiment: ForecastExperiment,
@@ -579,18 +288,6 @@ async function writtenForecasts(
         )
       : undefined;
   return { written: [...scored, ...beyond], names: data.names, bands, level };
-}
-
-/** A forecast whose states leave for infinity is all NaN: it scores as worst. */
-async function closedLoop(model: RunModel, steps: number, point: RowPoint): Promise<Matrix> {
-  try {
-    return await model.forecast(steps, asKnownAt(point));
-  } catch (error) {
-    if (!(error instanceof NonFiniteStateError)) throw error;
-    const out = Matrix.zeros(steps, point.whole.original.cols);
-    out.data.fill(Number.NaN);
-    return out;
-  }
 }
 
 /** Says which of several series are too short to train. */

@@ -1,0 +1,244 @@
+// How the model of a forecast task is trained, whatever it is, and what a run asks of it.
+import { ArgumentError } from "@spillway/core/errors.js";
+import { Matrix } from "@spillway/numerics";
+import type { MeasuredErrors } from "../../model/forecaster/bands.js";
+import {
+  FieldForecaster,
+  type FieldOptions,
+  Forecaster,
+  type ForecasterData,
+  type ForecasterSequences,
+  type ForecastModel,
+  NvarForecaster,
+  type TableNames,
+  type TimesOption,
+} from "../../model/index.js";
+import type { Figure } from "../../plot/index.js";
+import type { RidgeOptions, TrainedReadout } from "../../readout/index.js";
+import { selectionOf } from "../../reservoir/computer-options.js";
+import { type AnyReservoirComputer, NonFiniteStateError, type ReservoirOptions, type WorkOptions } from "../../reservoir/index.js";
+import type { TimeStep } from "../../series/index.js";
+import { asKnownAt, describedRows, ownTransforms, type PreparedSeries, standardises } from "../data/prepare.js";
+import { plannedWarmup } from "../data/resolve-rows.js";
+import type { Experiment, ForecastTask } from "../description/description.js";
+import { isCombined } from "../description/model-fits.js";
+import { historyOf, type NvarDescription, underModel } from "../description/model-options.js";
+import type { RunFile } from "../runs/output-folder.js";
+import { choiceOf, combinedSeason, isLongEnough, longestOf, planForecast, weighedOf } from "./forecast-choice.js";
+import { stateFigures, streamStates } from "./states.js";
+import { forecasterOptions, radiusOf, seriesOptions, type Trial, type TrialOptions } from "./trial.js";
+
+/** A series, and how many of its first rows train. */
+export type TrainingRows = Pick<PreparedSeries, "whole" | "facts" | "trainRows" | "group">;
+
+/** A row of a series, from which on it is forecast. */
+export interface RowPoint extends Pick<PreparedSeries, "whole" | "facts" | "group"> {
+  readonly at: number;
+}
+
+/** What beside the rows a training has. */
+interface FitWork {
+  /** What a model file keeps of a CSV file's columns. */
+  readonly table?: TableNames | undefined;
+  readonly onProgress?: ((done: number) => void) | undefined;
+}
+
+/** How a model is trained. */
+export interface ModelPlan {
+  /** Rows that drive it before each forecast, at most. */
+  readonly warmup: number;
+  /** Rows before a forecast, at least. */
+  readonly fewest: number;
+  fit(series: readonly TrainingRows[], work: FitWork): Promise<RunModel>;
+}
+
+export type ForecastExperiment = Experiment & { readonly task: ForecastTask };
+
+/**
+ * How the model of an experiment is trained. Lambda of NVAR and of a field is chosen by forecasts,
+ * if the file leaves it out and the training part is long enough.
+ * @throws ArgumentError for what only reservoirs can do: be measured, or run on another engine
+ */
+export function planModel(
+  experiment: ForecastExperiment,
+  options: TrialOptions,
+  trained: readonly PreparedSeries[],
+  step: TimeStep | undefined,
+): ModelPlan {
+  const { task, washout, readout } = experiment;
+  const { horizon } = task;
+  const { engine = "auto", plan = "auto", context, profile, signal } = options;
+  const { type, ...model } = experiment.model ?? { type: "forecaster" as const };
+  if (profile && type !== "forecaster") throw new ArgumentError("profile", true, `false for model ${type}, which measures no phases`);
+  if (type === "nvar") {
+    if (engine !== "auto" && engine !== "cpu")
+      throw new ArgumentError("engine", engine, '"auto" or "cpu" for model nvar, which runs on the host');
+    if (plan !== "auto") throw new ArgumentError("plan", plan, '"auto" for model nvar, which runs on the host');
+    if (context) throw ArgumentError.because("a context is given; model nvar runs on the host: leave it out", { field: "context" });
+  }
+  const ownOptions = { ...model, ...seriesOptions(experiment), standardise: standardises(experiment), signal };
+  const chosenBy = (isOpen: boolean, rows: number) =>
+    isOpen && isLongEnough(longestOf(trained), { horizon, washout: rows }) ? { horizon } : {};
+  if (type === "nvar") {
+    const nvar = model as NvarDescription;
+    const history = historyOf(nvar);
+    const fitting = { ...ownOptions, ...chosenBy(nvar.lambda === undefined, history) };
+    const warmup = Math.max(task.warmup, history);
+    // The washout counts the rows that the delays of the first target reach over.
+    const from = washout - (history - 1);
+    return modelPlan(experiment, { warmup, from, signal, train: (data, work) => NvarForecaster.fit(data, { ...fitting, ...work }) });
+  }
+  if (type === "field") {
+    const { type: _, ...ridge } = readout as RidgeOptions & { readonly type?: string };
+    const fitting = {
+      ...(ownOptions as Omit<FieldOptions, "reservoir">),
+      ...{ readout: ridge, washout, ...selectionOf(options) },
+      reservoir: { ...(experiment.reservoir as ReservoirOptions), seed: options.seed },
+      transforms: ownTransforms(experiment),
+      ...(task.members !== undefined && { members: task.members }),
+      ...chosenBy(ridge.lambda === undefined && ridge.selection === undefined, washout),
+    };
+    const { warmup } = task;
+    return modelPlan(experiment, { warmup, from: 0, signal, train: (data, work) => FieldForecaster.fit(data, { ...fitting, ...work }) });
+  }
+  if (isCombined(task)) {
+    const { members, weights, warmup } = task;
+    const fitting = {
+      ...{ ...seriesOptions(experiment), ...selectionOf(options), horizon, members, weights, profile, signal },
+      season: combinedSeason(experiment, trained, step),
+      reservoir: { ...experiment.reservoir, seed: options.seed },
+    };
+    const { test, trainRows } = longestOf(trained);
+    const room = test.isSeparate ? Math.floor((test.rows - horizon) / 2) : trainRows;
+    const fewest = test.isSeparate || task.independent ? Math.max(1, Math.min(warmup, plannedWarmup(trainRows), room)) : 1;
+    return modelPlan(experiment, { warmup, fewest, from: 0, signal, train: (data, work) => Forecaster.fit(data, { ...fitting, ...work }) });
+  }
+  const { options: settings, isChosen, longestLags, warmup } = planForecast(experiment, trained, step);
+  const fitting = {
+    ...forecasterOptions(experiment, options),
+    ...settings,
+    // One that chooses, or has lags, makes trainers of its own.
+    ...((isChosen || longestLags > 0) && { readout }),
+    transforms: ownTransforms(experiment),
+  };
+  return modelPlan(experiment, { warmup, from: 0, signal, train: (data, work) => Forecaster.fit(data, { ...fitting, ...work }) });
+}
+
+/** A forecaster of any model, and the rows that it is trained on. */
+interface Fitting<Model extends ForecastModel> {
+  readonly warmup: number;
+  /** Left out, as many as `warmup`. */
+  readonly fewest?: number | undefined;
+  /** The first row that trains. */
+  readonly from: number;
+  readonly signal: AbortSignal | undefined;
+  train(
+    data: ForecasterData | ForecasterSequences,
+    work: TimesOption & { readonly table?: TableNames | undefined } & WorkOptions,
+  ): Promise<Forecaster<Model>>;
+}
+
+function modelPlan<Model extends ForecastModel>(
+  experiment: ForecastExperiment,
+  { warmup, fewest = warmup, from, signal, train }: Fitting<Model>,
+): ModelPlan {
+  return {
+    warmup,
+    fewest,
+    async fit(series, { table, onProgress }) {
+      const sequences = series.map(({ whole: { measured, lost }, facts, trainRows }) =>
+        describedRows(measured, facts, from, lost + trainRows),
+      );
+      const keys = keysOf(series);
+      const rows = sequences.length === 1 ? sequences[0]! : { sequences: new Map(sequences.map((one, s) => [keys[s]!, one])) };
+      const forecaster = await train(rows, { table, onProgress }).catch((error: unknown) => {
+        throw underModel(error, experiment);
+      });
+      const keyOf = (group: string | undefined) => (forecaster.keys.includes(group ?? "0") ? (group ?? "0") : undefined);
+      const stateAtEnd = forecaster.state;
+      const computer: AnyReservoirComputer | undefined = forecaster.computers[0];
+      const rowsOf = ({ whole: { measured, lost }, facts }: Omit<RowPoint, "at">, first: number, last: number) =>
+        describedRows(measured, facts, Math.max(0, first), lost + last);
+      const weighed = weighedOf(forecaster);
+      // A field has several reservoirs, none of which shows its states.
+      const shown = forecaster.kind === "forecaster" && !weighed ? computer : undefined;
+      const described = weighed && weighed.members[0]!.name !== "loop" ? undefined : computer;
+      return {
+        get found() {
+          return {
+            ...(computer && {
+              engine: computer.engine,
+              profile: computer.profile,
+            }),
+            ...(described && { reservoir: described.config, ...radiusOf(described.model) }),
+            readout: { ...(forecaster.readouts[0] as TrainedReadout | undefined)?.training },
+            choice: choiceOf(forecaster),
+            weighed,
+          };
+        },
+        measuredOf: (group) => {
+          const key = keyOf(group);
+          return key === undefined ? forecaster.choice : forecaster.choiceOf(key);
+        },
+        forecast: (steps, point) =>
+          forecaster.forecast(steps, {
+            key: keyOf(point.group),
+            warmup: rowsOf(point, point.at - warmup, point.at),
+            known: point.facts.known?.subarray(point.whole.lost + point.at, point.whole.lost + point.at + steps),
+            signal,
+          }),
+        async stateFigures(point, steps) {
+          if (!shown) return [];
+          const drive = await forecaster.drive(rowsOf(point, point.at - warmup, point.at + steps));
+          return stateFigures(shown, drive, -warmup, signal!);
+        },
+        async saveStates(one, folder, every, stop) {
+          if (!shown) return [];
+          return streamStates(shown, await forecaster.drive(rowsOf(one, 0, one.whole.series.rows)), folder, every, stop);
+        },
+        async save(path) {
+          forecaster.state = stateAtEnd;
+          await forecaster.save(path);
+        },
+        dispose: () => forecaster.dispose(),
+      };
+    },
+  };
+}
+
+/** A key for each series: its group. Of the parts that gaps split the last has it as it is. */
+function keysOf(series: readonly TrainingRows[]): readonly string[] {
+  const names = series.map(({ group }, s) => group ?? String(s));
+  return names.map((name, s) =>
+    names.lastIndexOf(name) === s ? name : `${name}, part ${names.slice(0, s + 1).filter((other) => other === name).length}`,
+  );
+}
+
+/** A trained model. */
+export interface RunModel {
+  /** What a result says of it. */
+  readonly found: Pick<Trial, "engine" | "reservoir" | "measuredRadius" | "radiusMethod" | "readout" | "choice" | "weighed" | "profile">;
+  /** Errors of the forecasts that its settings were chosen by; undefined if none were. */
+  measuredOf(group?: string): MeasuredErrors | undefined;
+  /** The rows from a row on, driven by the warm-up before it. */
+  forecast(steps: number, point: RowPoint): Promise<Matrix>;
+  /** Its states up to `steps` rows after a row; none if it has no states to show. */
+  stateFigures(point: RowPoint, steps: number): Promise<readonly Figure[]>;
+  /** Writes states over a whole series; a model without any is refused when the file is read. */
+  saveStates(series: TrainingRows, folder: string, every: number, stop: AbortSignal): Promise<readonly RunFile[]>;
+  /** Writes the model as it was after training. */
+  save(path: string): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** A forecast whose states leave for infinity is all NaN: it scores as worst. */
+export async function closedLoop(model: RunModel, steps: number, point: RowPoint): Promise<Matrix> {
+  try {
+    return await model.forecast(steps, asKnownAt(point));
+  } catch (error) {
+    if (!(error instanceof NonFiniteStateError)) throw error;
+    const out = Matrix.zeros(steps, point.whole.original.cols);
+    out.data.fill(Number.NaN);
+    return out;
+  }
+}
