@@ -215,10 +215,11 @@ export class AdaptiveConformal {
       for (let c = 0; c < this.#cols; c++) {
         const [i, value] = [step * this.#cols + c, values[c]!];
         if (!Number.isFinite(value)) continue;
-        const missed = value < band.lower.data[i]! || value > band.upper.data[i]! ? 1 : 0;
+        const missed = value >= band.lower.data[i]! && value <= band.upper.data[i]! ? 0 : 1;
         this.#misses[c] = this.#misses[c]! + (this.#rate / this.#horizon) * (this.#target - missed);
         const scores = this.#scores[i]!;
-        scores.push(Math.abs(value - forecast.data[i]!));
+        const error = Math.abs(value - forecast.data[i]!);
+        scores.push(Number.isNaN(error) ? Number.POSITIVE_INFINITY : error);
         scores.shift();
       }
     }

@@ -91,6 +91,41 @@ describe("forecasts.csv", () => {
     expect(result.bands!.calibration.map(({ level }) => level)).toContain(0.5);
   });
 
+  it("has adaptive bands that follow a noise which grows, without a look at later rows", async () => {
+    const noise = Array.from({ length: 600 }, (_, t) => (((t * 7919) % 1009) / 1009 - 0.5) * (t < 480 ? 1 : 4));
+    const write = (name: string, values: readonly number[]) => writeFile(join(folder, name), `load\n${values.join("\n")}\n`);
+    await write("grows.csv", noise);
+    await write("later.csv", [...noise.slice(0, 560), ...noise.slice(560).map((value) => 9 * value + 5)]);
+    const run = async (name: string, file: string, adaptive: boolean) => {
+      const data = { file: join(folder, file), columns: [0] };
+      const task = { ...described().task, starts: "auto" as const, adaptive };
+      const { place, text } = await lines(name, { data, split: { test: 120 }, task });
+      const rows = text.trimEnd().split("\n").slice(1).map(cells);
+      return { rows, bands: (await readRun(place)).bands! };
+    };
+    const [split, adaptive, later] = [
+      await run("split", "grows.csv", false),
+      await run("adaptive", "grows.csv", true),
+      await run("later", "later.csv", true),
+    ];
+    expect(split.bands.covered).toBeLessThan(0.5);
+    expect(adaptive.bands.sentence).toMatch(/^adaptive bands of 90 % from \d+ starts hold/);
+    expect(adaptive.bands.covered).toBeGreaterThan(split.bands.covered + 0.2);
+    // Nothing is known before the first start, and after the last one every row is.
+    expect(adaptive.rows.slice(0, 5)).toEqual(split.rows.slice(0, 5));
+    expect(adaptive.rows.at(-1)).not.toEqual(split.rows.at(-1));
+    const earlier = (rows: readonly string[][]) =>
+      rows.filter(([start, step]) => Number(start) + Number(step) <= 560).map((row) => row.slice(0, 8));
+    expect(earlier(later.rows).length).toBeGreaterThan(50);
+    expect(earlier(later.rows)).toEqual(earlier(adaptive.rows));
+  });
+
+  it("has no adaptive bands of independent series or of a combination", async () => {
+    const task = { ...described().task, adaptive: true, members: ["theta", "loop"] as const };
+    const run = lines("never", { task, readout: undefined, washout: undefined });
+    await expect(run).rejects.toThrow(/task.adaptive is true; it takes false with task.members/);
+  });
+
   it("is the same bytes on the reference engine", async () => {
     expect((await lines("reference", {}, "reference")).text).toBe((await lines("cpu")).text);
   });

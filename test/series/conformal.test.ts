@@ -58,6 +58,15 @@ describe("split conformal bands", () => {
 });
 
 describe("adaptive conformal bands", () => {
+  it("count a forecast that is no number as one that misses by any distance", () => {
+    const bands = new AdaptiveConformal([[1], [2], [3]], 1, { level: 0.5, rate: 0.5 });
+    bands.band(0, [[Number.NaN]]);
+    bands.reveal(0, [5]);
+    expect(bands.allowed[0]).toBeCloseTo(0.5 + 0.5 * (0.5 - 1), 12);
+    // The errors are 2, 3 and infinity now, of which .75 of four asks for the third.
+    expect(bands.band(1, [[0]]).upper.data[0]).toBe(Number.POSITIVE_INFINITY);
+  });
+
   it("follow what was missed", () => {
     const bands = new AdaptiveConformal(counted(19), 1, { rate: 0.05 });
     bands.band(0, column(0));

@@ -126,6 +126,8 @@ export interface ForecastTask {
   readonly independent: boolean;
   /** The share of values that the bands of forecasts are to hold. */
   readonly level: number;
+  /** Bands that follow what the forecasts from earlier starts missed. */
+  readonly adaptive: boolean;
   /**
    * Rows of a season, or of each of several. Left out, those that `baselines` names and those of
    * the step in time; of a file without time stamps, if lambda is chosen, the one that its rows

@@ -157,6 +157,11 @@ export const taskSchemas = {
     stride: optional(atLeast(1), "Rows from start to start; left out, equal distances over the test part."),
     independent: option(flag, false, "Every start on a generated series of its own."),
     level: option(number({ above: 0, below: 1 }), 0.9, "The share of values that the bands of forecasts.csv are to hold."),
+    adaptive: option(
+      flag,
+      false,
+      "Bands that follow what the forecasts from earlier starts missed; a saved model has the bands before them.",
+    ),
     season: optional(
       forecasterTable.season,
       "Rows of a season, or of each of several; left out, those that baselines names and those of the step in time.",

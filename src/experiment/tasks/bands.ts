@@ -12,6 +12,8 @@ import { columnAlone, mostColumns, type Outcome } from "./scores.js";
 /** Bands around every forecast of a horizon, and how they did. */
 export interface Bands {
   readonly level: number;
+  /** Whether they follow what forecasts from earlier starts missed. */
+  readonly adaptive?: true | undefined;
   /** The starts whose errors made them. */
   readonly calibratedOn: number;
   /** Of a combination: how many horizons the rows of these errors hold. */
@@ -81,6 +83,7 @@ export function judgeBands(
   bandOf: (outcome: number, level: number) => Band,
   level: number,
   measured: MeasuredErrors,
+  adaptive: boolean,
 ): Bands {
   const { horizon, validated } = measured;
   const calibratedOn = measured.errors.rows / horizon;
@@ -103,6 +106,7 @@ export function judgeBands(
   const cols = outcomes[0]!.target.cols;
   return {
     level,
+    ...(adaptive && { adaptive }),
     calibratedOn,
     horizons: validated && validated.rows / horizon,
     covered: covered(level),
@@ -113,12 +117,12 @@ export function judgeBands(
 }
 
 /** "bands of 90 % from 25 starts hold 88.2 % of the test values" */
-export function describeBands({ level, calibratedOn, covered, horizons }: Bands): string {
+export function describeBands({ level, adaptive, calibratedOn, covered, horizons }: Bands): string {
   if (horizons !== undefined)
     return `bands of ${formatShare(level)} from ${formatNumber(horizons)} horizons of earlier rows hold ${formatShare(covered)} of the test values`;
   const fewest = fewestScores(level);
   if (calibratedOn < fewest) return `no bands: ${calibratedOn} starts cannot give ${formatShare(level)}; ${fewest} can`;
-  return `bands of ${formatShare(level)} from ${calibratedOn} starts hold ${formatShare(covered)} of the test values`;
+  return `${adaptive ? "adaptive bands" : "bands"} of ${formatShare(level)} from ${calibratedOn} starts hold ${formatShare(covered)} of the test values`;
 }
 
 function startsIn(rows: number, horizon: number, least: number) {

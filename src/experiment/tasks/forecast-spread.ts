@@ -3,32 +3,51 @@ import { Matrix } from "@spillway/numerics";
 import { bandsAround, boundedBands, type MeasuredErrors } from "../../model/forecaster/bands.js";
 import { boundsOf } from "../../model/forecaster/bounds.js";
 import type { ForecastBand } from "../../model/index.js";
+import type { TransformedSeries } from "../../series/index.js";
 import { asKnownAt, type PreparedSeries } from "../data/prepare.js";
+import { type AdaptedBands, adaptedBands } from "./adaptive-bands.js";
 import { calibrate, canGive } from "./bands.js";
+import type { StartPoint } from "./forecast-baselines.js";
 import { closedLoop, type ForecastExperiment, type ModelPlan, type RunModel } from "./forecast-model.js";
+import type { Outcome } from "./scores.js";
+
+/** A forecast, and where it starts: at a start of the test part, by its number, or at the end of a series. */
+export interface ForecastFrom {
+  readonly prediction: Matrix;
+  readonly group?: string | undefined;
+  readonly from: number | TransformedSeries;
+}
+
+/** What was forecast, and from where. */
+export interface TestedForecasts {
+  readonly prepared: readonly PreparedSeries[];
+  readonly starts: readonly StartPoint[];
+  readonly outcomes: readonly Outcome[];
+}
 
 /** What forecasts may be off by. */
 export interface Spread {
   /** Of one of several series, if the model measured each. */
   measuredOf(group?: string): MeasuredErrors;
-  band(prediction: Matrix, share: number, group?: string): ForecastBand;
+  band(forecast: ForecastFrom, share: number): ForecastBand;
   /** NaN if the errors are of too few starts. */
-  quantile(prediction: Matrix, level: number, group?: string): Matrix;
+  quantile(forecast: ForecastFrom, level: number): Matrix;
 }
 
 /**
  * The bands and quantiles of forecasts, from the errors that the settings were chosen by; if none
- * were chosen, from those of the longest training part. Undefined if it is too short.
+ * were chosen, from those of the longest training part. Undefined if it is too short. Adaptive ones
+ * also know what forecasts from earlier starts missed.
  */
 export async function spreadOf(
-  experiment: ForecastExperiment,
-  prepared: readonly PreparedSeries[],
+  { task, washout }: ForecastExperiment,
+  { prepared, starts, outcomes }: TestedForecasts,
   model: RunModel,
   plan: ModelPlan,
 ): Promise<Spread | undefined> {
-  const { horizon } = experiment.task;
+  const { horizon, adaptive } = task;
   const longest = prepared.toSorted((a, b) => b.trainRows - a.trainRows)[0]!;
-  const least = Math.max(experiment.washout + 2, plan.warmup);
+  const least = Math.max(washout + 2, plan.warmup);
   const measured =
     model.measuredOf() ??
     (await calibrate(longest, { horizon, least }, async (fitted) => {
@@ -41,15 +60,23 @@ export async function spreadOf(
     prepared.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
   );
   const measuredOf = (group: string | undefined) => model.measuredOf(group) ?? measured;
-  const band = (prediction: Matrix, share: number, group?: string) =>
-    boundedBands(bandsAround(prediction as Matrix<Float64Array>, measuredOf(group), [longest.fitted], [share]), bounds)[0]!;
+  const adapted = new Map<number, AdaptedBands>();
+  const adaptedBand = ({ prediction, from }: ForecastFrom, share: number) => {
+    const bands = adapted.get(share) ?? adaptedBands(starts, outcomes, measuredOf, [longest.fitted], share);
+    adapted.set(share, bands);
+    return { level: share, ...(typeof from === "number" ? bands.tested[from]! : bands.atEnd(from, prediction)) };
+  };
+  const splitBand = ({ prediction, group }: ForecastFrom, share: number) =>
+    bandsAround(prediction as Matrix<Float64Array>, measuredOf(group), [longest.fitted], [share])[0]!;
+  const band = (forecast: ForecastFrom, share: number) => boundedBands([(adaptive ? adaptedBand : splitBand)(forecast, share)], bounds)[0]!;
   return {
     measuredOf,
     band,
-    quantile(prediction, level, group) {
+    quantile(forecast, level) {
+      const { prediction, group } = forecast;
       const share = Math.abs(2 * level - 1);
       if (share === 0) return prediction;
-      if (canGive(measuredOf(group), share)) return band(prediction, share, group)[level < 0.5 ? "lower" : "upper"];
+      if (canGive(measuredOf(group), share)) return band(forecast, share)[level < 0.5 ? "lower" : "upper"];
       return new Matrix(prediction.rows, prediction.cols, new Float64Array(prediction.data.length).fill(Number.NaN));
     },
   };

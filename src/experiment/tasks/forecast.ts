@@ -23,7 +23,7 @@ import {
 import { checkTraining } from "./forecast-choice.js";
 import { forecastFigures, rowsBefore } from "./forecast-figures.js";
 import { closedLoop, type ForecastExperiment, type ModelPlan, planModel, type RunModel } from "./forecast-model.js";
-import { type Spread, spreadOf } from "./forecast-spread.js";
+import { type ForecastFrom, type Spread, spreadOf, type TestedForecasts } from "./forecast-spread.js";
 import { measuredStarts, referenceOf, startPoints } from "./forecast-starts.js";
 import {
   columnAlone,
@@ -39,10 +39,7 @@ import {
 import { type ModelErrors, notRefittedSaid, orNumericError, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /** What was forecast, from where, and by what. */
-interface Tested {
-  readonly prepared: readonly PreparedSeries[];
-  readonly starts: readonly StartPoint[];
-  readonly outcomes: readonly Outcome[];
+interface Tested extends TestedForecasts {
   /** The best first. */
   readonly ranked: readonly BaselineForecasts[];
   readonly model: RunModel;
@@ -97,7 +94,7 @@ export async function runForecast(
     const season = seasonOf(starts, data.axis?.grid.step);
     const spread =
       options.isFirst || metrics.some(takesQuantiles)
-        ? await watch.time("bands", () => spreadOf(experiment, prepared, model, plan))
+        ? await watch.time("bands", () => spreadOf(experiment, { prepared, starts, outcomes }, model, plan))
         : undefined;
     const known = scoredForecasts(starts, horizon, season);
     const context: ScoreContext = {
@@ -105,7 +102,7 @@ export async function runForecast(
       forecasts: spread
         ? known.map((each, k) => ({
             ...each,
-            quantile: (level: number) => spread.quantile(outcomes[k]!.prediction, level, starts[k]!.group),
+            quantile: (level: number) => spread.quantile({ ...outcomes[k]!, group: starts[k]!.group, from: k }, level),
           }))
         : known,
     };
@@ -250,16 +247,16 @@ async function writtenForecasts(
   data: SeriesData,
   { prepared, starts, outcomes, ranked, last, spread }: Omit<Tested, "model" | "plan">,
 ): Promise<Trial["forecasts"]> {
-  const { horizon, level, independent, quantiles } = experiment.task;
-  const around = (prediction: Matrix, group: string | undefined) => ({
-    band: spread && canGive(spread.measuredOf(group), level) ? spread.band(prediction, level, group) : undefined,
-    quantiles: spread && quantiles?.map((share) => ({ level: share, values: spread.quantile(prediction, share, group) })),
+  const { horizon, level, adaptive, independent, quantiles } = experiment.task;
+  const around = (forecast: ForecastFrom) => ({
+    band: spread && canGive(spread.measuredOf(forecast.group), level) ? spread.band(forecast, level) : undefined,
+    quantiles: spread && quantiles?.map((share) => ({ level: share, values: spread.quantile(forecast, share) })),
   });
   const scored = starts.map(({ whole, at, times, group }, k): WrittenForecast => {
     const { prediction, target } = outcomes[k]!;
     const row = whole.lost + at;
     const baselines = ranked.map(({ name, outcomes: said }) => ({ name, prediction: said[k]!.prediction }));
-    const own = { prediction, target, ...around(prediction, group), baselines };
+    const own = { prediction, target, ...around({ prediction, group, from: k }), baselines };
     const before = rowsBefore(whole.original, at, experiment.task, times);
     return { start: independent ? k : row, row, times: times?.slice(at, at + horizon), group, before, ...own };
   });
@@ -274,7 +271,7 @@ async function writtenForecasts(
     const prediction = await closedLoop(last.model, horizon, { whole, facts, at, group });
     const times = facts.axis && timesAfter(facts.axis.grid, horizon);
     const baselines = ranked.map(({ name, from }) => ({ name, prediction: from({ whole, facts, at, training: training! }) }));
-    const own = { prediction, ...around(prediction, group), baselines };
+    const own = { prediction, ...around({ prediction, group, from: whole }), baselines };
     const before = rowsBefore(whole.original, at, experiment.task, test.isSeparate ? undefined : texts);
     beyond.push({ start: "last", row: whole.lost + at, times, group, before, ...own });
   }
@@ -282,9 +279,10 @@ async function writtenForecasts(
     spread && outcomes.length > 0
       ? judgeBands(
           outcomes,
-          (k, share) => spread.band(outcomes[k]!.prediction, share, starts[k]!.group),
+          (k, share) => spread.band({ ...outcomes[k]!, group: starts[k]!.group, from: k }, share),
           level,
           spread.measuredOf(starts[0]!.group),
+          adaptive,
         )
       : undefined;
   return { written: [...scored, ...beyond], names: data.names, bands, level };

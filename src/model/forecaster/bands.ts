@@ -134,7 +134,8 @@ function bandAround(
 }
 
 /**
- * The bands of a forecast of at most the horizon; of a combination of any length. If all members have the same logarithm or power
+ * The bands of a forecast of at most the horizon; of a combination of any length. If all members
+ * have the same logarithm or power
  * before any difference, an error is that of the transformed values, and the ends are turned back:
  * a series that is above 0 has bands above 0, as wide as it is large.
  */
@@ -146,14 +147,30 @@ export function bandsAround(
 ): ForecastBand[] {
   const { validated } = measured;
   if (validated) return levels.map((level) => ({ level, ...bandAround(forecast, measured, validated, level) }));
-  const scale = commonScale(transforms);
-  const errors = scale ? errorsOn(scale, measured) : measured.errors;
-  const centre = scale ? scale.forward(forecast) : forecast;
+  const { errors, forward, back } = bandScale(measured, transforms);
+  const centre = forward(forecast);
   return levels.map((level) => {
     const offsets = conformalOffsets(errors, measured.horizon, { level });
-    const [lower, upper] = (["lower", "upper"] as const).map((end) => moved(centre, offsets, end));
-    return scale ? { level, ...turnedBack(scale, lower!, upper!) } : { level, lower: lower!, upper: upper! };
+    return { level, ...back(moved(centre, offsets, "lower"), moved(centre, offsets, "upper")) };
   });
+}
+
+/** The scale on which bands by step are as wide as their errors, and the way to it and back. */
+export interface BandScale {
+  readonly errors: Matrix;
+  forward(values: Matrix): Matrix;
+  back(lower: Matrix<Float64Array>, upper: Matrix<Float64Array>): Pick<ForecastBand, "lower" | "upper">;
+}
+
+/** The scale of `bandsAround`: that of a transform which all members have, or that of the data. */
+export function bandScale(measured: MeasuredErrors, transforms: readonly FittedTransforms[]): BandScale {
+  const scale = commonScale(transforms);
+  if (!scale) return { errors: measured.errors, forward: (values) => values, back: (lower, upper) => ({ lower, upper }) };
+  return {
+    errors: errorsOn(scale, measured),
+    forward: (values) => scale.forward(values),
+    back: (lower, upper) => turnedBack(scale, lower, upper),
+  };
 }
 
 /** Bands whose ends lie within bounds. */
@@ -166,12 +183,12 @@ export function selectedBands(bands: readonly ForecastBand[], columns: readonly 
   return bands.map(({ level, lower, upper }) => ({ level, lower: selected(lower, columns), upper: selected(upper, columns) }));
 }
 
-function moved(centre: Matrix<Float64Array>, offsets: BandOffsets, end: "lower" | "upper"): Matrix<Float64Array> {
+function moved(centre: Matrix, offsets: BandOffsets, end: "lower" | "upper"): Matrix<Float64Array> {
   const { data } = offsets[end];
   return new Matrix(
     centre.rows,
     centre.cols,
-    centre.data.map((value, i) => value + data[i]!),
+    Float64Array.from(centre.data, (value, i) => value + data[i]!),
   );
 }
 
