@@ -20,6 +20,7 @@ interface Node {
   readonly required?: readonly string[];
   readonly additionalProperties?: unknown;
   readonly items?: Node;
+  readonly not?: Node;
 }
 
 const schema = experimentJsonSchema() as Node;
@@ -33,6 +34,7 @@ const reservoirExamples = readdirSync(examples).filter(
 /** Whether a value fits a node, as far as an editor cares: fields, choices and kinds. */
 function fits(node: Node, value: unknown): boolean {
   const branches = node.anyOf ?? node.oneOf;
+  if (node.not !== undefined) return !fits(node.not, value);
   if (branches) return branches.some((branch) => fits(branch, value));
   if (node.enum) return node.enum.includes(value);
   if (node.const !== undefined) return node.const === value;
