@@ -56,7 +56,7 @@ export function differencesOf({ rows, cols, data }: Matrix): Matrix<Float64Array
 }
 
 /** The rows from last to first. */
-function reversed(series: Matrix): Matrix {
+export function reversed(series: Matrix): Matrix {
   const out = Matrix.zeros(series.rows, series.cols, series.data instanceof Float32Array ? "float32" : "float64");
   for (let t = 0; t < series.rows; t++) out.row(t).set(series.row(series.rows - 1 - t));
   return out;

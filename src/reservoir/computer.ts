@@ -27,7 +27,7 @@ import type { ReservoirOptions } from "./config.js";
 import { DeviceMatrix, type DeviceSequences } from "./device-matrix.js";
 import type { ColumnScale, ScaledThere } from "./engine/device.js";
 import type { TargetProducts, TargetWork } from "./engine/products.js";
-import { checkSummary, type SummaryWork } from "./engine/summaries.js";
+import { checkSummary, type SummaryWork, type WhichStatistics } from "./engine/summaries.js";
 import { accumulate, type TrainingSink } from "./engine/training.js";
 import type { EnginePlan, EngineSession, SessionState } from "./engine.js";
 import { type EngineChoice, selectEngine } from "./engines.js";
@@ -245,7 +245,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
    * summary has them of states.
    * @throws ArgumentError for series that this reservoir does not take
    */
-  async statistics(series: readonly DeviceMatrix[], which: Pick<SummaryWork, "last" | "mean" | "washout">): Promise<Matrix<Float64Array>> {
+  async statistics(series: readonly DeviceMatrix[], which: WhichStatistics): Promise<Matrix<Float64Array>> {
     this.#checkedThere(series);
     checkSummary({ ...which, given: Matrix.zeros(series.length, 0) }, this.model.inputSize, series);
     return this.#session.device!.statistics(series, which);

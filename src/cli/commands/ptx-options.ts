@@ -21,6 +21,7 @@ export const kernelNumbers = {
   rowsPerWarp: "of four-bit kernels",
   count: "elements of an element-wise kernel",
   sequences: "of stateStatistics",
+  levels: "of all statistics by stateStatistics",
   features: "numbers of a row of a classifier's features",
   classes: "of classShares",
   batch: "of ffnGemm and ffnGemmHalf",
@@ -50,4 +51,5 @@ export const kernelWords = {
 export const kernelSwitches = {
   causal: "attention: a query sees no later keys",
   layerNorm: "classShares: layer norm of each row first",
+  scaled: "classShares: scores times a factor first",
 } as const;

@@ -1,10 +1,10 @@
 // Statistics of sequences' states on the device, and what a readout of classes makes of them: only
 // these come to the host. It runs no reservoir.
 import { Held } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "@spillway/gpu";
 import { Matrix } from "@spillway/numerics";
 import { type DeviceMatrix, stretchOf } from "../../reservoir/device-matrix.js";
-import type { ClassScores, SummaryWork } from "../../reservoir/engine/summaries.js";
+import { type ClassScores, numbersPerNeuron, type SummaryWork, type WhichStatistics } from "../../reservoir/engine/summaries.js";
 import type { SequenceInput } from "../../reservoir/engine.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
 import type { StateChunk, StateTaker } from "../session.js";
@@ -17,10 +17,15 @@ export class DeviceSummary implements StateTaker {
   readonly #work: SummaryWork;
   readonly #clock: DeviceClock | undefined;
   readonly #rows: number;
+  /** Columns that are made of states. */
+  readonly #statistics: number;
+  /** Columns of a row. */
   readonly #columns: number;
   readonly #kernel: LoadedKernel;
   readonly #lengths: DeviceBuffer<"u32">;
-  readonly #features: DeviceBuffer<"f64">;
+  readonly #features: DeviceSlice<"f64">;
+  readonly #given: DeviceBuffer<"f64"> | undefined;
+  readonly #levels: readonly DeviceBuffer<"f64">[];
   readonly #owned = new Held();
 
   constructor(
@@ -33,27 +38,28 @@ export class DeviceSummary implements StateTaker {
     this.#context = context;
     this.#work = work;
     this.#clock = clock;
-    const { last, mean, given } = work;
-    this.#rows = sequences.length;
-    const statistics = model.size * (Number(last) + Number(mean));
-    this.#columns = statistics + given.cols;
+    const { last, mean, given, levels, features } = work;
     const { size, precision } = model;
-    const type = { kind: "stateStatistics", size, type: realType(precision), features: this.#columns, last, mean } as const;
+    this.#rows = sequences.length;
+    this.#statistics = size * numbersPerNeuron(work);
+    this.#columns = features ? features.rows.cols : this.#statistics + given.cols;
+    const which = levels ? { levels: levels.rows } : { last, mean };
+    const type = { kind: "stateStatistics", size, type: realType(precision), features: this.#columns, ...which } as const;
     const states = type.type === "f32" ? "const f32*" : "const f64*";
-    this.#kernel = generatedKernel(context, type, [states, "u32", "u32", "u32", "u32", "const u32*", "const u32*", "f64*"]);
-    const features = new Float64Array(given.cols > 0 ? this.#rows * this.#columns : 0);
-    if (given.cols > 0) for (let b = 0; b < this.#rows; b++) features.set(given.row(b), b * this.#columns + statistics);
+    const heights: Parameter[] = levels && levels.rows > 0 ? ["const f64*"] : [];
+    this.#kernel = generatedKernel(context, type, [
+      ...([states, "u32", "u32", "u32", "u32", "const u32*", "const u32*", "f64*"] as const),
+      ...heights,
+    ]);
     try {
-      this.#lengths = this.#owned.own(
-        context.upload(
-          Uint32Array.from(sequences, ({ inputs }) => inputs.rows),
-          { label: "lengths" },
-        ),
-      );
-      const label = "features of sequences";
-      this.#features = this.#owned.own(
-        given.cols > 0 ? context.upload(features, { label }) : context.zeros("f64", this.#rows * this.#columns, { label }),
-      );
+      const lengths = Uint32Array.from(sequences, ({ inputs }) => inputs.rows);
+      this.#lengths = this.#owned.own(context.upload(lengths, { label: "lengths" }));
+      this.#levels = heights.map(() => this.#owned.own(context.upload(levels!.data, { label: "levels" })));
+      const total = this.#rows * this.#columns;
+      this.#features = features
+        ? (features.rows.values as DeviceSlice<"f64">)
+        : this.#owned.own(context.zeros("f64", total, { label: "features of sequences" }));
+      this.#given = given.cols > 0 ? this.#owned.own(context.upload(given.data, { label: "given features" })) : undefined;
     } catch (error) {
       this.#owned.disposeQuietly();
       throw error;
@@ -67,14 +73,22 @@ export class DeviceSummary implements StateTaker {
     return ({ states, pitch, from, to }) => {
       this.#clock?.on(stream, "summarise");
       const range = [pitch, from, to, this.#work.washout];
-      stream.launch(kernel, config, states, ...range, this.#lengths, places, this.#features);
+      stream.launch(kernel, config, states, ...range, this.#lengths, places, this.#from(0), ...this.#levels);
       this.#clock?.off(stream);
     };
   }
 
-  /** Once all states were taken: B x F features, or B x K shares. */
+  /** Once all states were taken: B x F features, unless they stay there, or B x K shares. */
   async finish(stream: Stream): Promise<Matrix<Float64Array>> {
-    const { classes } = this.#work;
+    const { classes, given, features } = this.#work;
+    if (this.#given) {
+      const pitches = { sourcePitch: given.cols, destinationPitch: this.#columns };
+      stream.copy2D(this.#from(this.#statistics), this.#given, { columns: given.cols, rows: this.#rows, ...pitches });
+    }
+    if (features && !classes) {
+      await stream.done();
+      return Matrix.zeros(this.#rows, 0);
+    }
     const columns = classes ? classes.readout.weights.rows : this.#columns;
     const result = classes ? this.#sharesOf(stream, classes) : this.#features;
     const values = await stream.download(result, this.#clock?.around(stream, result.byteLength));
@@ -85,16 +99,25 @@ export class DeviceSummary implements StateTaker {
     this.#owned.dispose();
   }
 
-  #sharesOf(stream: Stream, { readout, layerNorm, shares }: ClassScores): DeviceBuffer<"f64"> {
+  /** The rows of features from column `first` of what this summary writes. */
+  #from(first: number): DeviceSlice<"f64"> {
+    return this.#features.slice((this.#work.features?.column ?? 0) + first, this.#rows * this.#columns);
+  }
+
+  #sharesOf(stream: Stream, { readout, layerNorm, shares, factor }: ClassScores): DeviceBuffer<"f64"> {
     const { weights, intercept, features } = readout;
     const transform = features.squares ? "squares" : features.state;
     const type = { kind: "classShares", features: this.#columns, classes: weights.rows, transform, layerNorm, shares } as const;
-    const { kernel, generated } = generatedKernel(this.#context, type, ["const f64*", "const f64*", "const f64*", "f64*"]);
+    const scaled = factor !== undefined;
+    const { kernel, generated } = generatedKernel(this.#context, { ...type, scaled }, [
+      ...(["const f64*", "const f64*", "const f64*", "f64*"] as const),
+      ...(scaled ? (["f64"] as const) : []),
+    ]);
     const given = (values: Float64Array, label: string) => this.#owned.own(this.#context.upload(values, { label }));
     const [w, b] = [given(weights.data, "readout of classes"), given(intercept, "intercepts of classes")];
     const out = this.#owned.own(this.#context.alloc("f64", this.#rows * weights.rows, { label: "shares of classes" }));
     this.#clock?.on(stream, "summarise");
-    stream.launch(kernel, { grid: this.#rows, block: generated.block }, this.#features, w, b, out);
+    stream.launch(kernel, { grid: this.#rows, block: generated.block }, this.#features, w, b, out, ...(scaled ? [factor] : []));
     this.#clock?.off(stream);
     return out;
   }
@@ -107,7 +130,7 @@ export class DeviceSummary implements StateTaker {
 export async function statisticsThere(
   context: Context,
   series: readonly DeviceMatrix[],
-  which: Pick<SummaryWork, "last" | "mean" | "washout">,
+  which: WhichStatistics,
 ): Promise<Matrix<Float64Array>> {
   const { cols: size, rows, precision } = series[0]!;
   const work = { ...which, given: Matrix.zeros(series.length, 0) };

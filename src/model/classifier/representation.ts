@@ -4,21 +4,16 @@ import { columnMeans, Matrix } from "@spillway/numerics";
 import { ridge, SoftmaxReadout, type TrainedReadout } from "../../readout/index.js";
 import { type AnyReservoirComputer, DeviceMatrix, type SummaryWork, type WorkOptions } from "../../reservoir/index.js";
 import { onlyHost } from "../../reservoir/inputs.js";
-import { groupsOf, stateGroup } from "../groups.js";
+import { groupThere, rowsOfGroups, stateGroup } from "../groups.js";
 import { layerNormalised } from "../layer-norm.js";
 import { type Levels, type MemberComputers, type SeenSeries, statisticsOf } from "../views.js";
+import { statisticsThere } from "../views-there.js";
 import { classShares } from "./class-readout.js";
 import type { ClassifierSettings } from "./options.js";
 import type { SaturationCount } from "./saturation.js";
 
 /** T x C, on the host or on the device of the reservoir. */
 type Sequence = Matrix | DeviceMatrix;
-
-/**
- * Groups whose states stay on a device. Noise is drawn by a sequence's place in its group, so a
- * reservoir with noise has the host's groups.
- */
-const groupThere = { states: 2 ** 32, last: 2 ** 26 };
 
 /**
  * Shares of classes, B x K, and where they were made: by the name of the engine that had the
@@ -70,7 +65,8 @@ export async function represent(
   const [computer] = computers;
   const features =
     settings.representation === "statistics"
-      ? await statisticsOf(computers, seenOnHost(given), settings, levels!, work)
+      ? ((await statisticsThere(computers, given, settings, levels!, work)) ??
+        (await statisticsOf(computers, seenOnHost(given), settings, levels!, work)))
       : await inGroups(computer, given.inputs, settings, work, async (group, onProgress) => {
           const there = summarised(computer, group, settings, { ...work, onProgress });
           return there ? await there : onHost(computer, group, settings, work, seen);
@@ -90,11 +86,17 @@ export async function classify(
 ): Promise<PlacedShares> {
   const { layerNorm, representation } = settings;
   const [computer] = member.computers;
+  const { factor } = member;
+  const isSoftmax = readout instanceof SoftmaxReadout;
+  const scaled = isSoftmax || representation !== "statistics" ? undefined : factor;
+  const classes = { readout, layerNorm, shares: isSoftmax || scaled !== undefined ? "softmax" : "positive", factor: scaled } as const;
   let computedOn = "host";
-  if (representation === "statistics")
-    return { shares: classShares(readout, await represent(member, given, settings, work), member.factor), computedOn };
+  if (representation === "statistics") {
+    const there = await statisticsThere(member.computers, given, settings, member.levels!, work, classes);
+    if (there) return { shares: there, computedOn: computer.engine.name };
+    return { shares: classShares(readout, await represent(member, given, settings, work), factor), computedOn };
+  }
   const shares = await inGroups(computer, given.inputs, settings, work, async (group, onProgress) => {
-    const classes = { readout, layerNorm, shares: readout instanceof SoftmaxReadout ? "softmax" : "positive" } as const;
     const there = summarised(computer, group, settings, { ...work, onProgress }, classes);
     if (there) {
       computedOn = computer.engine.name;
@@ -107,31 +109,15 @@ export async function classify(
 }
 
 /** Runs groups of sequences, and puts the rows that each gives under one another. */
-async function inGroups(
+function inGroups(
   { model: { size, noiseLevel }, canSummarise }: AnyReservoirComputer,
   sequences: readonly Sequence[],
   { representation }: ClassifierSettings,
   { onProgress }: WorkOptions,
   rowsOf: (group: readonly Sequence[], onProgress: WorkOptions["onProgress"]) => Promise<Matrix<Float64Array>>,
 ): Promise<Matrix<Float64Array>> {
-  const total = sequences.reduce((sum, { rows }) => sum + rows, 0);
   const stays = canSummarise && representation !== "output" && noiseLevel === 0;
-  const parts: Matrix<Float64Array>[] = [];
-  let done = 0;
-  for (const { group, rows } of groupsOf(sequences, size, stays ? groupThere : stateGroup)) {
-    const before = done;
-    parts.push(await rowsOf(group, onProgress && ((some) => onProgress(before + some, total))));
-    done += rows;
-    onProgress?.(done, total);
-  }
-  if (parts.length === 1) return parts[0]!;
-  const out = Matrix.zeros(sequences.length, parts[0]!.cols);
-  let next = 0;
-  for (const { data } of parts) {
-    out.data.set(data, next);
-    next += data.length;
-  }
-  return out;
+  return rowsOfGroups(sequences, size, stays ? groupThere : stateGroup, onProgress, (group, _, report) => rowsOf(group, report));
 }
 
 /**

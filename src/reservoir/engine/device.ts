@@ -10,7 +10,7 @@ import type { EngineModel } from "../spiking-model.js";
 import type { DrawnMatrix, RowSums, WeightDraws } from "../weight-draws.js";
 import type { WorkOptions } from "../work.js";
 import type { Evaluated, Evaluation } from "./evaluation.js";
-import type { SummaryWork } from "./summaries.js";
+import type { WhichStatistics } from "./summaries.js";
 import type { TrainingSink } from "./training.js";
 
 /** What a device does for the host. Bits are those of the host. */
@@ -122,7 +122,7 @@ export interface DeviceSide {
    */
   standardise(series: readonly DeviceMatrix[], scale?: ColumnScale): Promise<ScaledThere>;
   /** The last row and the mean row of each series, B x F, in the order of a summary of states. */
-  statistics(series: readonly DeviceMatrix[], which: Pick<SummaryWork, "last" | "mean" | "washout">): Promise<Matrix<Float64Array>>;
+  statistics(series: readonly DeviceMatrix[], which: WhichStatistics): Promise<Matrix<Float64Array>>;
 }
 
 /** One mean and one deviation a column: z = (x - mean) / deviation. */

@@ -5,11 +5,12 @@ import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";
 import { DeviceSummary } from "../../../src/engine/cuda/summary.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
-import { Classifier, type ClassifierOptions, type Matrix, NonFiniteStateError, ReservoirComputer } from "../../../src/index.js";
+import { Classifier, type ClassifierOptions, Matrix, NonFiniteStateError, ReservoirComputer } from "../../../src/index.js";
 import type { ReservoirModel, SequenceInput } from "../../../src/reservoir/index.js";
 import { plainFeatures, type SummaryWork } from "../../../src/reservoir/index.js";
 import { casesOf } from "../../exhaustive.js";
 import { openTestDevice } from "../../gpu/device/device.js";
+import { plainStatistics } from "../../model/plain-statistics.js";
 import { model, randomMatrix } from "../contract.js";
 import { device, name } from "./engines.js";
 
@@ -27,12 +28,23 @@ const everything = (count = lengths.length): SummaryWork => ({
   given: randomMatrix(count, 3, "float64", 7) as Matrix<Float64Array>,
 });
 
-/** Last and mean state of each sequence by the reference engine, and what is given. */
-async function expected(of: ReservoirModel, sequences: readonly SequenceInput[], { given }: SummaryWork): Promise<Float64Array> {
+/** All statistics, by five levels. */
+const byLevels = ({ size }: ReservoirModel, count = lengths.length): SummaryWork => ({
+  ...everything(count),
+  levels: randomMatrix(5, size, "float64", 8, 0.3) as Matrix<Float64Array>,
+});
+
+/** Last and mean state, or all statistics, of each sequence by the reference engine, and what is given. */
+async function expected(of: ReservoirModel, sequences: readonly SequenceInput[], { given, levels }: SummaryWork): Promise<Float64Array> {
   const session = await referenceEngine.open(of);
   const states = await session.batch(sequences, {});
   await session.dispose();
   const rows = states.map((x, b) => {
+    if (levels) {
+      const all = new Float64Array(16 * of.size);
+      plainStatistics(x.subarray(washout), levels, all);
+      return [...all, ...given.row(b)];
+    }
     const means = new Float64Array(of.size);
     for (let t = washout; t < x.rows; t++) for (let i = 0; i < of.size; i++) means[i] = means[i]! + x.at(t, i);
     return [...x.row(x.rows - 1), ...means.map((sum) => sum / (x.rows - washout)), ...given.row(b)];
@@ -52,6 +64,8 @@ describe("statistics of states", () => {
     const session = await device.open(of, { profile: true });
     try {
       expect((await session.summarise!(sequences, work)).data).toEqual(await expected(of, sequences, work));
+      const all = byLevels(of, count);
+      expect((await session.summarise!(sequences, all)).data).toEqual(await expected(of, sequences, all));
       const phases = session.profile!()!.phases.map((each) => each.phase);
       expect(phases).toContain(phase);
       expect(phases).toContain("summarise");
@@ -68,16 +82,18 @@ describe("statistics of states", () => {
     ),
   )("are the reference's: in step by $name, in chunks", async (kernel) => {
     const of = model({ size: 70, inputSize: 2, storage: "dense", seed: 3, noiseLevel: 0.05 });
-    const [sequences, work] = [sequencesFor(of), everything()];
-    const summary = new DeviceSummary(context, of, sequences, work);
-    const stream = context.stream();
+    const sequences = sequencesFor(of);
     const plan = planBatch(context.info, of, sequences.length, { kernels: [kernel] })!;
-    const run = new DenseBatchRun(context, of, plan, sequences, { taker: summary }, 16 * 5 * 70 * 4 * 5);
-    try {
-      expect(await run.run()).toEqual([]);
-      expect((await summary.finish(stream)).data).toEqual(await expected(of, sequences, work));
-    } finally {
-      for (const each of [run, summary, stream]) each.dispose();
+    for (const work of [everything(), byLevels(of)]) {
+      const summary = new DeviceSummary(context, of, sequences, work);
+      const stream = context.stream();
+      const run = new DenseBatchRun(context, of, plan, sequences, { taker: summary }, 16 * 5 * 70 * 4 * 5);
+      try {
+        expect(await run.run()).toEqual([]);
+        expect((await summary.finish(stream)).data).toEqual(await expected(of, sequences, work));
+      } finally {
+        for (const each of [run, summary, stream]) each.dispose();
+      }
     }
   });
 
@@ -97,6 +113,8 @@ it("a summary that does not go with its sequences is refused", async () => {
   refused({}).toThrow("washout is 2 and sequences[1] has 2 rows; a mean takes a whole number from 0 to 1");
   refused({ washout: 0.5 }).toThrow("washout is 0.5");
   refused({ last: false, mean: false }).toThrow("last and mean are false");
+  const levels = Matrix.zeros(2, 4);
+  refused({ washout: 0, levels }).toThrow("levels has 4 columns and the reservoir 5 neurons; it takes one a neuron");
   refused({ given: everything(3).given }).toThrow("given has 3 rows and there are 2 sequences");
   const readout = {
     features: plainFeatures,
@@ -145,6 +163,41 @@ describe("a classifier", () => {
     expect(there.labels).toEqual(here.labels);
   });
 
+  const statistics = { representation: "statistics" } as const;
+  it.each<Partial<ClassifierOptions>>([
+    {},
+    { reservoir: { size: 21, seed: 5, precision: "float64" }, standardise: false },
+    { differences: false, thresholds: 5, washout: 3, layerNorm: true, members: 2 },
+    { directions: "forward", input: true, thresholds: 0, readout: { type: "softmax" }, members: 2, vote: "mean" },
+    { reservoir: { size: 21, seed: 5, noiseLevel: 0 }, input: true, readout: { type: "ridge", lambda: 0.1, transform: "squares" } },
+    { reservoir: { size: 40, seed: 5, topology: "erdosRenyi", connectionProbability: 0.1 }, directions: "forward" },
+  ])("by statistics and %j trains and predicts on the device, with the bits of the host", async (options) => {
+    const [here, there] = [
+      await predicted("reference", { ...statistics, ...options }),
+      await predicted(name, { ...statistics, ...options }),
+    ];
+    expect(there.on).toEqual(here.weights.map(() => name));
+    expect(there.weights).toEqual(here.weights);
+    expect(there.shares).toEqual(here.shares);
+    expect(there.labels).toEqual(here.labels);
+  });
+
+  it("by statistics has no states and no features come to the host, but the shares", async () => {
+    const size = 40;
+    const long = train.sequences.map((_, b) => randomMatrix(500, 2, "float64", b));
+    const options = { reservoir: { size, seed: 5 }, ...statistics, engine: name, profile: true };
+    await using classifier = await Classifier.fit(train.sequences, train.labels, options);
+    const bytes = () => classifier.computers.reduce((sum, { profile }) => sum + profile!.device!.bytesToHost, 0);
+    const before = bytes();
+    await classifier.predictProba(long.slice(0, 3));
+    expect(bytes() - before).toBeLessThan(8 * size);
+    expect(bytes() - before).toBeGreaterThanOrEqual(8 * 3 * 3);
+    const launched = classifier.computers.map(({ profile }) => profile!.device!.kernels);
+    // Fitting makes features of both directions; so does predicting, which ends with the shares.
+    expect(launched.map((kernels) => kernels["all_statistics_f32"]! >= 4)).toEqual([true, true]);
+    expect(launched.map((kernels) => kernels["class_shares_softmax"])).toEqual([undefined, 1]);
+  });
+
   it("has no states come to the host, but the shares", async () => {
     const [size, rows] = [40, 500];
     const long = train.sequences.map((_, b) => randomMatrix(rows, 2, "float64", b));
@@ -162,8 +215,8 @@ describe("a classifier", () => {
     expect(kernels["class_shares_positive"]).toBe(1);
   });
 
-  it.each(["output", "statistics"] as const)("says that the representation %s is read on the host", async (representation) => {
-    const options = { representation, differences: false, directions: "forward" } as const;
+  it("says that the representation output is read on the host", async () => {
+    const options = { representation: "output" } as const;
     const [here, there] = [await predicted("reference", options), await predicted(name, options)];
     expect(there.on).toEqual(["host"]);
     expect(there.shares).toEqual(here.shares);

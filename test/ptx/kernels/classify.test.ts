@@ -6,6 +6,7 @@ import { Matrix, TrainedReadout } from "../../../src/index.js";
 import { classShares as hostShares } from "../../../src/model/classifier/class-readout.js";
 import { layerNormalised } from "../../../src/model/layer-norm.js";
 import { SoftmaxReadout } from "../../../src/readout/index.js";
+import { plainStatistics } from "../../model/plain-statistics.js";
 import { input, output } from "../device.js";
 import { runKernel, uniform } from "./run.js";
 
@@ -75,7 +76,52 @@ describe("statistics of states", () => {
     expect(features).toEqual(expected);
   });
 
+  it.each(
+    (["f32", "f64"] as const).flatMap((type) =>
+      [0, 3, 4, 9].flatMap((levels) =>
+        [
+          [4, 9],
+          [1, 2, 3, 8, 9],
+        ].map((ends) => [type, levels, ends] as const),
+      ),
+    ),
+  )("all of them of %s by %i levels, chunks to %j, are those of plain loops", (type, levels, ends) => {
+    const real = (values: Float64Array) => (type === "f32" ? Float32Array.from(values) : values);
+    const columns = size * (6 + 2 * levels) + more;
+    const pitch = 6 * size;
+    const states = lengths.map((length, b) => real(doubles(length * size, 10 + b)));
+    for (const x of states) x.fill(0.25, 3, 6);
+    const heights = new Matrix(levels, size, doubles(levels * size, 5, 0.5));
+    const kernel = stateStatistics({ size, type, features: columns, levels, sequences: 3 });
+    const features = new Float64Array(3 * columns).fill(Number.NaN);
+    ends.forEach((to, k) => {
+      const from = ends[k - 1] ?? 0;
+      const chunk = real(new Float64Array(3 * pitch).fill(Number.NaN));
+      for (const [b, x] of states.entries()) chunk.set(x.subarray(from * size, to * size), b * pitch);
+      const sizes = [input(Uint32Array.of(4, 3, 9)), input(Uint32Array.from(places))];
+      runKernel(kernel, [
+        input(chunk),
+        pitch,
+        from,
+        to,
+        washout,
+        ...sizes,
+        { changed: features },
+        ...(levels ? [input(heights.data)] : []),
+      ]);
+    });
+    const expected = new Float64Array(3 * columns).fill(Number.NaN);
+    states.forEach((x, b) => {
+      const of = new Matrix(lengths[b]!, size, x).subarray(washout);
+      plainStatistics(of, heights, expected.subarray(places[b]! * columns, (places[b]! + 1) * columns));
+    });
+    expect(features).toEqual(expected);
+  });
+
   it("refuses what it does not have", () => {
+    expect(() => stateStatistics({ size: 5, features: 59, levels: 3 })).toThrow(
+      "features is 59; it takes at least 60, as many as statistics with 3 levels of 5 numbers",
+    );
     expect(() => stateStatistics({ size: 5, features: 9 })).toThrow(
       "features is 9; it takes at least 10, as many as last and mean of 5 numbers",
     );
@@ -88,20 +134,22 @@ describe("statistics of states", () => {
 
 describe("shares of classes", () => {
   /** Shares by the kernel and by the host. */
-  function both(shape: Omit<ClassSharesShape, "rows">, scale = 1) {
+  function both(shape: Omit<ClassSharesShape, "rows">, scale = 1, factor?: number) {
     const rows = 5;
     const { features, classes, transform = "plain", layerNorm = false, shares = "softmax" } = shape;
     const seen = transform === "squares" ? 2 * features : features;
     const given = new Matrix(rows, features, doubles(rows * features, 1, 3));
     const [weights, intercept] = [doubles(classes * seen, 2, scale), doubles(classes, 3)];
     const out = new Float64Array(rows * classes);
-    runKernel(classShares({ ...shape, rows }), [input(given.data), input(weights), input(intercept), output(out)]);
+    const scaled = factor !== undefined;
+    const kernel = classShares({ ...shape, rows, scaled });
+    runKernel(kernel, [input(given.data), input(weights), input(intercept), output(out), ...(scaled ? [factor] : [])]);
     const data = {
       features: { state: transform === "squareHalf" ? "squareHalf" : "plain", input: false, squares: transform === "squares" },
       ...{ stateSize: features, inputSize: 0, weights: new Matrix(classes, seen, weights), intercept },
     } as const;
-    const readout = shares === "softmax" ? new SoftmaxReadout(data) : new TrainedReadout(data);
-    return { out, host: hostShares(readout, layerNorm ? layerNormalised(given) : given).data };
+    const readout = shares === "softmax" && !scaled ? new SoftmaxReadout(data) : new TrainedReadout(data);
+    return { out, host: hostShares(readout, layerNorm ? layerNormalised(given) : given, factor).data };
   }
 
   it.each<Omit<ClassSharesShape, "rows">>([
@@ -114,6 +162,11 @@ describe("shares of classes", () => {
     { features: 50, classes: 7, shares: "positive", transform: "squares" },
   ])("of %j are the host's", (shape) => {
     const { out, host } = both(shape);
+    expect(out).toEqual(host);
+  });
+
+  it.each([0.37, 41.5])("of scores times %d are the calibrated ones of the host", (factor) => {
+    const { out, host } = both({ features: 77, classes: 10, layerNorm: true }, 1, factor);
     expect(out).toEqual(host);
   });
 

@@ -11,7 +11,8 @@ export type StateStatisticsShape = Shapes["stateStatistics"];
 /** From features to shares of classes. */
 export type ClassSharesShape = Shapes["classShares"];
 
-export const stateStatisticsName = ({ type = "f32" }: Pick<StateStatisticsShape, "type">): string => `state_statistics_${type}`;
+export const stateStatisticsName = ({ type = "f32", levels }: Pick<StateStatisticsShape, "type" | "levels">): string =>
+  `${levels === undefined ? "state" : "all"}_statistics_${type}`;
 export const classSharesName = ({ shares = "softmax" }: Pick<ClassSharesShape, "shares">): string => `class_shares_${shares}`;
 
 /** Added to the variance of a layer norm. */
@@ -21,23 +22,32 @@ const threads = 128;
 
 /**
  * Adds the states of a chunk of steps to the statistics of their sequences: row p = places[b] of
- * the features (rows of `features` numbers in binary64, zeros before the first chunk) gets the last
- * state of sequence b and the mean of its states from row `washout` on, summed in rising order.
+ * the features (rows of `features` numbers in binary64) gets the last state of sequence b and the
+ * mean of its states from row `washout` on, summed in rising order; the row is zeros before the
+ * first chunk. With Q `levels` (Q x N) it gets all statistics of docs/numerics.md, rule 10, N of
+ * each, in the order of writeStatistics of src/model/classifier/statistics.ts.
+ *
  * Sequence b has lengths[p] states in all; those of steps [from, to) begin `pitch` numbers after
- * those of sequence b - 1. Arguments: states, pitch, from, to, washout, lengths, places, features.
+ * those of sequence b - 1. Arguments: states, pitch, from, to, washout, lengths, places, features,
+ * and levels, if there are any.
  * @throws ArgumentError, PtxBuildError
  */
 export function stateStatistics(shape: StateStatisticsShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
-  const { size, type = "f32", features, last = true, mean = true, sequences = 1 } = readShape("stateStatistics", "state_statistics", shape);
-  const name = stateStatisticsName({ type });
-  const least = size * (Number(last) + Number(mean));
+  const read = readShape("stateStatistics", "state_statistics", shape);
+  const { size, type = "f32", features, last = true, mean = true, levels, sequences = 1 } = read;
+  const name = stateStatisticsName(shape);
+  const least = size * (levels === undefined ? Number(last) + Number(mean) : 6 + 2 * levels);
   if (least === 0) throw refusal(name, "last", last, "true, unless mean is true");
-  if (features < least) throw refusal(name, "features", features, `at least ${least}, as many as last and mean of ${size} numbers`);
+  if (features < least) {
+    const what = levels === undefined ? "last and mean" : `statistics with ${levels} levels`;
+    throw refusal(name, "features", features, `at least ${least}, as many as ${what} of ${size} numbers`);
+  }
   return generate({ name, grid: [sequences, ceilDiv(size, threads)], block: [threads] }, options, (k) => {
     const states = k.pointer(type, "states");
     const [pitch, from, to, washout] = ["pitch", "from", "to", "washout"].map((each) => k.parameter("u32", each)) as Value<"u32">[];
     const [lengths, places] = [k.pointer("u32", "lengths"), k.pointer("u32", "places")];
     const rows = k.pointer("f64", "features");
+    const heights = levels ? k.pointer("f64", "levels") : undefined;
     const sequence = k.blockIndex();
     const column = k.mad(k.special("ctaid", "y"), threads, k.threadIndex());
     const sequenceRow = k.load(k.at(places, sequence));
@@ -51,16 +61,116 @@ export function stateStatistics(shape: StateStatisticsShape, options: KernelGene
       };
       const row = k.at(k.at(rows, sequenceRow, features), column);
       const ends = k.compare("eq", end, length);
+      const first = k.max(from!, washout!);
+      const count = k.convert("f64", k.sub(length, washout!), "rn");
+      if (levels !== undefined) {
+        const level = (q: number) => k.load(k.at(heights!, column).plus(q * size), { readOnly: true });
+        const isFirst = k.compare("le", from!, washout!);
+        k.if(k.compare("lt", first, end), () => allStatistics(k, { row, state, level, first, end, isFirst, ends, count, size, levels }));
+        return;
+      }
       if (last) k.if(ends, () => k.store(row, state(k.sub(end, 1))));
       if (mean) {
         const mine = row.plus(last ? size : 0);
         const sum = k.variable("f64", k.load(mine));
-        k.for("u32", { from: k.max(from!, washout!), to: end, unroll: 4 }, (step) => k.assign(sum, k.add(sum, state(step))));
-        const count = k.convert("f64", k.sub(length, washout!), "rn");
+        k.for("u32", { from: first, to: end, unroll: 4 }, (step) => k.assign(sum, k.add(sum, state(step))));
         k.store(mine, k.select(ends, k.div(sum, count), sum));
       }
     });
   });
+}
+
+/** One neuron's states of a chunk, and its numbers of the row of features. */
+interface OwnStates {
+  readonly row: Pointer<"global", "f64">;
+  readonly state: (step: Value<"u32">) => Value<"f64">;
+  readonly level: (q: number) => Value<"f64">;
+  readonly first: Value<"u32">;
+  readonly end: Value<"u32">;
+  /** Whether nothing was added before. */
+  readonly isFirst: Value<"pred">;
+  /** Whether nothing is added later. */
+  readonly ends: Value<"pred">;
+  /** T. */
+  readonly count: Value<"f64">;
+  readonly size: number;
+  readonly levels: number;
+}
+
+/** Levels that one pass over the states counts by. */
+const levelsOfPass = 4;
+
+/**
+ * Until the last chunk the row holds the sums and counts so far. Levels beyond the first four take
+ * a pass of their own over the states, four at a time.
+ */
+function allStatistics(k: PtxKernel, own: OwnStates): void {
+  const { row, state, first, end, isFirst, ends, count, size, levels } = own;
+  const at = (s: number) => row.plus(s * size);
+  const start = state(first);
+  const zero = k.constant("f64", 0);
+  const [sum, squares, change] = [k.variable("f64", zero), k.variable("f64", zero), k.variable("f64", zero)];
+  const [largest, smallest, before] = [k.variable("f64", start), k.variable("f64", start), k.variable("f64", start)];
+  const counters = Array.from({ length: levels }, (_, q) => levelCounter(k, own, q));
+  k.if(k.not(isFirst), () => {
+    for (const [s, value] of [sum, squares, largest, smallest, before, change].entries()) k.assign(value, k.load(at(s)));
+    for (const { load } of counters) load();
+  });
+  for (const { begin } of counters) begin(before);
+  k.for("u32", { from: first, to: end, unroll: 4 }, (step) => {
+    const x = state(step);
+    k.assign(sum, k.add(sum, x));
+    k.assign(squares, k.add(squares, k.mul(x, x)));
+    k.assign(change, k.add(change, k.abs(k.sub(x, before))));
+    k.assign(largest, k.max(largest, x));
+    k.assign(smallest, k.min(smallest, x));
+    for (const { add } of counters.slice(0, levelsOfPass)) add(x);
+    k.assign(before, x);
+  });
+  for (let q = levelsOfPass; q < levels; q += levelsOfPass)
+    k.for("u32", { from: first, to: end, unroll: 4 }, (step) => {
+      const x = state(step);
+      for (const { add } of counters.slice(q, q + levelsOfPass)) add(x);
+    });
+  const mean = k.div(sum, count);
+  const variance = k.sub(k.div(squares, count), k.mul(mean, mean));
+  const deviation = k.sqrt(k.select(k.compare("le", variance, 0), zero, variance));
+  k.store(at(0), k.select(ends, mean, sum));
+  k.store(at(1), k.select(ends, deviation, squares));
+  k.store(at(2), largest);
+  k.store(at(3), smallest);
+  k.store(at(4), before);
+  k.store(at(5), k.select(ends, k.div(change, count), change));
+  for (const { store } of counters) store();
+}
+
+/** Counts of one level: of states above it, and of crossings. */
+function levelCounter(k: PtxKernel, { row, level, ends, count, size, levels }: OwnStates, q: number) {
+  const height = level(q);
+  const [one, none] = [k.constant("u32", 1), k.constant("u32", 0)];
+  const places = [6 + q, 6 + levels + q].map((s) => row.plus(s * size));
+  const isAbove = (x: Value<"f64">) => k.select(k.compare("gt", x, height), one, none);
+  const counts = places.map(() => k.variable("u32", none));
+  const was = k.variable("u32", none);
+  return {
+    load(): void {
+      for (const [n, place] of places.entries()) k.assign(counts[n]!, k.convert("u32", k.load(place)));
+    },
+    /** @param before the state before the first that is added */
+    begin: (before: Value<"f64">): void => k.assign(was, isAbove(before)),
+    add(x: Value<"f64">): void {
+      const is = isAbove(x);
+      k.assign(counts[0]!, k.add(counts[0]!, is));
+      k.assign(counts[1]!, k.add(counts[1]!, k.xor(is, was)));
+      k.assign(was, is);
+    },
+    store(): void {
+      counts.forEach((number, n) => {
+        const made = k.convert("f64", number, "rn");
+        k.store(places[n]!, k.select(ends, k.div(made, count), made));
+      });
+    },
+  };
 }
 
 /**
@@ -68,7 +178,8 @@ export function stateStatistics(shape: StateStatisticsShape, options: KernelGene
  * docs/numerics.md, rule 10, where f is the row, after a layer norm (f - mean) / sqrt(variance +
  * 1e-5) if it is asked for, as the readout sees it. Softmax gives exp(s_k - max) / sum; "positive"
  * gives max(s_k, 0) / sum, or 1 for the first largest score if none is above 0. All in binary64.
- * Arguments: features, weights (K x F), intercept (K), shares (rows x K).
+ * Arguments: features, weights (K x F), intercept (K), shares (rows x K), and with `scaled` a factor
+ * of the scores.
  * @throws ArgumentError, PtxBuildError
  */
 export function classShares(shape: ClassSharesShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
@@ -78,6 +189,7 @@ export function classShares(shape: ClassSharesShape, options: KernelGeneratorOpt
     transform = "plain",
     layerNorm = false,
     shares = "softmax",
+    scaled = false,
     rows = 1,
   } = readShape("classShares", "class_shares", shape);
   const name = classSharesName({ shares });
@@ -86,6 +198,7 @@ export function classShares(shape: ClassSharesShape, options: KernelGeneratorOpt
       Pointer<"global", "f64">,
       ...Pointer<"global", "f64">[],
     ];
+    const factor = scaled ? k.parameter("f64", "factor") : undefined;
     const row = k.at(given, k.blockIndex(), features);
     const own = k.at(out!, k.blockIndex(), classes);
     const feature = layerNorm ? normalised(k, row, features) : (index: Value<"u32">) => k.load(k.at(row, index), { readOnly: true });
@@ -95,7 +208,7 @@ export function classShares(shape: ClassSharesShape, options: KernelGeneratorOpt
       const product = (index: Value<"u32">): Value<"f64"> =>
         k.mul(k.load(k.at(ofClass, index), { readOnly: true }), asSeen(k, feature, index, features, transform));
       const score = k.add(warpSum(k, seen, product), k.load(k.at(intercept!, at), { readOnly: true }));
-      k.store(k.at(own, at), score, { where: k.compare("eq", k.and(k.threadIndex(), 31), 0) });
+      k.store(k.at(own, at), factor ? k.mul(score, factor) : score, { where: k.compare("eq", k.and(k.threadIndex(), 31), 0) });
     });
     k.barrier();
     if (shares === "softmax") softmaxOf(k, own, classes);

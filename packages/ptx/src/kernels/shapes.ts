@@ -124,6 +124,10 @@ export const shapeTables = {
     features,
     last: optional(flag, "The last state; default true."),
     mean: optional(flag, "The mean of the states, behind the last one; default true."),
+    levels: optional(
+      whole({ atLeast: 0, atMost: 99 }),
+      "In place of last and mean, all statistics of states, with counts by so many levels of each neuron.",
+    ),
     sequences: optional(size, "Sequences of a launch of stateStatistics, the grid's first size, which a launch may change; default 1."),
   },
   classShares: {
@@ -135,6 +139,7 @@ export const shapeTables = {
     ),
     layerNorm: optional(flag, "Layer norm of each row of classShares first."),
     shares: optional(choice("softmax", "positive"), "Shares of classShares: softmax (default), or what is above 0 divided by its sum."),
+    scaled: optional(flag, "Scores of classShares times a factor, its last argument."),
     rows,
   },
   elementwise: {
