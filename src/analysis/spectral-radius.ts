@@ -10,7 +10,8 @@ import {
   type SpectralRadiusOptions,
 } from "@spillway/numerics";
 import { chooseEngine, modelOf, ReservoirComputer, type ReservoirModel, type WorkOptions } from "../reservoir/index.js";
-import { drawnMatrix } from "../reservoir/weight-draws.js";
+import { drawnMatrix, isDeviceOnly } from "../reservoir/weight-draws.js";
+import { isQuantized } from "../reservoir/weight-rounding.js";
 import { workTable } from "../reservoir/work.js";
 import { checkSource, type ReservoirSource } from "./source.js";
 
@@ -64,6 +65,8 @@ export async function spectralRadius(
         ? source
         : ((await modelOf(source, engine)) as ReservoirModel);
   const { weights, draws, config } = model;
-  if (draws && engine.device) return engine.device.spectralRadius(drawnMatrix({ draws, config }), rest);
+  const { method } = rest;
+  const there = isDeviceOnly(model) || ((method === "krylov" || method === "circularLaw") && !isQuantized(config.weightPrecision));
+  if (draws && there && engine.device) return engine.device.spectralRadius(drawnMatrix({ draws, config }), rest);
   return engine.device?.spectralRadius(weights, rest) ?? onHost(weights, onlyMethod);
 }

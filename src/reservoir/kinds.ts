@@ -14,7 +14,6 @@ import type { RegisteredReservoirOptions } from "./registered/options.js";
 import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { SpikingModel } from "./spiking-model.js";
-import { isDrawnInPlace } from "./weight-draws.js";
 
 /** A description of one reservoir. Without a `kind` it is a rate reservoir. */
 export type PlainReservoirOptions = ReservoirOptions | SpikingReservoirOptions;
@@ -75,15 +74,11 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
     checkKind(engine, config);
     return registeredModel(config);
   }
-  const [{ resolveConfig }, { buildDrawnModel, buildModel, drawWeightsBy, refuseOversized }] = await Promise.all([
-    import("./config-schema.js"),
-    import("./weights.js"),
-  ]);
+  const [{ resolveConfig }, { buildModelBy, refuseOversized }] = await Promise.all([import("./config-schema.js"), import("./weights.js")]);
   const config = resolveConfig(options);
   checkRates(engine, config);
   if (!matrices?.weights) refuseOversized(config, engine);
-  if (!matrices && engine.device && isDrawnInPlace(config)) return buildDrawnModel(config, engine.device);
-  return buildModel(config, matrices, await drawWeightsBy(config, engine, undefined, matrices));
+  return buildModelBy(config, engine, matrices);
 }
 
 function isList(matrices: OwnMatrices): matrices is readonly ReservoirMatrices[] {

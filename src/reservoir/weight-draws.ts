@@ -3,6 +3,7 @@
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { circularLawOfRows, Matrix, type PhiloxKey, portableLog, type SeedKeys, type SparseMatrix } from "@spillway/numerics";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
+import type { DeviceAbilities } from "./engine/device.js";
 import { isQuantized } from "./weight-rounding.js";
 
 /** What a random W is drawn from (docs/numerics.md, rule 7): the topology "erdosRenyi". */
@@ -45,8 +46,8 @@ export interface RowSums {
 }
 
 /**
- * Above this many connections a W is scaled by the circular law (docs/numerics.md, rule 7), with
- * room for chance.
+ * Above this many connections no host draws a W: it is scaled by the circular law
+ * (docs/numerics.md, rule 7), with room for chance.
  */
 const leastConnections = 1.02e8;
 
@@ -59,16 +60,15 @@ const leastPerRow = 64;
 const worthwhileConnections = 2e6;
 
 /**
- * Whether a description's W is to be drawn on the device that uses it, if an engine can, and on the
+ * Whether a description's W is to be drawn on the device that uses it, if it has one, and on the
  * host only if its values are read.
  */
-export function isDrawnInPlace({ size, connectionProbability, topology, radiusMethod, arithmetic }: ReservoirConfig): boolean {
+export function isDrawnInPlace(config: ReservoirConfig, device: Pick<DeviceAbilities, "leastDrawn"> | undefined): boolean {
+  const { size, connectionProbability, topology, radiusMethod, arithmetic } = config;
   // Weights in integers are rounded by rows, on the host.
-  if (arithmetic === "integer") return false;
-  const perRow = connectionProbability * (size - 1);
-  const estimated = radiusMethod === "circularLaw" && connectionProbability >= 1 && isWorthwhile(perRow * size);
-  const large = radiusMethod !== "dense" && perRow >= leastPerRow && perRow * size > leastConnections;
-  return topology.type === "erdosRenyi" && (estimated || large);
+  if (!device || arithmetic === "integer") return false;
+  const irreducible = topology.type === "erdosRenyi" && connectionProbability * (size - 1) >= leastPerRow;
+  return irreducible && radiusMethod !== "dense" && (size >= device.leastDrawn || !isDrawnLater(config));
 }
 
 /** Whether the host has room for a W that was drawn elsewhere, if its values are read. */

@@ -24,6 +24,7 @@ import {
   RandomStream,
   type SeedKeys,
   type SparseMatrix,
+  SpectralRadiusError,
   seedKeys,
   storedValues,
   toDense,
@@ -109,33 +110,45 @@ function cellOf(config: ReservoirConfig, { orthogonal }: ReservoirMatrices): Pic
   return cellWeights(config, orthogonal && ownMatrix("orthogonal", orthogonal, size, size, config));
 }
 
+/** As `buildModel`, with what an engine does of it better than the host. */
+export async function buildModelBy(config: ReservoirConfig, engine: Engine, own?: ReservoirMatrices): Promise<ReservoirModel> {
+  const { device } = engine;
+  if (!own && device && isDrawnInPlace(config, device)) {
+    const make = () => buildDrawnModel(config, device);
+    const model = isDrawnLater(config) ? await unlessLeftToHost(make, config.radiusMethod === "auto") : await make();
+    if (model) return model;
+  }
+  return buildModel(config, own, await drawWeightsBy(config, engine, undefined, own));
+}
+
 /** As `buildModel`, with a W that is drawn on the device that runs it. */
 export async function buildDrawnModel(
   config: ReservoirConfig,
   device: Pick<DeviceAbilities, "drawRowSums" | "spectralRadius">,
 ): Promise<ReservoirModel> {
   const { size, spectralRadius: wanted, radiusMethod: method } = config;
-  const storage = expectedShape(config).storage;
-  if (storage === "sparse") refuseSparseSteps(config);
   const unscaled = unscaledDraws(config, seedKeys(config.seed));
-  const iterated = method === "krylov" || method === "power" ? method : undefined;
-  const byRows = wanted !== null && !iterated;
-  const rows = byRows || storage === "sparse" ? await device.drawRowSums(unscaled) : undefined;
-  const radius = byRows
-    ? radiusOfRows(rows!)
-    : wanted === null
-      ? 0
-      : (await device.spectralRadius({ draws: unscaled, rounding: "none" }, { method: iterated })).radius;
+  // A W that no host draws is large enough for the estimate.
+  const byRows = method === "circularLaw" || (method === "auto" && !isDrawnLater(config));
+  const rows = byRows || !unscaled.full ? await device.drawRowSums(unscaled) : undefined;
+  const storage = config.storage === "auto" ? storageFor(size, unscaled.full ? size * size : rows!.nonzeros) : config.storage;
+  if (storage === "sparse") refuseSparseSteps(config);
+  const found =
+    wanted === null
+      ? { radius: 0, method: "unscaled" as const }
+      : byRows
+        ? { radius: radiusOfRows(rows!), method: "circularLaw" as const }
+        : await device.spectralRadius({ draws: unscaled, rounding: "none" }, { method });
+  const { radius } = found;
   const factor = radius > 0 ? wanted! / radius : 1;
-  const later = isDrawnLater(config) ? () => stored(drawWeights(config).matrix, factor, { ...config, storage }) : undefined;
+  const later = isDrawnLater(config) ? () => scaledWeights({ ...config, storage }, drawWeights(config), factor) : undefined;
   const weights =
     storage === "dense"
       ? undrawnMatrix(size, later as (() => Matrix) | undefined)
       : undrawnSparse(size, later as (() => SparseMatrix) | undefined);
-  const radiusMethod = wanted === null ? "unscaled" : (iterated ?? "circularLaw");
   return {
-    ...modelWith(config, { weights, measuredRadius: radius, radiusMethod }, {}),
-    draws: { ...unscaled, factor, ...(storage === "sparse" ? { nonzeros: rows!.nonzeros } : {}) },
+    ...modelWith(config, { weights, measuredRadius: radius, radiusMethod: found.method }, {}),
+    draws: { ...unscaled, factor, ...(storage === "sparse" ? { nonzeros: rows?.nonzeros ?? size * size } : {}) },
   };
 }
 
@@ -160,19 +173,22 @@ export async function drawWeightsBy(
     return parts ? fromParts(parts, config) : drawWeights(config, own);
   }
   const drawn = isLarge && device && config.topology.type === "erdosRenyi" && unscaledDraws(config, seedKeys(config.seed));
-  const matrix = drawn && (await unlessTooLarge(() => device.drawSparse(drawn)));
+  const matrix = drawn && (await unlessLeftToHost(() => device.drawSparse(drawn)));
   const made = matrix ? fromMatrix(matrix, undefined, config, true) : drawWeights(config, own);
   if (!device || wanted === null || made.analyticRadius !== undefined) return made;
-  const found = await unlessTooLarge(() => device.spectralRadius(made.matrix, { method }));
+  const found = await unlessLeftToHost(() => device.spectralRadius(made.matrix, { method }));
   return found ? { ...made, measured: () => found } : made;
 }
 
-/** What an engine gives, or undefined if its memory does not suffice. */
-async function unlessTooLarge<T>(work: () => Promise<T>): Promise<T | undefined> {
+/**
+ * What an engine gives, or undefined if its memory does not suffice, or if its iteration does not
+ * converge and the host has a method beside it.
+ */
+async function unlessLeftToHost<T>(work: () => Promise<T>, unconverged = false): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof EngineCapacityError) return undefined;
+    if (error instanceof EngineCapacityError || (unconverged && error instanceof SpectralRadiusError)) return undefined;
     throw error;
   }
 }
@@ -213,7 +229,7 @@ export function refuseOversized(config: ReservoirConfig, engine: Engine): void {
   const bytes = engine.cost?.bytes?.(expectedShape(config)) ?? expectedWeightBytes(config, engine.device !== undefined);
   const limit = engine.cost?.limit ?? Number.POSITIVE_INFINITY;
   if (bytes > limit) throw new EngineCapacityError(`the weights of ${size} neurons for the ${engine.name} engine`, bytes, limit, advice);
-  const drawing = expectedDrawingBytes(config, engine.device !== undefined && isDrawnInPlace(config));
+  const drawing = expectedDrawingBytes(config, isDrawnInPlace(config, engine.device));
   const memory = machineMemory();
   if (drawing > memory)
     throw new EngineCapacityError(`drawing the weights of ${size} neurons in the memory of this machine`, drawing, memory, advice);
@@ -390,19 +406,21 @@ function warnOfRadius({ size, connectionProbability, seed }: ReservoirConfig, wh
 
 function recurrentWeights(config: ReservoirConfig, drawn: DrawnWeights, own: ReservoirMatrices): Recurrent {
   const { analyticRadius } = drawn;
-  const { cell, weightPrecision, precision } = config;
-  const made = (factor: number) => {
-    if (cell?.type === "euler") return stored(antisymmetric(drawn.matrix, factor, cell.damping), 1, config);
-    const direct = drawn instanceof FullWeights && weightPrecision === "full" ? drawn.scaled(factor, precision) : undefined;
-    return direct ?? stored(drawn.matrix, factor, config);
-  };
   if (config.spectralRadius === null || (own.weights && own.rescale !== true)) {
     const radiusMethod = analyticRadius === undefined ? "unscaled" : "analytic";
-    return { weights: made(1), measuredRadius: analyticRadius ?? 0, radiusMethod };
+    return { weights: scaledWeights(config, drawn, 1), measuredRadius: analyticRadius ?? 0, radiusMethod };
   }
   const { radius, method } = drawn.measured();
   if (own.weights && radius === 0) throw new ArgumentError("matrices.rescale", true, "false for weights whose spectral radius is 0");
-  return { weights: made(weightFactor(config, drawn)), measuredRadius: radius, radiusMethod: method };
+  return { weights: scaledWeights(config, drawn, weightFactor(config, drawn)), measuredRadius: radius, radiusMethod: method };
+}
+
+/** W as a model has it: times a factor, rounded and stored. */
+function scaledWeights(config: ReservoirConfig, drawn: DrawnWeights, factor: number): Matrix | SparseMatrix {
+  const { cell, weightPrecision, precision } = config;
+  if (cell?.type === "euler") return stored(antisymmetric(drawn.matrix, factor, cell.damping), 1, config);
+  const direct = drawn instanceof FullWeights && weightPrecision === "full" ? drawn.scaled(factor, precision) : undefined;
+  return direct ?? stored(drawn.matrix, factor, config);
 }
 
 function unscaledWeights(config: DrawnConfig, keys: SeedKeys, own: ReservoirMatrices): { matrix: Matrix | SparseMatrix; radius?: number } {

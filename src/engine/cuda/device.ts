@@ -39,5 +39,8 @@ export function givenDevice(context: Context): EngineDevice {
   };
 }
 
+/** Whether a device is simulated, on the host. */
+export const isSimulated = ({ core }: Context): boolean => core.driver.takesPtxOnly === true;
+
 /** What errors call a device among several: "cuda:1", "sim:0". */
-export const deviceName = ({ info, core }: Context): string => `${core.driver.takesPtxOnly === true ? "sim" : "cuda"}:${info.ordinal}`;
+export const deviceName = (context: Context): string => `${isSimulated(context) ? "sim" : "cuda"}:${context.info.ordinal}`;

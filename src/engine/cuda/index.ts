@@ -17,7 +17,7 @@ import type { EngineModel } from "../../reservoir/spiking-model.js";
 import { Session } from "../session.js";
 import { openBatch } from "./batch/index.js";
 import { limitChunks } from "./chunk-limit.js";
-import { type EngineDevice, givenDevice, ownDevice } from "./device.js";
+import { type EngineDevice, givenDevice, isSimulated, ownDevice } from "./device.js";
 import { ensembleMicroseconds } from "./ensemble/cost.js";
 import { evaluateTogether } from "./ensemble/evaluation.js";
 import { openTogether } from "./ensemble/index.js";
@@ -87,7 +87,7 @@ export function contextEngine(context: Context): DeviceEngine {
   const known = ofContexts.get(context);
   if (known) return known;
   const { ordinal } = context.info;
-  const simulated = context.core.driver.takesPtxOnly === true;
+  const simulated = isSimulated(context);
   const engine = simulated
     ? engineOf("sim", givenDevice(context), simulatedChunk)
     : engineOf(ordinal === 0 ? "cuda" : `cuda:${ordinal}`, givenDevice(context));
@@ -95,6 +95,9 @@ export function contextEngine(context: Context): DeviceEngine {
   ofContexts.set(context, engine);
   return engine;
 }
+
+/** A simulated device draws slower than the host at any size. */
+const leastDrawn = 1000;
 
 /** Steps of a chunk on the simulated device: few enough to be interrupted. */
 export const simulatedChunk = 16;
@@ -173,6 +176,9 @@ function costOf(parts: EngineParts): EngineCost {
 function abilitiesOf({ name, device, stepsPerChunk, others }: EngineParts): CudaAbilities {
   const peers = () => others.map((other) => other.context());
   return {
+    get leastDrawn() {
+      return isSimulated(device.context()) ? Number.POSITIVE_INFINITY : leastDrawn;
+    },
     drawRowSums: (weights) => drawRowSums(device.context(), weights),
     drawSparse: (weights) => drawSparse(device.context(), weights),
     spectralRadius: (matrix, options) =>

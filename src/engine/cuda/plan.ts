@@ -3,6 +3,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, DeviceInfo } from "@spillway/gpu";
 import { EngineCapacityError, type EngineOptions, type EnginePlan, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
+import { isQuantized } from "../../reservoir/weight-rounding.js";
 import { type MemoryPlan, planMemory, tooLarge } from "./memory.js";
 import { persistentLoops } from "./persistent/index.js";
 import type { ModelShape } from "./shape.js";
@@ -23,8 +24,8 @@ export interface Choice {
 }
 
 /**
- * A W that only the device has is drawn on the host for a plan that packs it there, which takes
- * seconds: such a plan is chosen for steps that are this much faster.
+ * A W of steps that only the device has is drawn on the host for a plan that packs it there, which
+ * takes seconds: such a plan is chosen for steps that are this much faster.
  */
 const worthDrawing = 1.5;
 const packedOnHost = persistentLoops.names;
@@ -127,8 +128,8 @@ function checkPeers(shape: ModelShape, { peerBytes }: TimeLoopPlan, { peers = []
   }
 }
 
-function costOf({ name, microsecondsPerStep }: TimeLoopPlan, { drawn }: ModelShape): number {
-  return microsecondsPerStep * (drawn === true && packedOnHost.includes(name) ? worthDrawing : 1);
+function costOf({ name, microsecondsPerStep }: TimeLoopPlan, { drawn, weightPrecision }: ModelShape): number {
+  return microsecondsPerStep * (drawn === true && isQuantized(weightPrecision) && packedOnHost.includes(name) ? worthDrawing : 1);
 }
 
 function whyNone(shape: ModelShape, { device, whyNoCompiler, peers = [] }: Place, plan: string, source: string): string {

@@ -17,6 +17,8 @@ import type { TrainingSink } from "./training.js";
 export interface DeviceAbilities {
   /** The device, opened if it is not yet. */
   context(): Context;
+  /** Neurons from which on it draws a W that it runs in less time than the host. */
+  readonly leastDrawn: number;
   /** Sums of each row of a W that is drawn where it is used, and never stored. */
   drawRowSums(weights: WeightDraws): Promise<RowSums>;
   /** A sparse W for the host. @throws EngineCapacityError if it does not fit */

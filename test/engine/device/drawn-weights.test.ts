@@ -3,7 +3,14 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { openDevice } from "../../../packages/gpu/src/index.js";
-import { Matrix, matrixSpectralRadius, type SparseMatrix, seedKeys, storedValues } from "../../../packages/numerics/src/index.js";
+import {
+  Matrix,
+  matrixSpectralRadius,
+  type SparseMatrix,
+  SpectralRadiusError,
+  seedKeys,
+  storedValues,
+} from "../../../packages/numerics/src/index.js";
 import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
@@ -29,7 +36,8 @@ const engineOf = (asked: WeightDraws[]) => ({
     ...device.device,
     drawRowSums: async (draws: WeightDraws) => {
       asked.push(draws);
-      return { sums: new Float64Array(draws.size), squares: new Float64Array(draws.size).fill(100), nonzeros: 3 };
+      const nonzeros = Math.round(-Math.expm1(draws.logMiss) * draws.size ** 2);
+      return { sums: new Float64Array(draws.size), squares: new Float64Array(draws.size).fill(100), nonzeros };
     },
   },
 });
@@ -74,7 +82,15 @@ describe("a W drawn on the device", () => {
   });
 
   it.each(["uniform", "normal"] as const)("has the radius that the circular law gives on the host, %s", async (weightDistribution) => {
-    const options = { size: 90, connectionProbability: 0.4, weightDistribution, storage: "dense", seed: 5, precision: "float64" } as const;
+    const options = {
+      size: 90,
+      connectionProbability: 0.4,
+      weightDistribution,
+      storage: "dense",
+      seed: 5,
+      precision: "float64",
+      radiusMethod: "circularLaw",
+    } as const;
     const config = resolveConfig(options);
     const host = model({ ...options, spectralRadius: null }).weights;
     const { radius } = matrixSpectralRadius(host, { method: "circularLaw" });
@@ -139,36 +155,103 @@ describe("a W drawn on the device", () => {
         },
       },
     };
-    const large = { connectionProbability: 2e6 / 20_000 ** 2, spectralRadius: null };
-    const drawn = await modelOf({ size: 20_000, ...large }, engine);
-    expect(storedValues((drawn as ReservoirModel).weights)).toBe(storedValues(model({ size: 20_000, ...large }).weights));
-    await modelOf({ size: 19_990, ...large }, engine);
-    expect(asked).toEqual([20_000]);
+    const large = { connectionProbability: 2e6 / 40_000 ** 2, spectralRadius: null };
+    const drawn = await modelOf({ size: 40_000, ...large }, engine);
+    expect(storedValues((drawn as ReservoirModel).weights)).toBe(storedValues(model({ size: 40_000, ...large }).weights));
+    await modelOf({ size: 39_900, ...large }, engine);
+    expect(asked).toEqual([40_000]);
   });
 
   it("has its radius measured by a device that can, and by the host where that has no room", async () => {
-    const options = { size: 20_000, connectionProbability: 2e6 / 20_000 ** 2, spectralRadius: 0.8, radiusMethod: "circularLaw" } as const;
+    const options = { size: 40_000, connectionProbability: 2e6 / 40_000 ** 2, spectralRadius: 0.8, radiusMethod: "circularLaw" } as const;
     const host = model(options);
+    const refused = () => Promise.reject(new EngineCapacityError("it", 2, 1, "no"));
+    const drawnHere = { ...device.device, drawSparse: refused };
     const measured = await modelOf(options, {
       ...cpuEngine,
-      device: { ...device.device, spectralRadius: async () => ({ radius: 4, method: "krylov" }) },
+      device: { ...drawnHere, spectralRadius: async () => ({ radius: 4, method: "krylov" }) },
     });
     expect(measured).toMatchObject({ measuredRadius: 4, radiusMethod: "krylov" });
     const first = (of: ReservoirModel) => (of.weights as SparseMatrix).values[0]!;
     expect(first(measured as ReservoirModel) / first(host)).toBeCloseTo(host.measuredRadius / 4, 6);
-    const refused = () => Promise.reject(new EngineCapacityError("it", 2, 1, "no"));
-    const full = { ...device.device, spectralRadius: refused };
+    const full = { ...drawnHere, spectralRadius: refused };
     expect(await modelOf(options, { ...cpuEngine, device: full })).toMatchObject({
       measuredRadius: host.measuredRadius,
       radiusMethod: "circularLaw",
     });
   });
 
+  const methods = [
+    { radiusMethod: "circularLaw" },
+    { radiusMethod: "krylov" },
+    // Power iteration fails for the complex pairs of most random matrices.
+    { radiusMethod: "power", spectralRadius: null },
+  ] as const;
+  const placed = [
+    { plan: "cluster", size: 128, connectionProbability: 1 },
+    { plan: "grid", size: 70, connectionProbability: 1 },
+    { plan: "grid", size: 130, connectionProbability: 0.55, storage: "sparse" },
+    { plan: "grid", size: 70, connectionProbability: 1, precision: "float64" },
+    { plan: "streamed", size: 130, connectionProbability: 0.55, weightPrecision: "bfloat16" },
+  ] as const;
+
+  it.each(placed)(
+    "is in place for the plan $plan of $size neurons, p = $connectionProbability, and never read",
+    async ({ plan, ...fields }) => {
+      const distributions = casesOf(["uniform", "normal", "bernoulli"] as const, (_, index) => index === fields.size % 3);
+      for (const weightDistribution of distributions)
+        for (const method of casesOf(methods, (each) => each.radiusMethod === "circularLaw")) {
+          const options = { ...fields, weightDistribution, ...method, seed: 8, bias: 0.1 };
+          const host = model(options);
+          const drawn = (await modelOf(options, { ...device, device: { ...device.device, leastDrawn: 1 } })) as ReservoirModel;
+          const { config, measuredRadius, radiusMethod } = host;
+          expect(drawn).toMatchObject({ config, measuredRadius, radiusMethod });
+          const guarded = { ...drawn, weights: unreadable(drawn.weights) };
+          const session = await device.open(guarded, { plan });
+          expect(session.plan.details).toMatchObject({ plan, drawn: "on the device" });
+          await session.dispose();
+          expect(await statesOf(guarded, device, 4, plan)).toEqual(await statesOf(host, cpuEngine));
+        }
+    },
+  );
+
+  it("is dense or sparse as the host has it, whose share of connections is not quite that of the description", async () => {
+    const engine = { ...device, device: { ...device.device, leastDrawn: 1 } };
+    const found = new Set<string>();
+    for (let seed = 0; seed < 12; seed++) {
+      const options = { size: 280, connectionProbability: 0.2509, spectralRadius: null, seed };
+      const host = model(options);
+      expect((await modelOf(options, engine)) as ReservoirModel).toMatchObject({ config: host.config });
+      found.add(host.config.storage);
+    }
+    expect(found.size).toBe(2);
+  });
+
+  it("is drawn by the host if the device has no room or its iteration does not converge", async () => {
+    const options = { size: 310, connectionProbability: 0.25, seed: 2 } as const;
+    const host = model(options);
+    for (const error of [new EngineCapacityError("it", 2, 1, "no"), new SpectralRadiusError(310, 1, 5)]) {
+      const asked: number[] = [];
+      const spectralRadius = async () => {
+        asked.push(1);
+        throw error;
+      };
+      const engine = { ...device, device: { ...device.device, leastDrawn: 301, spectralRadius } };
+      const drawn = (await modelOf(options, engine)) as ReservoirModel;
+      expect(drawn.draws).toBeUndefined();
+      expect(drawn).toMatchObject({ measuredRadius: host.measuredRadius, radiusMethod: "krylov" });
+      expect(asked).toEqual([1]);
+      const named = modelOf({ ...options, radiusMethod: "krylov" }, engine);
+      if (error instanceof SpectralRadiusError) await expect(named).rejects.toBe(error);
+      else expect((await named) as ReservoirModel).toMatchObject({ measuredRadius: host.measuredRadius });
+    }
+  });
+
   it("stays on the device above 1.02e8 connections, dense or sparse", async () => {
     const asked: WeightDraws[] = [];
     const engine = engineOf(asked);
     const sparse = await modelOf({ size: 100_000, connectionProbability: 0.011, spectralRadius: 0.5 }, engine);
-    expect(sparse).toMatchObject({ measuredRadius: 10, radiusMethod: "circularLaw", draws: { nonzeros: 3, factor: 0.05 } });
+    expect(sparse).toMatchObject({ measuredRadius: 10, radiusMethod: "circularLaw", draws: { nonzeros: 1.1e8, factor: 0.05 } });
     const dense = await modelOf({ size: 11_000, connectionProbability: 0.9 }, engine);
     expect((dense as ReservoirModel).draws).toMatchObject({ factor: 0.095 });
     expect((dense as ReservoirModel).draws!.nonzeros).toBeUndefined();
@@ -266,11 +349,19 @@ describe("a W drawn on the device", () => {
 
   it.each([
     [{ size: 8192, connectionProbability: 1, radiusMethod: "circularLaw" }, true],
-    [{ size: 8192, connectionProbability: 1 }, false],
-    [{ size: 8192, connectionProbability: 0.5, radiusMethod: "circularLaw" }, false],
-    [{ size: 1000, connectionProbability: 1, radiusMethod: "circularLaw" }, false],
-  ] as const)("%o is drawn where it runs: %s", (options, inPlace) => {
-    expect(isDrawnInPlace(resolveConfig(options))).toBe(inPlace);
+    [{ size: 1000 }, true],
+    [{ size: 5000, connectionProbability: 0.02, spectralRadius: null }, true],
+    [{ size: 999, connectionProbability: 1, radiusMethod: "circularLaw" }, false],
+    [{ size: 5000, connectionProbability: 0.01 }, false],
+    [{ size: 5000, connectionProbability: 1, radiusMethod: "dense" }, false],
+    [{ size: 5000, connectionProbability: 1, arithmetic: "integer" }, false],
+    [{ size: 5000, topology: { type: "ring" } }, false],
+    [{ size: 11_000, connectionProbability: 1 }, true],
+  ] as const)("%o is drawn where it runs, from 1000 neurons on: %s", (options, inPlace) => {
+    const config = resolveConfig(options);
+    expect(isDrawnInPlace(config, { leastDrawn: 1000 })).toBe(inPlace);
+    expect(isDrawnInPlace(config, { leastDrawn: Number.POSITIVE_INFINITY })).toBe(config.size > 10_000);
+    expect(isDrawnInPlace(config, undefined)).toBe(false);
   });
 
   const [many, steps] = [size(100_000, 0, 10_200), size(50, 0, 4)];

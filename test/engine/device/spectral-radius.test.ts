@@ -272,11 +272,13 @@ describe("a W that is drawn on the device", () => {
       }
   });
 
-  it("has the circular law's radius where no iteration is asked for", async () => {
+  it("has the circular law's radius if that is asked for, and the iteration's if nothing is", async () => {
     const config = resolveConfig({ size: 80, connectionProbability: 0.5, storage: "sparse", seed: 7, precision: "float64" });
     const draws = unscaledDraws(config, seedKeys(config.seed));
-    const found = await device.device.spectralRadius({ draws, rounding: "none" });
-    expect(found).toEqual(matrixSpectralRadius(drawWeights(config).matrix, { method: "circularLaw" }));
+    const { matrix } = drawWeights(config);
+    const law = await device.device.spectralRadius({ draws, rounding: "none" }, { method: "circularLaw" });
+    expect(law).toEqual(matrixSpectralRadius(matrix, { method: "circularLaw" }));
+    expect(await device.device.spectralRadius({ draws, rounding: "none" })).toEqual(matrixSpectralRadius(matrix, krylov));
   });
 });
 

@@ -102,7 +102,7 @@ const denseFallbackLimit = 3000;
  * Above this many nonzeros in one block `auto` takes the circular law: the iteration would run for
  * minutes.
  */
-const circularLawLimit = 1e8;
+export const circularLawLimit = 1e8;
 
 /**
  * The spectral radius rho(W) = max |lambda_i| of a square matrix.

@@ -1,15 +1,14 @@
 // Dense reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it
 // wants it.
 import type { Context, LaunchConfig } from "@spillway/gpu";
-import type { Matrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import type { TimeLoopPlan } from "../time-loop.js";
 import { compiledEntry } from "./compiled-shapes.js";
 import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
 import { type PersistentKernel, type PersistentMemory, stepParameters } from "./loop.js";
-import { packDense } from "./pack.js";
 import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
+import { placeDense, placed } from "./placed.js";
 import { type DenseFit, denseEntry, foursAtOnce, groupSize, shippedIn, tileGroups } from "./shapes.js";
 
 const layouts = {
@@ -56,8 +55,7 @@ function parts(fit: DenseFit, code: KernelCode): LoopParts {
 }
 
 function denseMemory(context: Context, model: ReservoirModel, fit: DenseFit): PersistentMemory {
-  const packed = packDense(model.weights as Matrix, fit);
-  const weights = context.upload(packed, { label: "W" });
+  const weights = placed(context, (stream) => placeDense(context, stream, model, fit));
   const numbers = denseLayout(fit);
   return fit.variant.plan === "cluster" ? { buffers: { weights }, numbers } : withPlaces(context, { weights }, fit.placeBytes, numbers);
 }

@@ -2,7 +2,7 @@
 // of steps. "cluster" for small dense reservoirs, "grid" for all that fit the multiprocessors of a
 // device together; by kernels that are shipped, or compiled for the model if those fit it badly.
 import type { Context, DeviceInfo } from "@spillway/gpu";
-import type { SparseMatrix } from "@spillway/numerics";
+import { storedValues } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { ModelShape } from "../shape.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
@@ -10,8 +10,8 @@ import { compiledDenseFits, compiledSparseFits } from "./compiled-shapes.js";
 import { compiledDense, denseKernel, describeDense, shippedDense } from "./dense.js";
 import { noteFailure } from "./kernel-code.js";
 import { PersistentLoop } from "./loop.js";
-import { longestRow } from "./pack.js";
 import type { LoopParts, Made } from "./parts.js";
+import { canPlace, drawnInPlace, longestOf, sparseOf } from "./placed.js";
 import {
   type DenseFit,
   type DenseVariant,
@@ -55,7 +55,8 @@ async function open(
   const begun = performance.now();
   const { kernel, memory } = make();
   try {
-    const described = { ...kernel, details: { arithmetic, ...kernel.details } };
+    const drawn = drawnInPlace(model) ? { drawn: "on the device" } : {};
+    const described = { ...kernel, details: { arithmetic, ...kernel.details, ...drawn } };
     return await PersistentLoop.open(context, model, described, () => memory(context, model), options.spinLimit, begun);
   } catch (error) {
     if (mayPass && noteFailure(context, kernel.code, error)) return undefined;
@@ -72,13 +73,13 @@ function openDense(context: Context, model: ReservoirModel, fit: DenseFit, made:
 
 async function openSparse(context: Context, model: ReservoirModel, planned: SparseFit, made: Made, options: TimeLoopOptions) {
   const { source, arithmetic } = made;
-  const weights = model.weights as SparseMatrix;
-  const longest = longestRow(weights);
+  const longest = longestOf(context, model);
+  const nonzeros = model.draws?.nonzeros ?? storedValues(model.weights);
   const units = planned.held + planned.shared + planned.streamed;
   const shape = { size: model.size, precision: model.precision, arithmetic };
   const fits = source === "shipped" ? shippedSparseFits(shape, longest, context.info) : compiledSparseFits(shape, longest, context.info);
   const fit = Math.ceil(longest / unitEntries) === units ? planned : (fits.find(({ variant }) => variant === planned.variant) ?? fits[0]);
-  if (!fit || longest * model.size > mostPadding * weights.values.length + 64 * model.size) return undefined;
+  if (!fit || longest * model.size > mostPadding * nonzeros + 64 * model.size) return undefined;
   return open(context, model, made, options, () => {
     return source === "shipped" ? shippedSparse(fit) : compiledSparse(fit, model, arithmetic);
   });
@@ -131,7 +132,7 @@ export function sortedPlan(fit: SortedFit): TimeLoopPlan {
     bytes: fit.weightBytes + fit.placeBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
     open: async (context, model, options) => {
-      const packed = packSorted(model.weights as SparseMatrix, fit, mostPadding * fit.unitsOfBlock + 4);
+      const packed = packSorted(await sparseOf(context, model), fit, mostPadding * fit.unitsOfBlock + 4);
       return packed && open(context, model, shippedPortable, options, () => sortedParts(fit, packed));
     },
   };
@@ -173,8 +174,7 @@ function compiledPlans(shape: ModelShape, device: DeviceInfo): TimeLoopPlan[] {
 }
 
 function plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions): readonly TimeLoopPlan[] {
-  // W is packed on the host.
-  if (shape.deviceOnly) return [];
+  if (!canPlace(shape)) return [];
   const { kernelSource: asked = "auto", whyNoCompiler } = options;
   const shipped = asked === "auto" || asked === "shipped" ? shippedPlans(shape, device) : [];
   const [best] = shipped;

@@ -1,15 +1,14 @@
 // Sparse reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it
 // wants it.
 import type { Context } from "@spillway/gpu";
-import type { SparseMatrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { TimeLoopPlan } from "../time-loop.js";
 import { compiledEntry } from "./compiled-shapes.js";
 import { given } from "./dense.js";
 import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
 import { stepParameters } from "./loop.js";
-import { packSparse } from "./pack.js";
 import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
+import { placed, placeSparse } from "./placed.js";
 import { type SparseFit, sparseEntry } from "./shapes.js";
 
 /** The name that a kernel will have. */
@@ -37,8 +36,7 @@ function parts(fit: SparseFit, code: KernelCode): LoopParts {
     config: { grid: blocks, block: variant.warps * 32, shared, cooperative: true },
   } as const;
   const memory = (context: Context, model: ReservoirModel) => {
-    const packed = packSparse(model.weights as SparseMatrix, fit);
-    const entries = context.upload(packed, { label: "W" });
+    const entries = placed(context, (stream) => placeSparse(context, stream, model, fit));
     return withPlaces(context, { entries }, placeBytes, sparseLayout(fit));
   };
   return { kernel, memory };

@@ -7,6 +7,7 @@ import { deviceName } from "../device.js";
 import { callMicroseconds } from "../host-calls.js";
 import { compiledDenseFits, compiledSparseFits } from "../persistent/compiled-shapes.js";
 import { likelyLongest } from "../persistent/index.js";
+import { canPlace, longestOf } from "../persistent/placed.js";
 import { unitEntries } from "../persistent/shapes.js";
 import { elementBytes, type ModelShape } from "../shape.js";
 import { launchMicroseconds, place, streamingRate } from "../streamed/index.js";
@@ -15,7 +16,6 @@ import { fastDetail } from "../streamed/weights.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
 import { type AnyFit, isDense, shardedDetails, shardedEntry, shardedKernel } from "./kernel.js";
 import { ShardedLoop } from "./loop.js";
-import { canPlace, longestOf } from "./placed.js";
 import type { Seat } from "./slice.js";
 import { SpreadWeights, spreadRows } from "./spread.js";
 

@@ -8,9 +8,9 @@ import { denseLayout, describeDense, given } from "../persistent/dense.js";
 import { compiledCode, type KernelCode, type NamedParameters } from "../persistent/kernel-code.js";
 import { stepParameters } from "../persistent/loop.js";
 import type { Arithmetic } from "../persistent/parts.js";
+import { drawnInPlace, placeDense, placeSparse } from "../persistent/placed.js";
 import { type DenseFit, denseEntry, foursAtOnce, type SparseFit, sparseEntry } from "../persistent/shapes.js";
 import { describeSparse, sparseLayout } from "../persistent/sparse.js";
-import { drawnInPlace, placeDense, placeSparse } from "./placed.js";
 
 /** What across.cuh adds to a kernel's parameters, behind `spinLimit`. */
 const reachParameters = { peers: "const u64*", devices: "i32", firstBlock: "i32", after: "real*" } as const;

@@ -6,7 +6,7 @@ import type { Context, Stream } from "@spillway/gpu";
 import { type Matrix, type SparseMatrix, type SpectralRadius, SpectralRadiusError, type SpectralRadiusOptions } from "@spillway/numerics";
 import { type KrylovResult, krylovAttempts, largestBasis } from "@spillway/numerics/spectrum/krylov-attempts.js";
 import { mostIterations, type PowerFailure, powerIterations, powerStart } from "@spillway/numerics/spectrum/power-iteration.js";
-import { powerRadius, spectralRadiusBy } from "@spillway/numerics/spectrum/radius.js";
+import { circularLawLimit, powerRadius, spectralRadiusBy } from "@spillway/numerics/spectrum/radius.js";
 import { EngineCapacityError, type WorkOptions } from "../../../reservoir/engine.js";
 import { type DrawnMatrix, radiusOfRows } from "../../../reservoir/weight-draws.js";
 import { WorkPacer } from "../../../reservoir/work.js";
@@ -86,8 +86,7 @@ async function onOperator<T>(
 
 /**
  * The same of a random W that is drawn on the device and irreducible, which one of more than 64
- * connections a row is but for a chance below 1e-20. Methods "krylov" and "power" iterate; else the
- * circular law. A Krylov iteration whose matrix has no room on the device has its rows on `others`
+ * connections a row is but for a chance below 1e-20. "auto" iterates as "krylov" does. A Krylov iteration whose matrix has no room on the device has its rows on `others`
  * too, if there are any.
  */
 export async function drawnSpectralRadius(
@@ -97,13 +96,14 @@ export async function drawnSpectralRadius(
   others: readonly Context[] = [],
 ): Promise<SpectralRadius> {
   const { method } = options;
-  if (method !== "krylov" && method !== "power") {
-    const radius = radiusOfRows(await drawRowSums(context, draws)) * draws.factor;
-    return { radius, method: "circularLaw" };
-  }
   const n = draws.size;
   const counts = countDrawn(context, draws);
   const count = connectionsIn(counts);
+  const iterates = method === "krylov" || method === "power";
+  if (!iterates && (method === "circularLaw" || count > circularLawLimit)) {
+    const radius = radiusOfRows(await drawRowSums(context, draws)) * draws.factor;
+    return { radius, method: "circularLaw" };
+  }
   const isPower = method === "power";
   if (isPower && rounding !== "none" && isTakenDense(n, count))
     throw new ArgumentError("method", method, '"krylov" or "circularLaw" for a dense W that only the device holds, in less than binary64');

@@ -91,7 +91,8 @@ export class DenseWeights implements StreamedWeights {
     this.stateLength = stride;
     this.bytes = (layout.bytes / weights.rows) * count;
     this.#blocks = Math.ceil(count / ((threads / 32) * rowsPerWarp));
-    this.details = { kernel: name, blocks: this.#blocks, threads, rowsPerWarp, bytesPerStep: this.bytes, ...fastDetail(fast) };
+    const place = drawn ? { drawn: "on the device" } : {};
+    this.details = { kernel: name, blocks: this.#blocks, threads, rowsPerWarp, bytesPerStep: this.bytes, ...fastDetail(fast), ...place };
     this.#kernel = realKernel(context, fast ? "reservoir_step_fast" : "reservoir_step", name, precision, [
       ...([`const ${type}*`, "const real*", "real*", "const u64*", "const real*", "const real*", "i32", "i32"] as const),
       ...(["i32", "real", "u32", "u32", "i32", "i32", "const u64*", "i32"] as const),

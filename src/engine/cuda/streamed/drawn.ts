@@ -135,10 +135,14 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
 }
 
 /**
- * W in CSR form for the host, as the host would draw it. @throws EngineCapacityError if the
- * device has no room for it
+ * W in CSR form for the host, as the host would draw it, and scale and round it. @throws
+ * EngineCapacityError if the device has no room for it
  */
-export async function drawSparse(context: Context, drawn: WeightDraws): Promise<SparseMatrix<Float64Array>> {
+export async function drawSparse(
+  context: Context,
+  drawn: WeightDraws,
+  rounding: DrawnRounding = "none",
+): Promise<SparseMatrix<Float64Array>> {
   const { size } = drawn;
   const rowOffsets = rowOffsetsOf(countDrawn(context, drawn));
   const count = rowOffsets[size]!;
@@ -150,7 +154,7 @@ export async function drawSparse(context: Context, drawn: WeightDraws): Promise<
   const owned = new Held();
   try {
     const stream = owned.own(context.stream({ label: "draws" }));
-    const { offsets, columns, values } = drawCsr(context, stream, drawn, rowOffsets, "none");
+    const { offsets, columns, values } = drawCsr(context, stream, drawn, rowOffsets, rounding);
     for (const buffer of [offsets, columns, values]) owned.own(buffer);
     const [allColumns, allValues] = [await stream.download(columns), await stream.download(values)];
     return { rows: size, cols: size, rowOffsets, columns: allColumns.subarray(0, count), values: allValues.subarray(0, count) };

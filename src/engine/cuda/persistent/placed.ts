@@ -1,4 +1,4 @@
-// A slice of W in the memory of its device as a fit wants it: packed on the host, or drawn in its
+// W, or a slice of it, in the memory of its device as a fit wants it: packed on the host, or drawn in its
 // place, with the same bits (kernels/reservoir_weights.cu).
 import { Held } from "@spillway/core/disposal.js";
 import type { Context, Stream } from "@spillway/gpu";
@@ -7,10 +7,10 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "../kernels.js";
-import { longestRow, packDense, packSparse, tileOrder, unitOrder } from "../persistent/pack.js";
-import type { DenseFit, SparseFit } from "../persistent/shapes.js";
 import type { ModelShape } from "../shape.js";
-import { countDrawn, drawArguments, drawParameters, drawShape, roundingNumber, roundingOf } from "../streamed/drawn.js";
+import { countDrawn, drawArguments, drawParameters, drawShape, drawSparse, roundingNumber, roundingOf } from "../streamed/drawn.js";
+import { longestRow, packDense, packSparse, tileOrder, unitOrder } from "./pack.js";
+import type { DenseFit, SparseFit } from "./shapes.js";
 
 /** Stored of kernels/reservoir_weights.cu. */
 const storedNumber = { f32: 0, f64: 1, u16: 2 } as const;
@@ -29,8 +29,26 @@ export function longestOf(context: Context, model: ReservoirModel): number {
   return countDrawn(context, draws).reduce((longest, count) => Math.max(longest, count), 0);
 }
 
+/** A sparse W for the host, which packs it: drawn on the device if it is drawn in its place. */
+export async function sparseOf(context: Context, model: ReservoirModel): Promise<SparseMatrix> {
+  const draws = drawnInPlace(model);
+  return draws ? drawSparse(context, draws, roundingOf(model)) : (model.weights as SparseMatrix);
+}
+
+/** What `make` places, once it is there. */
+export function placed(context: Context, make: (stream: Stream) => AnyBuffer): AnyBuffer {
+  const stream = context.stream({ label: "W" });
+  try {
+    const weights = make(stream);
+    stream.sync();
+    return weights;
+  } finally {
+    stream.dispose();
+  }
+}
+
 /** W of the blocks of a dense fit from `from` up to `to`, once the stream has come this far. */
-export function placeDense(context: Context, stream: Stream, model: ReservoirModel, fit: DenseFit, from: number, to: number): AnyBuffer {
+export function placeDense(context: Context, stream: Stream, model: ReservoirModel, fit: DenseFit, from = 0, to = fit.blocks): AnyBuffer {
   const draws = drawnInPlace(model);
   if (!draws) {
     const packed = packDense(model.weights as Matrix, fit, from, to);
@@ -46,7 +64,7 @@ export function placeDense(context: Context, stream: Stream, model: ReservoirMod
 }
 
 /** W of the blocks of a sparse fit from `from` up to `to`, once the stream has come this far. */
-export function placeSparse(context: Context, stream: Stream, model: ReservoirModel, fit: SparseFit, from: number, to: number): AnyBuffer {
+export function placeSparse(context: Context, stream: Stream, model: ReservoirModel, fit: SparseFit, from = 0, to = fit.blocks): AnyBuffer {
   const draws = drawnInPlace(model);
   if (!draws) {
     const packed = packSparse(model.weights as SparseMatrix, fit, from, to);
