@@ -1,6 +1,7 @@
 // Coupled phase oscillators (docs/numerics.md, rule 15): all Heun steps of many inputs in one
 // launch, whose blocks wait for one another after each stage. A warp takes rows of W, a lane an
-// oscillator. The bits are those of src/oscillators/step.ts.
+// oscillator. Of a dense W, shared memory keeps as many columns as it has bytes for. The bits are
+// those of src/oscillators/step.ts.
 #include "elementary.cuh"
 #include "exchange.cuh"
 #include "philox.cuh"
@@ -65,6 +66,23 @@ template <int lanes, typename Real> __device__ __forceinline__ Real folded(Real 
   return sum;
 }
 
+/**
+ * folded<32> of eight sums: a lane gives away half of what it has, and ends with the sum of number
+ * lane / 4.
+ */
+template <typename Real> __device__ __forceinline__ Real foldedEight(Real (&sums)[8]) {
+#pragma unroll
+  for (int half = 4; half >= 1; half /= 2) {
+    const bool upper = (threadIdx.x & 4 * half) != 0;
+#pragma unroll
+    for (int j = 0; j < half; j++) {
+      const Real given = upper ? sums[j] : sums[j + half], own = upper ? sums[j + half] : sums[j];
+      sums[j] = add(own, __shfl_xor_sync(all, given, 4 * half));
+    }
+  }
+  return folded<4>(sums[0]);
+}
+
 /** The sum of N values by a warp. */
 template <typename Real> __device__ __forceinline__ Real total(const Real* values, int size) {
   Real sum = 0;
@@ -86,11 +104,96 @@ template <typename Real> __device__ __forceinline__ Point<Real> turned(Real c, R
   return {div(x, length), div(y, length)};
 }
 
+/** Rows of a dense W that a warp takes at a time: they share what it reads of the vectors. */
+const int tile = 4;
+
+/** A dense W's rows of a block, and the vectors that they meet, in shared memory. */
+template <typename Real> struct Kept {
+  /** 2 N values of s and c; null if there are too many. */
+  Real* vectors;
+  /** The first columns of the rows of this warp, tile after tile. */
+  Real* rows;
+  int columns, pitch;
+};
+
+/** Shares out the dynamic shared memory, and brings the columns there. */
+template <typename Real> __device__ __forceinline__ Kept<Real> keep(const Model<Real>& model) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  Kept<Real> kept = {nullptr, nullptr, 0, 0};
+  unsigned bytes;
+  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+  const int n = model.size, values = (int)(bytes / sizeof(Real));
+  if (model.coupling != DENSE || values < 2 * n) return kept;
+  const int warps = (int)blockDim.x / 32, warp = (int)threadIdx.x / 32, step = tile * warps * (int)gridDim.x;
+  const int passes = (n + step - 1) / step, first = tile * (warps * (int)blockIdx.x + warp);
+  kept.vectors = reinterpret_cast<Real*>(memory);
+  kept.pitch = min((n + 31) / 32, (values - 2 * n) / (warps * passes * tile) / 32) * 32;
+  kept.columns = min(n, kept.pitch);
+  kept.rows = kept.vectors + 2 * n + (size_t)warp * passes * tile * kept.pitch;
+#pragma unroll 1
+  for (int r = 0; r < passes * tile; r++) {
+    const int row = first + r / tile * step + r % tile;
+    if (row < n)
+      for (int k = threadIdx.x & 31; k < kept.columns; k += 32) kept.rows[(size_t)r * kept.pitch + k] = model.weights[(size_t)row * n + k];
+  }
+  __syncwarp();
+  return kept;
+}
+
+/** Rows of a dense W times s, in lanes 0, 4, 8, ..., and times c, in lanes 16, 20, 24, .... */
+template <typename Real>
+__device__ __forceinline__ Real timesTile(const Model<Real>& model, const Real* kept, int columns, int pitch, int first, const Real* c,
+                                          const Real* s) {
+  const int n = model.size;
+  // As many loads as registers take: memory would stand idle if fewer were on their way.
+  constexpr int ahead = 64 / sizeof(Real);
+  const Real* row[tile];
+  Real sums[2 * tile];
+#pragma unroll
+  for (int r = 0; r < tile; r++) {
+    row[r] = model.weights + (size_t)min(first + r, n - 1) * n;
+    sums[r] = sums[tile + r] = 0;
+  }
+  int k = threadIdx.x & 31;
+#pragma unroll 2
+  for (; k < columns; k += 32) {
+    const Real x = s[k], y = c[k];
+#pragma unroll
+    for (int r = 0; r < tile; r++) {
+      const Real w = kept[r * pitch + k];
+      sums[r] = add(sums[r], mul(w, x));
+      sums[tile + r] = add(sums[tile + r], mul(w, y));
+    }
+  }
+#pragma unroll ahead
+  for (; k < n; k += 32) {
+    const Real x = s[k], y = c[k];
+#pragma unroll
+    for (int r = 0; r < tile; r++) {
+      const Real w = __ldg(row[r] + k);
+      sums[r] = add(sums[r], mul(w, x));
+      sums[tile + r] = add(sums[tile + r], mul(w, y));
+    }
+  }
+  return foldedEight(sums);
+}
+
 /** Calls `each(i, p, q)` in the lane of every oscillator: row i of W times s and times c. */
 template <typename Real, typename Each>
-__device__ __forceinline__ void coupled(const Model<Real>& model, const Real* c, const Real* s, Each each) {
+__device__ __forceinline__ void coupled(const Model<Real>& model, const Kept<Real>& kept, const Real* c, const Real* s, Each each) {
   const int n = model.size, lane = threadIdx.x & 31, warps = (int)(gridDim.x * blockDim.x) / 32;
-  const int warp = (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32, rows = min(32, (n + warps - 1) / warps);
+  const int warp = (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  const int rows = model.coupling == DENSE ? tile : min(32, (n + warps - 1) / warps);
+  if (kept.vectors != nullptr) {
+    for (int k = threadIdx.x; k < n; k += blockDim.x) {
+      kept.vectors[k] = s[k];
+      kept.vectors[n + k] = c[k];
+    }
+    __syncthreads();
+    s = kept.vectors;
+    c = kept.vectors + n;
+  }
+  const Real* columns = kept.rows;
   Real meanP = 0, meanQ = 0;
   if (model.coupling == MEAN_FIELD) {
     __shared__ Real sums[2];
@@ -106,21 +209,10 @@ __device__ __forceinline__ void coupled(const Model<Real>& model, const Real* c,
   for (int first = warp * rows; first < n; first += warps * rows) {
     Real p = meanP, q = meanQ;
     if (model.coupling == DENSE) {
-#pragma unroll 1
-      for (int r = 0; r < rows && first + r < n; r++) {
-        const Real* row = model.weights + (size_t)(first + r) * n;
-        Real a = 0, b = 0;
-        // Memory would stand idle if fewer columns were on their way at once.
-#pragma unroll 8
-        for (int k = lane; k < n; k += 32) {
-          const Real w = __ldg(row + k);
-          a = add(a, mul(w, s[k]));
-          b = add(b, mul(w, c[k]));
-        }
-        a = folded<32>(a);
-        b = folded<32>(b);
-        if (lane == r) p = a, q = b;
-      }
+      const Real sum = timesTile(model, columns, kept.columns, kept.pitch, first, c, s);
+      p = __shfl_sync(all, sum, 4 * (lane & 3));
+      q = __shfl_sync(all, sum, 16 + 4 * (lane & 3));
+      columns += tile * kept.pitch;
     } else if (model.coupling == SPARSE) {
 #pragma unroll 1
       for (int r = 0; r < rows && first + r < n; r += 4) {
@@ -173,6 +265,7 @@ __device__ __forceinline__ void run(Real* x, const Real* inputs, Real* states, u
       fieldY[i] = (Real)mul(model.pull, at.cosine);
     }
   };
+  const Kept<Real> kept = keep(model);
   unsigned round = 0;
   for (unsigned t = 0; t < steps; t++) {
     const Real* input = inputs + (size_t)t * model.inputs;
@@ -181,7 +274,7 @@ __device__ __forceinline__ void run(Real* x, const Real* inputs, Real* states, u
       const unsigned step = stage / 2;
       const bool second = stage & 1;
       const Real *const fromC = second ? stageC : c, *const fromS = second ? stageS : s;
-      coupled(model, fromC, fromS, [&](int i, Real p, Real q) {
+      coupled(model, kept, fromC, fromS, [&](int i, Real p, Real q) {
         if (stage == 0) setField(i, input);
         const Real along = mul(fromC[i], add(p, fieldX[i])), across = mul(fromS[i], add(q, fieldY[i]));
         const Real k = sub(add(model.omega[i], along), across);
@@ -226,7 +319,7 @@ __device__ __forceinline__ void run(Real* x, const Real* inputs, Real* states, u
 }  // namespace oscillators
 
 #define ENTRY(REAL, NAME, THREADS)                                                                                                                \
-  extern "C" __global__ void __launch_bounds__(THREADS) oscillators_##NAME(                                                                  \
+  extern "C" __global__ void __launch_bounds__(THREADS, 1) oscillators_##NAME(                                                                  \
       REAL* x, const REAL* inputs, REAL* states, unsigned steps, unsigned firstStep, unsigned sequence, long long spinLimit,             \
       const REAL* __restrict__ omega, const REAL* __restrict__ bias, const REAL* __restrict__ biasCosine,                                \
       const REAL* __restrict__ inputWeights, const REAL* __restrict__ weights, const unsigned* __restrict__ rowOffsets,                  \
@@ -239,5 +332,5 @@ __device__ __forceinline__ void run(Real* x, const Real* inputs, Real* states, u
                             key1,     spinLimit});                                                                                       \
   }
 
-ENTRY(float, f32, 1024)
-ENTRY(double, f64, 512)
+ENTRY(float, f32, 384)
+ENTRY(double, f64, 256)

@@ -87,11 +87,14 @@ const mostAlone = 128;
 /** The same in the mean field, where nothing but two sums ties them. */
 const mostAloneInTheMean = 2048;
 
-/** Threads of a block, of which the kernel takes so many at most. */
-const fewestThreads = 256;
-const mostThreads = { float32: 1024, float64: 512 } as const;
+/** Threads of a block, but for a dense W. */
+const threads = 256;
 
-/** Multiprocessors of a large device: there a warp has one row of W, or few. */
+/** A dense W: the rows that a warp takes at a time, and the most warps of a block. */
+const tileRows = 4;
+const mostWarps = { float32: 12, float64: 8 } as const;
+
+/** Multiprocessors of a large device: there a warp has one tile, or few. */
 const largeDevice = 132;
 
 /** The kernel of a model. */
@@ -126,20 +129,41 @@ function oscillatorKernel(model: RegisteredModel<OscillatorConfig>): KindKernel 
   };
 }
 
+type Shares = Pick<KindKernel, "threads" | "blocks" | "shared" | "why">;
+
 /** How oscillators are shared out over a device, and why. */
-function sharesOf(kind: keyof typeof couplings, size: number, precision: Precision): Pick<KindKernel, "threads" | "blocks" | "why"> {
+function sharesOf(kind: keyof typeof couplings, size: number, precision: Precision): Shares {
   const what = `${size.toLocaleString("en")} ${size === 1 ? "oscillator" : "oscillators"}`;
   const isMean = kind === "meanField";
-  if (size <= (isMean ? mostAloneInTheMean : mostAlone))
-    return { threads: fewestThreads, blocks: () => 1, why: `${what} take less time than a wait for other blocks` };
-  if (isMean)
-    return { threads: fewestThreads, blocks: (most) => Math.min(most, Math.ceil(size / fewestThreads)), why: `${what} are shared out` };
-  let threads = fewestThreads;
-  while (threads < mostThreads[precision] && size > largeDevice * (threads / 32)) threads *= 2;
+  const isAlone = size <= (isMean ? mostAloneInTheMean : mostAlone);
+  const why = isAlone
+    ? `${what} take less time than a wait for other blocks`
+    : isMean
+      ? `${what} are shared out`
+      : `they share out the rows of W of ${what}, which takes longer than their waits for one another`;
+  if (kind === "dense") return denseShares(size, precision, isAlone, why);
+  const rows = isMean ? threads : threads / 32;
+  return { threads, blocks: (most) => (isAlone ? 1 : Math.min(most, Math.ceil(size / rows))), why };
+}
+
+/**
+ * Tiles of a dense W over the warps of one block or of as many as there are multiprocessors, with s,
+ * c and as many columns of W in shared memory as it has bytes for.
+ */
+function denseShares(size: number, precision: Precision, isAlone: boolean, why: string): Shares {
+  const tiles = Math.ceil(size / tileRows);
+  const each = Math.ceil(tiles / (isAlone ? 1 : largeDevice));
+  const warps = Math.max(2, Math.ceil(each / Math.ceil(each / mostWarps[precision])));
+  const element = precision === "float32" ? 4 : 8;
   return {
-    threads,
-    blocks: (most) => Math.min(most, Math.ceil(size / (threads / 32))),
-    why: `they share out the rows of W of ${what}, which takes longer than their waits for one another`,
+    threads: 32 * warps,
+    blocks: (most) => (isAlone ? 1 : Math.min(most, Math.ceil(tiles / warps))),
+    shared(most, blocks) {
+      const rows = tileRows * warps * Math.ceil(tiles / (warps * blocks));
+      const vectors = 2 * size * element;
+      return vectors > most ? 0 : Math.min(most, vectors + rows * 32 * Math.ceil(size / 32) * element);
+    },
+    why,
   };
 }
 

@@ -27,6 +27,9 @@ import { type RealSlice, StallError } from "./time-loop.js";
 const chunkBytes = 16 * 2 ** 20;
 const mostSteps = 256;
 
+/** Shared memory that a kernel may have besides. */
+const staticShared = 64;
+
 /** Which engine asks, and how many steps a simulated device takes at a time. */
 export interface KindPlace {
   readonly engine: string;
@@ -107,7 +110,7 @@ class KernelStepper extends RegisteredStepper {
   readonly #context: Context;
   readonly #kernel: AnyKernel;
   readonly #takes: NonNullable<KindKernel["takes"]>;
-  readonly #launch: { readonly grid: number; readonly block: number; readonly cooperative: true };
+  readonly #launch: { readonly grid: number; readonly block: number; readonly shared: number; readonly cooperative: true };
   readonly #stream: Stream;
   readonly #x: RealSlice;
   readonly #inputsThere: RealSlice;
@@ -128,7 +131,9 @@ class KernelStepper extends RegisteredStepper {
     this.#spinLimit = spinLimit;
     this.#entry = kernel.entry;
     this.#takes = kernel.takes?.bind(kernel) ?? (() => true);
-    this.#launch = { grid: details["blocks"] as number, block: kernel.threads, cooperative: true };
+    const blocks = details["blocks"] as number;
+    const shared = kernel.shared?.(context.info.attributes.sharedBytesPerBlockOptIn - staticShared, blocks) ?? 0;
+    this.#launch = { grid: blocks, block: kernel.threads, shared, cooperative: true };
     const { own } = this.#owned;
     const real = realType(precision);
     try {

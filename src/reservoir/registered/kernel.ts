@@ -30,7 +30,9 @@ export interface KindKernel {
   readonly threads: number;
   /** Blocks on a device of so many multiprocessors, at most one each. */
   blocks(multiprocessors: number): number;
-  /** Why it takes so many; said in the plan. */
+  /** Bytes of dynamic shared memory of a block, if it may have up to `most`. Default 0. */
+  shared?(most: number, blocks: number): number;
+  /** Why it takes so many blocks; said in the plan. */
   readonly why?: string;
   /**
    * Which of the arguments blocks report to, if they wait for one another; every launch finds in it

@@ -59,8 +59,39 @@ describe("phase oscillators on a device", () => {
     expect(pair.there.state).toEqual(pair.host.state);
   });
 
+  it.each([1, 3, 127, 128, 129, 131, 136, 137, 200])(
+    "have them at the edges of tiles and blocks: %i with a dense W",
+    async (oscillators) => {
+      await using pair = await both({ ...shared, size: oscillators, tau: 0.35 });
+      const inputs = series(3);
+      expect((await pair.there.run(inputs)).data).toEqual((await pair.host.run(inputs)).data);
+    },
+  );
+
+  it.each([
+    ["none", 0, 0],
+    ["that of the vectors", 1, 0],
+    ["that of some columns", 1, 0.5],
+  ])("have them whatever of a dense W shared memory keeps: %s", async (_, vectors, columns) => {
+    const name = `narrowOscillator${vectors}${10 * columns}` as keyof ReservoirKindOptions;
+    registerReservoirKind<OscillatorConfig>({
+      ...oscillatorKind,
+      name,
+      kernel(model) {
+        const kernel = oscillatorKind.kernel!(model);
+        const bytes = 2 * 333 * (model.precision === "float32" ? 4 : 8);
+        return { ...kernel, shared: (most, blocks) => vectors * bytes + Math.floor(columns * (kernel.shared!(most, blocks) - bytes)) };
+      },
+    });
+    for (const precision of ["float32", "float64"] as const) {
+      await using pair = await both({ ...shared, size: 333, kind: name, precision } as never);
+      const inputs = series(2);
+      expect((await pair.there.run(inputs)).data).toEqual((await pair.host.run(inputs)).data);
+    }
+  });
+
   it("keep them in batches, whose noise is each sequence's own", async () => {
-    await using pair = await both({ ...shared, noise: 0.05 });
+    await using pair = await both({ ...shared, size: 150, noise: 0.05 });
     const sequences = [series(5), series(9), series(3)];
     const there = await pair.there.batch(sequences);
     expect(there.map(({ data }) => data)).toEqual((await pair.host.batch(sequences)).map(({ data }) => data));
