@@ -15,6 +15,7 @@ import { build as buildPage, createLogger } from "vite";
 import { isBuilt, noteBuilt, sourcesNow } from "./built.mjs";
 import { builtins } from "./builtins.mjs";
 import { finishDeclarations } from "./declarations.mjs";
+import { joinChunks } from "./join-chunks.mjs";
 import { collectFiles, filesOfEsbuild, notices, packageFolders } from "./third-parties.mjs";
 
 /**
@@ -22,6 +23,18 @@ import { collectFiles, filesOfEsbuild, notices, packageFolders } from "./third-p
  * the index registers.
  */
 const computing = ["reservoir", "model", "analysis", "spikes", "experiment", "serve"];
+
+/** Parts that need little of the rest, and keep files of their own. */
+const light = ["gpu", "numerics", "plot", "ptx", "search", "series", "serve-browser"];
+
+/** Parts that run in browsers, as docs/in-the-browser.md lists them. */
+const inBrowsers = [
+  ...computing.filter((part) => part !== "experiment" && part !== "serve"),
+  "numerics",
+  "plot",
+  "serve-browser",
+  "series",
+];
 
 const compress = promisify(brotliCompress);
 
@@ -126,6 +139,9 @@ const { metafile } = await build({
   legalComments: "none",
   logLevel: "warning",
 });
+
+const part = (name) => `dist/api/${name}.js`;
+await joinChunks(metafile, ["dist/index.js", "dist/browser.js", ...light.map(part)], ["dist/browser.js", ...inBrowsers.map(part)]);
 
 for (const name of readdirSync("dist", { recursive: true })) {
   if (!name.endsWith(".js")) continue;
