@@ -1,6 +1,7 @@
 // Batches on the device: each dense kernel against the reference engine, and what the session makes
 // of sequences.
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { Stream } from "../../../packages/gpu/src/index.js";
 import type { Matrix } from "../../../packages/numerics/src/index.js";
 import { type DenseBatchOptions, DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";
@@ -14,6 +15,7 @@ import { bits, model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
 
 const context = openTestDevice();
+const original = Stream.prototype.toHost;
 afterAll(() => context.dispose());
 
 const sequencesFor = (of: ReservoirModel, lengths: readonly number[]): SequenceInput<Matrix>[] =>
@@ -89,6 +91,25 @@ describe.each(casesOf(portable, (_, k) => k === 0))("%s", (name) => {
       expect(bits(last[b]!.data)).toEqual(bits(each.row(each.rows - 1)));
     }
   });
+});
+
+it("has three chunks under way when the first states come to the host", async () => {
+  const of = model({ size: 40, storage: "dense", seed: 5 });
+  const launches = vi.spyOn(Stream.prototype, "launch");
+  const given: number[] = [];
+  const toHost = vi.spyOn(Stream.prototype, "toHost");
+  toHost.mockImplementation(function (this: Stream, ...rest) {
+    given.push(launches.mock.calls.length);
+    return original.apply(this, rest);
+  });
+  try {
+    await batch("reservoir_batch_16", of, sequencesFor(of, [9, 9]), {}, 2 * 40 * 4 * 4 * 2 + 200);
+  } finally {
+    launches.mockRestore();
+    toHost.mockRestore();
+  }
+  // A chunk of two steps is two launches: the drive and the steps.
+  expect(given).toEqual([6, 8, 10, 10, 10]);
 });
 
 describe("reservoir_batch_slices", () => {

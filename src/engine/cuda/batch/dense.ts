@@ -1,7 +1,7 @@
 // Runs many sequences through one dense W, all in step, in chunks whose states come to the host
-// while the next chunk runs.
+// while the next chunks run.
 import { Held } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, DeviceEvent, HostPart, Stream } from "@spillway/gpu";
+import { type Context, type DeviceBuffer, type DeviceEvent, type HostArray, type HostPart, isLocked, type Stream } from "@spillway/gpu";
 import { Matrix } from "@spillway/numerics";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -32,6 +32,13 @@ const rest: readonly RealParameter[] = [
 /** Bytes of drive, feedback and states in one chunk. */
 const defaultChunkBytes = 512 * 2 ** 20;
 
+/**
+ * Page-locked results take shorter chunks, the first of which is done sooner: of so many bytes of
+ * states, and of each sequence of so many.
+ */
+const lockedChunkBytes = 32 * 2 ** 20;
+const lockedPieceBytes = 128 * 2 ** 10;
+
 /** A launch of the drive kernel takes at most this many rows. */
 const mostDriveRows = 2 ** 19;
 
@@ -58,7 +65,7 @@ export interface DenseBatchOptions extends TakenBatchOptions, SessionWork {}
 interface Chunk {
   readonly from: number;
   readonly to: number;
-  readonly slot: 0 | 1;
+  readonly slot: number;
 }
 
 /** One batch: sequences in falling order of their lengths. */
@@ -73,6 +80,7 @@ export class DenseBatchRun {
   readonly #spinLimit: number;
   readonly #steps: number;
   readonly #chunkSteps: number;
+  readonly #slots: 2 | 3;
   readonly #compute: Stream;
   readonly #copies: Stream;
   readonly #kernel: AnyKernel;
@@ -122,9 +130,13 @@ export class DenseBatchRun {
     const count = sequences.length;
     const keepAll = options.taker !== undefined || options.keep !== "last";
     const stepBytes = 4 * count * (size * (keepAll ? 4 : 2) + inputSize + outputSize);
+    // States that come to the host have a third place: the host may be late with one chunk.
+    this.#slots = options.taker || options.keep === "last" ? 2 : 3;
+    const areLocked = this.#slots === 3 && options.into?.every(({ data }) => isLocked(data as HostArray));
     const fits = Math.min(
       Math.floor(Math.min(chunkBytes, freeMemory(context) / 2) / stepBytes),
       mostChunkSteps(context, count * size * size),
+      areLocked ? Math.ceil(Math.max(lockedChunkBytes / count, lockedPieceBytes) / (4 * size)) : Number.POSITIVE_INFINITY,
     );
     // Chunks have an even number of steps: each begins with the same of the two exchange buffers.
     this.#chunkSteps = Math.min(this.#steps, Math.max(2, fits - (fits % 2)));
@@ -162,14 +174,14 @@ export class DenseBatchRun {
       if (inputSize > 0 && sequences.some(({ inputs }) => inputs instanceof Matrix)) {
         const of = ({ inputs }: SequenceInput) => (inputs instanceof Matrix ? inputs : undefined);
         const gathering = { columns: inputSize, of, delay: 0 } as const;
-        this.#givenInputs = own(new GatheredRows(this.#sequences, gathering, this.#inputs, queued));
+        this.#givenInputs = own(new GatheredRows(this.#sequences, gathering, this.#inputs, queued, this.#slots));
       }
       if (outputSize > 0) {
         const of = ({ teacher }: SequenceInput) => teacher;
         const gathering = { columns: outputSize, of, delay: 1 } as const;
-        this.#givenOutputs = own(new GatheredRows(this.#sequences, gathering, this.#outputs, queued));
+        this.#givenOutputs = own(new GatheredRows(this.#sequences, gathering, this.#outputs, queued, this.#slots));
       }
-      for (let slot = 0; slot < 2; slot++) {
+      for (let slot = 0; slot < this.#slots; slot++) {
         if (keepAll) {
           const states = take(rows * size, "states");
           // Rows past the end of a sequence come to the host with the others.
@@ -221,8 +233,8 @@ export class DenseBatchRun {
       if (!this.#take) results[this.#order[b]!] ??= unwritten(all ? inputs.rows : 1, size, "float32");
     const underWay: Chunk[] = [];
     for (let next = 0, count = 0; next < this.#steps || underWay.length > 0; ) {
-      while (next < this.#steps && underWay.length < 2) {
-        const chunk = { from: next, to: Math.min(this.#steps, next + this.#chunkSteps), slot: (count++ % 2) as 0 | 1 };
+      while (next < this.#steps && underWay.length < this.#slots) {
+        const chunk = { from: next, to: Math.min(this.#steps, next + this.#chunkSteps), slot: count++ % this.#slots };
         this.#enqueue(chunk);
         underWay.push(chunk);
         next = chunk.to;
@@ -316,7 +328,7 @@ export class DenseBatchRun {
   /**
    * Puts the inputs of steps [from, to) of every sequence in their place, zeros if it has none.
    */
-  #bringInputs(from: number, to: number, slot: 0 | 1): void {
+  #bringInputs(from: number, to: number, slot: number): void {
     const pitch = (to - from) * this.#model.inputSize;
     const all = this.#inputs.slice(0, this.#sequences.length * pitch);
     const series = this.#sequences.map(({ inputs }) => inputs);

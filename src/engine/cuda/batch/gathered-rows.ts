@@ -14,7 +14,7 @@ export interface Gathering {
   readonly delay: 0 | 1;
 }
 
-/** Gathers rows for the chunks of two slots. */
+/** Gathers rows for chunks, each of which has a slot. */
 export class GatheredRows {
   readonly #sequences: readonly SequenceInput[];
   readonly #gathering: Gathering;
@@ -24,16 +24,22 @@ export class GatheredRows {
 
   /**
    * Fills the first rows of `target`. With `locked` its chunks stand behind others in the stream,
-   * and rows come by page-locked memory: a copy from other memory may wait for all that the stream
-   * was given, and keep the thread from launching on other devices.
+   * and rows come by page-locked memory of so many slots: a copy from other memory may wait for all
+   * that the stream was given, and keep the thread from launching on other devices.
    */
-  constructor(sequences: readonly SequenceInput[], gathering: Gathering, target: DeviceBuffer<"f32">, locked: KeptLocked | undefined) {
+  constructor(
+    sequences: readonly SequenceInput[],
+    gathering: Gathering,
+    target: DeviceBuffer<"f32">,
+    locked: KeptLocked | undefined,
+    slots: number,
+  ) {
     this.#sequences = sequences;
     this.#gathering = gathering;
     this.#target = target;
     if (!locked) return;
     try {
-      for (let slot = 0; slot < 2; slot++) this.#slots.push(locked.lend(target.length));
+      for (let slot = 0; slot < slots; slot++) this.#slots.push(locked.lend(target.length));
     } catch (error) {
       disposeQuietly(this.#slots);
       throw error;
@@ -41,7 +47,7 @@ export class GatheredRows {
   }
 
   /** Steps [from, to) of every sequence. The chunk that the slot had before must be done. */
-  upload(stream: Stream, from: number, to: number, slot: 0 | 1): void {
+  upload(stream: Stream, from: number, to: number, slot: number): void {
     const count = this.#sequences.length;
     const pitch = (to - from) * this.#gathering.columns;
     const locked = this.#slots[slot]?.buffer;
