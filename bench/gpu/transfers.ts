@@ -11,6 +11,7 @@ import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { lockedMatrix } from "../../src/engine/cuda/locked-matrix.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
+import type { EngineSession } from "../../src/reservoir/engine.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { buildModel } from "../../src/reservoir/weights.js";
 
@@ -21,14 +22,14 @@ const stream = context.stream();
 const host = new HostMemory();
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-/** The median of three, after one that warms up; `prepare` is not timed. */
-async function milliseconds<T>(prepare: () => T, work: (prepared: T) => unknown): Promise<number> {
+/** The median of three, after some that warm up; `prepare` is not timed. */
+async function milliseconds<T>(prepare: () => T, work: (prepared: T) => unknown, warmUps = 1): Promise<number> {
   const times: number[] = [];
-  for (let round = 0; round < 4; round++) {
+  for (let round = 0; round < warmUps + 3; round++) {
     const prepared = prepare();
     const begin = performance.now();
     await work(prepared);
-    if (round > 0) times.push(performance.now() - begin);
+    if (round >= warmUps) times.push(performance.now() - begin);
   }
   return median(times);
 }
@@ -199,6 +200,7 @@ async function threeWays(
     milliseconds(
       () => 0,
       () => work(into),
+      3,
     );
   const locked = lockedMatrix(rows, size);
   const times = {
@@ -213,20 +215,44 @@ async function threeWays(
   console.log(`| ${[name, ...cells].join(" | ")} |`);
 }
 
+/** Milliseconds of one call into page-locked memory, and of its phases by the device's clock. */
+async function phases(
+  name: string,
+  rows: number,
+  size: number,
+  session: EngineSession,
+  work: (into: Matrix) => Promise<unknown>,
+): Promise<void> {
+  const locked = lockedMatrix(rows, size);
+  await work(locked);
+  const sums = () => new Map((session.profile?.()?.phases ?? []).map(({ phase, milliseconds: sum }) => [phase, sum]));
+  const before = sums();
+  const begin = performance.now();
+  await work(locked);
+  const whole = performance.now() - begin;
+  const each = [...sums()].map(([phase, sum]) => `${phase} ${(sum - (before.get(phase) ?? 0)).toFixed(2)}`);
+  console.log(`\n${name}, page-locked, with profile: ${whole.toFixed(2)} ms; ${each.join(", ")}`);
+  locked.dispose();
+}
+
 async function calls(): Promise<void> {
   console.log(
     "\nAll states to the host: microseconds a step (GB/s)\n\n| call | new matrices | reused plain | page-locked |\n|---|---|---|---|",
   );
   const dense = reservoir(1024, new Matrix(1024, 1024, uniform(1024 * 1024, 1.2 * Math.sqrt(3 / 1024), 1)));
-  for (const [count, steps] of [
+  const batches = [
     [1024, 100],
+    [1024, 400],
     [256, 200],
-  ] as const) {
+  ] as const;
+  const batchOf = (session: EngineSession, count: number, steps: number) => {
     const sequences = Array.from({ length: count }, (_, b) => ({ inputs: new Matrix(steps, 1, uniform(steps, 1, b)) }));
+    return (into?: Matrix) =>
+      session.batch(sequences, { into: into && sequences.map((_, b) => into.subarray(b * steps, (b + 1) * steps)) });
+  };
+  for (const [count, steps] of batches) {
     const session = await engine.open(dense);
-    await threeWays(`batch N=1024, B=${count}`, count * steps, 1024, steps, (into) =>
-      session.batch(sequences, { into: into && sequences.map((_, b) => into.subarray(b * steps, (b + 1) * steps)) }),
-    );
+    await threeWays(`batch N=1024, B=${count}, T=${steps}`, count * steps, 1024, steps, batchOf(session, count, steps));
     await session.dispose();
   }
   for (const [size, each, steps] of [
@@ -246,6 +272,11 @@ async function calls(): Promise<void> {
       steps,
       (into) => session.run({ inputs }, { into: into ?? (Matrix.zeros(steps, size, "float32") as Matrix) }),
     );
+    await session.dispose();
+  }
+  for (const [count, steps] of batches) {
+    const session = await engine.open(dense, { profile: true });
+    await phases(`batch N=1024, B=${count}, T=${steps}`, count * steps, 1024, session, batchOf(session, count, steps));
     await session.dispose();
   }
   const [size, count, steps] = [256, 1056, 1000];
