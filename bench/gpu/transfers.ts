@@ -188,7 +188,7 @@ function sparse(size: number, each: number): SparseMatrix {
   return { rows: size, cols: size, rowOffsets, columns, values: uniform(size * each, 1.2 * Math.sqrt(3 / each), 3) };
 }
 
-/** Microseconds a step and GB/s with new matrices, a plain one that is reused, and a page-locked one. */
+/** Microseconds a step and GB/s with new matrices, rows of a new or reused plain one, and of a page-locked one. */
 async function threeWays(
   name: string,
   rows: number,
@@ -205,6 +205,7 @@ async function threeWays(
   const locked = lockedMatrix(rows, size);
   const times = {
     new: await given(),
+    "rows of a new one": await milliseconds(() => Matrix.zeros(rows, size, "float32") as Matrix, work, 3),
     "reused plain": await given(Matrix.zeros(rows, size, "float32") as Matrix),
     "page-locked": await given(locked),
   };
@@ -237,7 +238,7 @@ async function phases(
 
 async function calls(): Promise<void> {
   console.log(
-    "\nAll states to the host: microseconds a step (GB/s)\n\n| call | new matrices | reused plain | page-locked |\n|---|---|---|---|",
+    "\nAll states to the host: microseconds a step (GB/s)\n\n| call | new matrices | rows of a new one | reused plain | page-locked |\n|---|---|---|---|---|",
   );
   const dense = reservoir(1024, new Matrix(1024, 1024, uniform(1024 * 1024, 1.2 * Math.sqrt(3 / 1024), 1)));
   const batches = [

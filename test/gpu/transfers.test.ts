@@ -115,6 +115,26 @@ describe("transfers", () => {
     );
   });
 
+  it("give notice of memory from part to part, if it is much and not page-locked", async () => {
+    const { context, stream, driver } = opened(new ThreadedDriver());
+    const noticed: [number, number][] = [];
+    Object.assign(driver, { willWrite: ({ byteOffset, byteLength }: Uint8Array) => void noticed.push([byteOffset, byteLength]) });
+    const memory = context.upload(numbers(6 << 18));
+    const rows = (array: Uint32Array) =>
+      Array.from({ length: 6 }, (_, k) => ({ start: k << 18, array: array.subarray(100 + (k << 19), 100 + (k << 19) + (1 << 18)) }));
+    const all = new Uint32Array(7 << 19);
+    await stream.toHost(memory, rows(all));
+    await stream.toHost(
+      memory,
+      rows(all)
+        .reverse()
+        .map(({ array }, k) => ({ start: k << 18, array })),
+    );
+    await stream.toHost(memory, rows(context.pinned("u32", 7 << 19).array));
+    expect(noticed).toEqual([[400, 11 << 20]]);
+    expect(all.subarray(100 + (5 << 19), 103 + (5 << 19))).toEqual(numbers(3));
+  });
+
   it("copy several blocks at a time", async () => {
     const { driver, context, stream } = opened(new ThreadedDriver());
     const memory = context.upload(numbers(5 << 20));

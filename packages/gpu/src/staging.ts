@@ -2,7 +2,7 @@
 // page-locked memory that results come in by.
 import { type ContextCore, eventFlags } from "./context-core.js";
 import { describeCopy2D, hostSide } from "./copies.js";
-import { type ArrayOf, arrayOf, type Dtype, type HostArray } from "./dtypes.js";
+import { type ArrayOf, arrayOf, type Dtype } from "./dtypes.js";
 import { CudaError } from "./errors.js";
 import type { LaunchHistory } from "./launch-history.js";
 import { Holding } from "./ledger.js";
@@ -102,7 +102,7 @@ export class Staging {
   async toHost(slice: DeviceSlice, parts: readonly HostPart[], on: StagedOn, atOnce = false): Promise<void> {
     const { stream, history, marks } = on;
     const core = this.#core;
-    for (const { array } of parts) if (array.byteLength >= blockSizes[1]) core.driver.willWrite?.(bytesOf(array));
+    for (const bytes of stretchesOf(parts)) if (bytes.byteLength >= blockSizes[1]) core.driver.willWrite?.(bytes);
     marks?.before();
     const direct = parts.filter(({ array }) => isLocked(array));
     this.#copyRows(slice, direct, on, false);
@@ -265,4 +265,13 @@ export class Staging {
   }
 }
 
-const bytesOf = ({ buffer, byteOffset, byteLength }: HostArray): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength);
+/** Memory from part to part, as long as they follow one another in one buffer; page-locked ones left out. */
+function* stretchesOf(parts: readonly HostPart[]): Generator<Uint8Array> {
+  for (let k = 0; k < parts.length; ) {
+    const { buffer, byteOffset: from } = parts[k]!.array;
+    let end = from;
+    for (; parts[k]?.array.buffer === buffer && parts[k]!.array.byteOffset >= end; k++)
+      end = parts[k]!.array.byteOffset + parts[k]!.array.byteLength;
+    if (!isLocked(parts[k - 1]!.array)) yield new Uint8Array(buffer, from, end - from);
+  }
+}
