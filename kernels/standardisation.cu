@@ -1,6 +1,6 @@
 // target: sm_75
 // z-scores of series that lie one behind the other in device memory, with the bits of
-// src/model/standardisation.ts: sums over all rows of all series, one after the other.
+// src/series/standardisation.ts: sums over all rows of all series, one after the other.
 #include "portable.cuh"
 
 namespace standardisation {
@@ -38,14 +38,38 @@ template <typename Real> static __device__ __forceinline__ void moments(const Re
 static __device__ __forceinline__ void put(float* out, double value) { *out = __double2float_rn(value); }
 static __device__ __forceinline__ void put(double* out, double value) { *out = value; }
 
+static __device__ __forceinline__ double score(double value, double mean, double deviation) {
+  return portable::div(portable::sub(value, mean), deviation);
+}
+
 /** (x - mean) / deviation of its column, rounded once. */
-template <typename Real>
-static __device__ __forceinline__ void scores(const Real* values, Wide count, unsigned cols, const double* mean, const double* deviation, Real* out) {
+template <typename Real, typename Out>
+static __device__ __forceinline__ void scores(const Real* values, Wide count, unsigned cols, const double* mean, const double* deviation, Out* out) {
   const Wide stride = (Wide)gridDim.x * blockDim.x;
   for (Wide i = (Wide)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
     const unsigned c = (unsigned)(i % cols);
-    put(out + i, portable::div(portable::sub((double)values[i], mean[c]), deviation[c]));
+    put(out + i, score((double)values[i], mean[c], deviation[c]));
   }
+}
+
+/** A block or more a series, whose rows are starts[b] to starts[b + 1]: z(t) - z(t-1), first 0. */
+template <typename Real>
+static __device__ __forceinline__ void differences(const Real* values, const Wide* starts, unsigned cols, const double* mean, const double* deviation, double* out) {
+  const Wide first = starts[blockIdx.x] * cols, end = starts[blockIdx.x + 1] * cols;
+  const Wide stride = (Wide)gridDim.y * blockDim.x;
+  for (Wide i = first + (Wide)blockIdx.y * blockDim.x + threadIdx.x; i < end; i += stride) {
+    const unsigned c = (unsigned)(i % cols);
+    const double now = score((double)values[i], mean[c], deviation[c]);
+    out[i] = i < first + cols ? 0.0 : portable::sub(now, score((double)values[i - cols], mean[c], deviation[c]));
+  }
+}
+
+/** The same series, each from its last row to its first. */
+template <typename Real> static __device__ __forceinline__ void reversed(const Real* values, const Wide* starts, unsigned cols, Real* out) {
+  const Wide first = starts[blockIdx.x], rows = starts[blockIdx.x + 1] - first;
+  const Wide stride = (Wide)gridDim.y * blockDim.x;
+  for (Wide i = (Wide)blockIdx.y * blockDim.x + threadIdx.x; i < rows * cols; i += stride)
+    out[first * cols + i] = values[(first + rows - 1 - i / cols) * cols + i % cols];
 }
 
 }  // namespace standardisation
@@ -55,13 +79,25 @@ static __device__ __forceinline__ void scores(const Real* values, Wide count, un
       standardisation_moments_##NAME(const REAL* values, unsigned long long rows, unsigned cols, double* mean, double* deviation) { \
     standardisation::moments(values, rows, cols, mean, deviation);                                                                  \
   }
-#define SCORES(NAME, REAL)                                                                                                   \
-  extern "C" __global__ void __launch_bounds__(1024) standardisation_scores_##NAME(                                          \
-      const REAL* values, unsigned long long count, unsigned cols, const double* mean, const double* deviation, REAL* out) { \
-    standardisation::scores(values, count, cols, mean, deviation, out);                                                      \
+#define SCORES(NAME, REAL, OUT)                                                                                             \
+  extern "C" __global__ void __launch_bounds__(1024) standardisation_scores_##NAME(                                         \
+      const REAL* values, unsigned long long count, unsigned cols, const double* mean, const double* deviation, OUT* out) { \
+    standardisation::scores(values, count, cols, mean, deviation, out);                                                     \
+  }
+#define SERIES(NAME, REAL)                                                                                                            \
+  extern "C" __global__ void __launch_bounds__(1024) standardisation_differences_##NAME(                                              \
+      const REAL* values, const unsigned long long* starts, unsigned cols, const double* mean, const double* deviation, double* out) { \
+    standardisation::differences(values, starts, cols, mean, deviation, out);                                                         \
+  }                                                                                                                                   \
+  extern "C" __global__ void __launch_bounds__(1024)                                                                                  \
+      standardisation_reversed_##NAME(const REAL* values, const unsigned long long* starts, unsigned cols, REAL* out) {               \
+    standardisation::reversed(values, starts, cols, out);                                                                             \
   }
 
 MOMENTS(f32, float)
 MOMENTS(f64, double)
-SCORES(f32, float)
-SCORES(f64, double)
+SCORES(f32, float, float)
+SCORES(f64, double, double)
+SCORES(f64_f32, double, float)
+SERIES(f32, float)
+SERIES(f64, double)

@@ -1,7 +1,8 @@
 // The views of "statistics": which series a member's reservoirs see, in which direction, and the
 // features of all views. It trains nothing but the levels.
 import { Matrix, RandomStream, seedKeys } from "@spillway/numerics";
-import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
+import { type AnyReservoirComputer, DeviceMatrix, type WorkOptions } from "../reservoir/index.js";
+import { onlyHost } from "../reservoir/inputs.js";
 import type { ClassifierSettings } from "./classifier/options.js";
 import { levelsOf, someRows, statisticsPerNeuron, writeStatistics } from "./classifier/statistics.js";
 import { groupsOf, stateGroup } from "./groups.js";
@@ -9,8 +10,34 @@ import { groupsOf, stateGroup } from "./groups.js";
 /** The reservoirs of a member: of the series, and if they are looked at of their differences. */
 export type MemberComputers = readonly [AnyReservoirComputer, AnyReservoirComputer?];
 
-/** The same cases as each reservoir of a member sees them: z-scores, and theirs of differences. */
+/**
+ * The same cases on the host as each reservoir of a member sees them: z-scores, and theirs of
+ * differences.
+ */
 export type SeenSeries = readonly (readonly Matrix[])[];
+
+/** The same cases as the reservoirs of a member see them, on the host or on the device. */
+export interface Seen {
+  readonly inputs: readonly Sequence[];
+  /** z-scores of their differences, for the second reservoir. */
+  readonly differences?: readonly Sequence[] | undefined;
+  /** Both from last row to first, if they lie on the device and are run so. */
+  readonly backward?: readonly (readonly DeviceMatrix[])[] | undefined;
+}
+
+/** T x C, on the host or on the device of the reservoir. */
+export type Sequence = Matrix | DeviceMatrix;
+
+/** The series that reservoirs see. */
+export function seriesOf({ inputs, differences }: Seen): readonly (readonly Sequence[])[] {
+  return differences ? [inputs, differences] : [inputs];
+}
+
+/** Cases of a view, and whether they are still to be run from their ends. */
+export function casesOf(seen: Seen, { of, backward }: View): { readonly cases: readonly Sequence[]; readonly backward: boolean } {
+  const turned = backward ? seen.backward?.[of] : undefined;
+  return { cases: turned ?? seriesOf(seen)[of]!, backward: backward && !turned };
+}
 
 /** Levels that statistics count states above, by view, and inputs above, by series. */
 export interface Levels {
@@ -55,8 +82,9 @@ export function differencesOf({ rows, cols, data }: Matrix): Matrix<Float64Array
   return out;
 }
 
-/** The rows from last to first. */
-export function reversed(series: Matrix): Matrix {
+/** The rows of a series on the host from last to first. */
+export function reversed(given: Sequence): Matrix {
+  const series = onlyHost(given, "a sequence");
   const out = Matrix.zeros(series.rows, series.cols, series.data instanceof Float32Array ? "float32" : "float64");
   for (let t = 0; t < series.rows; t++) out.row(t).set(series.row(series.rows - 1 - t));
   return out;
@@ -68,12 +96,13 @@ export function reversed(series: Matrix): Matrix {
  */
 export async function fitLevels(
   computers: MemberComputers,
-  series: SeenSeries,
+  seen: Seen,
   settings: ClassifierSettings,
   { signal }: WorkOptions,
 ): Promise<Levels> {
   const { thresholds, washout, input } = settings;
   const views = viewsOf(settings);
+  const series = seriesOf(seen);
   if (thresholds === 0) {
     const none = (columns: number) => Matrix.zeros(0, columns);
     return {
@@ -85,11 +114,12 @@ export async function fitLevels(
   const places = series[0]!.map((_, b) => ({ b, at: draws.uniform(0, b) })).sort((x, y) => x.at - y.at);
   const drawn = places.slice(0, drawnCases).map(({ b }) => b);
   const states: Matrix<Float64Array>[] = [];
-  for (const { of, backward } of views) {
+  for (const view of views) {
     const samples: Matrix[] = [];
+    const { cases, backward } = casesOf(seen, view);
     await eachState(
-      computers[of]!,
-      drawn.map((b) => series[of]![b]!),
+      computers[view.of]!,
+      drawn.map((b) => cases[b]!),
       backward,
       { signal },
       (_, x) => {
@@ -101,7 +131,7 @@ export async function fitLevels(
   const inputs = input
     ? series.map((cases) =>
         levelsOf(
-          drawn.map((b) => someRows(cases[b]!.subarray(washout))),
+          drawn.map((b) => someRows(onHost(cases[b]!).subarray(washout))),
           thresholds,
         ),
       )
@@ -146,10 +176,12 @@ export async function statisticsOf(
   return out;
 }
 
+const onHost = (one: Sequence): Matrix => (one instanceof DeviceMatrix ? one.toMatrix() : one);
+
 /** Runs cases, group by group, and hands out the states of each. */
 async function eachState(
   computer: AnyReservoirComputer,
-  cases: readonly Matrix[],
+  cases: readonly Sequence[],
   backward: boolean,
   { signal, onProgress }: WorkOptions,
   take: (b: number, states: Matrix) => void,

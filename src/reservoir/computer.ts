@@ -235,9 +235,18 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
    * Without a scale it is fitted to these series. See `DeviceSide.standardise`.
    * @throws ArgumentError for series that this reservoir does not take
    */
-  async standardise(series: readonly DeviceMatrix[], scale?: ColumnScale): Promise<ScaledThere> {
+  async standardise(series: readonly DeviceMatrix[], scale?: ColumnScale, changes?: ColumnScale): Promise<ScaledThere> {
     this.#checkedThere(series);
-    return this.#session.device!.standardise(series, scale);
+    return this.#session.device!.standardise(series, scale, changes);
+  }
+
+  /**
+   * Series in the memory of the device, each from its last row to its first: the caller's to
+   * dispose of. @throws ArgumentError for series that this reservoir does not take
+   */
+  async reverse(series: readonly DeviceMatrix[]): Promise<DeviceSequences> {
+    this.#checkedThere(series);
+    return this.#session.device!.reverse(series);
   }
 
   /**

@@ -142,7 +142,7 @@ describe("levels", () => {
         { matrices: { weights: Matrix.zeros(1, 1), inputWeights: column(1) } },
       );
       const settings = settingsOf({ differences: false, directions: "forward", input: true, thresholds: 23 });
-      const { states, inputs } = await fitLevels([computer], [cases], settings, {});
+      const { states, inputs } = await fitLevels([computer], { inputs: cases }, settings, {});
       expect(inputs[0]).toEqual(states[0]);
       return [...states[0]!.data];
     };

@@ -10,7 +10,7 @@ import type { EngineModel } from "../../reservoir/spiking-model.js";
 import type { StateChunk, StatesThere, StateTaker } from "../session.js";
 import { allocAny, realType } from "./kernels.js";
 import type { DeviceClock } from "./profile.js";
-import { standardiseThere } from "./standardising.js";
+import { reverseThere, standardiseThere } from "./standardising.js";
 import { DeviceSummary, statisticsThere } from "./summary.js";
 import type { RealSlice } from "./time-loop.js";
 
@@ -165,7 +165,8 @@ function sideOf(context: Context, { size, precision }: EngineModel, stream: Stre
   return {
     context,
     stream,
-    standardise: (series, scale) => standardiseThere(context, series, scale),
+    standardise: (series, scale, changes) => standardiseThere(context, stream, series, scale, changes),
+    reverse: (series) => reverseThere(context, stream, series),
     statistics: (series, which) => statisticsThere(context, series, which),
     check(matrix, name) {
       if (matrix.context !== context)

@@ -1,12 +1,11 @@
-// z-scores of series that lie on the device, which stay there, with the bits of the host's.
+// z-scores of series that lie on the device, of their changes from row to row, and the series from
+// their ends. They stay there, with the bits of the host's.
 import { disposeQuietly, Held } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
+import type { Context, DeviceBuffer, Parameter, Stream } from "@spillway/gpu";
 import { type DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device-matrix.js";
 import type { ColumnScale, ScaledThere } from "../../reservoir/engine.js";
-import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "./kernels.js";
+import { type AnyArgument, type AnyBuffer, allocAny, loadEntries } from "./kernels.js";
 import type { RealSlice } from "./time-loop.js";
-
-const file = "standardisation";
 
 /** Series of one type one behind the other: where they lie, if they do, or in new memory. */
 function together(
@@ -29,49 +28,101 @@ function together(
   return all;
 }
 
-/**
- * Series of one type and width as z-scores of that type, in new memory. Without a scale the mean
- * and deviation of each column over all rows are taken, which come to the host.
- */
-export async function standardiseThere(context: Context, series: readonly DeviceMatrix[], given?: ColumnScale): Promise<ScaledThere> {
+/** What the series are made of, and what makes kernels of this file run on them. */
+interface Making {
+  readonly all: RealSlice;
+  readonly own: Held["own"];
+  run(name: string, parameters: readonly Parameter[], grid: number | readonly [number, number], ...given: readonly AnyArgument[]): void;
+  /** Launches with a block or more for each series. */
+  readonly perSeries: readonly [number, number];
+  /** The first row of each series, and the end of the last. */
+  starts(): DeviceBuffer<"u64">;
+}
+
+/** New series of the same type and rows. `make` writes them on the stream. */
+async function seriesMade<Result>(
+  context: Context,
+  stream: Stream,
+  series: readonly DeviceMatrix[],
+  label: string,
+  make: (making: Making, out: AnyBuffer & RealSlice) => Promise<Result>,
+): Promise<{ readonly series: DeviceSequences; readonly result: Result }> {
   const owned = new Held();
   const { own } = owned;
   const { cols, stepMs, values } = series[0]!;
-  const real = values.dtype;
   let out: (AnyBuffer & RealSlice) | undefined;
   try {
-    const stream = own(context.stream({ label: "z-scores" }));
     const all = together(stream, context, series, own);
-    const column = (values: Float64Array | undefined, label: string): DeviceBuffer<"f64"> =>
-      own(values ? context.upload(values, { label }) : context.alloc("f64", cols, { label }));
-    const [mean, deviation] = [column(given?.mean, "means"), column(given?.deviation, "deviations")];
-    if (!given) {
-      const name = `standardisation_moments_${real}`;
-      const kernel = loadEntries(context, file, [name]).kernel(name, [`const ${real}*`, "u64", "u32", "f64*", "f64*"]);
-      launch(stream, kernel, Math.ceil(cols / 32), 32, [all, all.length / cols, cols, mean, deviation]);
-    }
-    out = allocAny(context, real, all.length, "z-scores");
-    const name = `standardisation_scores_${real}`;
-    const kernel = loadEntries(context, file, [name]).kernel(name, [
-      `const ${real}*`,
-      "u64",
-      "u32",
-      "const f64*",
-      "const f64*",
-      `${real}*`,
-    ]);
-    launch(stream, kernel, Math.min(4096, Math.ceil(all.length / 256)), 256, [all, all.length, cols, mean, deviation, out]);
-    const scale = given ?? { mean: await stream.download(mean), deviation: await stream.download(deviation) };
+    out = allocAny(context, values.dtype, all.length, label);
+    const rows = series.map((one) => one.rows);
+    const parts = Math.min(64, Math.max(1, Math.ceil((rows.reduce((most, each) => Math.max(most, each)) * cols) / 2048)));
+    const making: Making = {
+      ...{ all, own, perSeries: [rows.length, parts] },
+      run(name, parameters, grid, ...given) {
+        const entry = `standardisation_${name}`;
+        const kernel = loadEntries(context, "standardisation", [entry]).kernel(entry, parameters);
+        stream.launch(kernel, { grid, block: name.startsWith("moments") ? 32 : 256 }, ...given);
+      },
+      starts() {
+        const starts = new BigUint64Array(rows.length + 1);
+        rows.forEach((each, b) => {
+          starts[b + 1] = starts[b]! + BigInt(each);
+        });
+        return own(context.upload(starts, { label: "starts of series" }));
+      },
+    };
+    const result = await make(making, out);
     await stream.done();
     owned.dispose();
-    const rows = series.map((one) => one.rows);
-    return { scale, series: new DeviceSequences(context, out, { rows, cols, stepMs }, out) };
+    return { result, series: new DeviceSequences(context, out, { rows, cols, stepMs }, out) };
   } catch (error) {
     disposeQuietly([owned, out]);
     throw error;
   }
 }
 
-function launch(stream: Stream, kernel: AnyKernel, grid: number, block: number, given: readonly AnyArgument[]): void {
-  stream.launch(kernel, { grid, block }, ...given);
+/**
+ * Series of one type and width as z-scores of that type, in new memory; with `changes`, the
+ * differences of their z-scores by that scale as z-scores. Without a scale the mean and deviation
+ * of each column over all rows are taken, which come to the host.
+ */
+export async function standardiseThere(
+  context: Context,
+  stream: Stream,
+  series: readonly DeviceMatrix[],
+  given?: ColumnScale,
+  changes?: ColumnScale,
+): Promise<ScaledThere> {
+  const { cols, values } = series[0]!;
+  const real = values.dtype;
+  const made = await seriesMade(context, stream, series, "z-scores", async ({ all, own, run, perSeries, starts }, out) => {
+    const column = (numbers: Float64Array | undefined, label: string): DeviceBuffer<"f64"> =>
+      own(numbers ? context.upload(numbers, { label }) : context.alloc("f64", cols, { label }));
+    const scaleOf = (scale: ColumnScale | undefined) => [column(scale?.mean, "means"), column(scale?.deviation, "deviations")] as const;
+    let [from, type]: [RealSlice, typeof real] = [all, real];
+    if (changes) {
+      const differences = own(context.alloc("f64", all.length, { label: "differences" }));
+      const parameters = [`const ${real}*`, "const u64*", "u32", "const f64*", "const f64*", "f64*"] as const;
+      run(`differences_${real}`, parameters, perSeries, all, starts(), cols, ...scaleOf(changes), differences);
+      [from, type] = [differences, "f64"];
+    }
+    const [mean, deviation] = scaleOf(given);
+    const source = [`const ${type}*`, "u64", "u32"] as const;
+    if (!given) run(`moments_${type}`, [...source, "f64*", "f64*"], Math.ceil(cols / 32), from, all.length / cols, cols, mean, deviation);
+    const name = type === real ? real : (`${type}_${real}` as const);
+    const grid = Math.min(4096, Math.ceil(all.length / 256));
+    run(`scores_${name}`, [...source, "const f64*", "const f64*", `${real}*`], grid, from, all.length, cols, mean, deviation, out);
+    return given ?? { mean: await stream.download(mean), deviation: await stream.download(deviation) };
+  });
+  return { scale: made.result, series: made.series };
+}
+
+/** Series of one type and width, each from its last row to its first, in new memory. */
+export async function reverseThere(context: Context, stream: Stream, series: readonly DeviceMatrix[]): Promise<DeviceSequences> {
+  const { cols, values } = series[0]!;
+  const real = values.dtype;
+  const made = await seriesMade(context, stream, series, "reversed series", async ({ all, run, perSeries, starts }, out) =>
+    run(`reversed_${real}`, [`const ${real}*`, "const u64*", "u32", `${real}*`], perSeries, all, starts(), cols, out),
+  );
+  return made.series;
 }

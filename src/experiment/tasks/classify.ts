@@ -54,8 +54,10 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
     const counted = confusionMatrix(test.labels, predicted, data.classes);
     const trusted = shares && reliability(test.labels, shares, classifier.classes.map(String));
     const computer = classifier.computers[0]!;
-    const scale = standardise ? fitStandardisation(train.cases.matrices()) : undefined;
-    const inputs = (sequences: readonly Matrix[]) => (scale ? sequences.map((sequence) => standardised(scale, sequence)) : sequences);
+    const inputs = (sequences: readonly Matrix[]) => {
+      const scale = standardise ? fitStandardisation(train.cases.matrices()) : undefined;
+      return scale ? sequences.map((sequence) => standardised(scale, sequence)) : sequences;
+    };
     return {
       engine: computer.engine,
       reservoir: computer.config,

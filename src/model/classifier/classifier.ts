@@ -39,7 +39,7 @@ import {
   memberSeeds,
   plainCases,
 } from "./options.js";
-import { classify, type PlacedShares, represent, seenOnHost } from "./representation.js";
+import { classify, type PlacedShares, represent } from "./representation.js";
 import { SaturationCount, warnWhereSaturated } from "./saturation.js";
 import { rowsFor, scaledInputs, seenBy, stepOf } from "./seen.js";
 
@@ -154,12 +154,13 @@ export class Classifier implements AsyncDisposable {
     const checked = rows ? checkedSequences(rows.sequences, settings) : plain;
     using scaled = await scaledInputs(members[0]![0], checked, settings.standardise ? undefined : noStandardisation(channels));
     const { scale } = scaled;
-    const { seen, differences } = seenBy(members[0]!, scaled.inputs);
+    using made = await seenBy(members[0]!, checked, scaled, settings);
+    const { seen, differences } = made;
     const readouts: TrainedReadout[] = [];
     const levels: Levels[] = [];
     const factors: (number | undefined)[] = [];
     for (const [m, computers] of members.entries()) {
-      if (settings.representation === "statistics") levels.push(await fitLevels(computers, seenOnHost(seen), settings, work));
+      if (settings.representation === "statistics") levels.push(await fitLevels(computers, seen, settings, work));
       const saturated = new SaturationCount();
       const member = { computers, levels: levels[m] };
       const features = await represent(member, seen, settings, shareOf(work, m, members.length), saturated);
@@ -343,11 +344,11 @@ export class Classifier implements AsyncDisposable {
         `sequences have rows of ${given} ms and the classifier was trained on rows of ${stepMs} ms; take the same step length`,
       );
     using scaled = await scaledInputs(this.#members[0]![0], checked, scale, this.settings.standardise);
-    const { seen } = seenBy(this.#members[0]!, scaled.inputs, differences);
+    using made = await seenBy(this.#members[0]!, checked, scaled, this.settings, differences);
     const placed: PlacedShares[] = [];
     for (const [m, readout] of readouts.entries()) {
       const member = { computers: this.#members[m]!, levels: levels[m], factor: factors[m] };
-      placed.push(await classify(member, readout, seen, this.settings, shareOf(work, m, readouts.length)));
+      placed.push(await classify(member, readout, made.seen, this.settings, shareOf(work, m, readouts.length)));
     }
     this.#predictedOn = placed.map(({ computedOn }) => computedOn);
     return { classes, shares: placed.map(({ shares }) => shares) };

@@ -180,10 +180,11 @@ export function checkedSequences(
     sequence instanceof DeviceMatrix ? checkedThere(sequence, `sequences[${b}]`, settings) : checkedSeries(sequence, `sequences[${b}]`),
   );
   const elsewhere = checked.findIndex((sequence) => sequence instanceof Matrix !== checked[0] instanceof Matrix);
-  if (settings.standardise && elsewhere > 0) {
+  const together = settings.standardise ? "standardise" : settings.representation === "statistics" && '"statistics"';
+  if (together && elsewhere > 0) {
     const place = (sequence: Matrix | DeviceMatrix) => (sequence instanceof Matrix ? "on the host" : "on a device");
     throw ArgumentError.because(
-      `sequences[${elsewhere}] lies ${place(checked[elsewhere]!)} and sequences[0] ${place(checked[0]!)}; with standardise all lie in one place`,
+      `sequences[${elsewhere}] lies ${place(checked[elsewhere]!)} and sequences[0] ${place(checked[0]!)}; with ${together} all lie in one place`,
     );
   }
   const cols = channels ?? checked[0]!.cols;
@@ -203,18 +204,20 @@ export function checkedSequences(
   return checked;
 }
 
-/** A sequence on a device, if a classifier does not need it on the host. @throws ArgumentError */
-function checkedThere(sequence: DeviceMatrix, name: string, { standardise, input, representation }: ClassifierSettings): DeviceMatrix {
+/** Why a classifier needs its inputs on the host; undefined if it does not. */
+export function whyOnHost({ standardise, input, representation, differences }: ClassifierSettings): string | undefined {
+  if (representation === "output") return `representation is "${representation}"`;
   // The host joins z-scores in binary64, which are rounded where they lie.
-  const wrong =
-    representation === "output" || representation === "statistics"
-      ? `representation is "${representation}"`
-      : input && standardise
-        ? "input and standardise are true"
-        : undefined;
-  if (wrong === undefined) return sequence;
+  if (input && standardise) return "input and standardise are true";
+  return input && differences && representation === "statistics" ? "input and differences are true" : undefined;
+}
+
+/** A sequence on a device, if a classifier does not need it on the host. @throws ArgumentError */
+function checkedThere(sequence: DeviceMatrix, name: string, settings: ClassifierSettings): DeviceMatrix {
+  const why = whyOnHost(settings);
+  if (why === undefined) return sequence;
   throw ArgumentError.because(
-    `${name} lies on a device and ${wrong}; it takes series on the host, or one of input and standardise, and "last", "mean" or "last+mean"`,
+    `${name} lies on a device and ${why}; it takes series on the host, or another representation than "output", and input without standardise and differences`,
   );
 }
 

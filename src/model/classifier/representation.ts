@@ -6,14 +6,11 @@ import { type AnyReservoirComputer, DeviceMatrix, type SummaryWork, type WorkOpt
 import { onlyHost } from "../../reservoir/inputs.js";
 import { groupThere, rowsOfGroups, stateGroup } from "../groups.js";
 import { layerNormalised } from "../layer-norm.js";
-import { type Levels, type MemberComputers, type SeenSeries, statisticsOf } from "../views.js";
+import { type Levels, type MemberComputers, type Seen, type SeenSeries, type Sequence, seriesOf, statisticsOf } from "../views.js";
 import { statisticsThere } from "../views-there.js";
 import { classShares } from "./class-readout.js";
 import type { ClassifierSettings } from "./options.js";
 import type { SaturationCount } from "./saturation.js";
-
-/** T x C, on the host or on the device of the reservoir. */
-type Sequence = Matrix | DeviceMatrix;
 
 /**
  * Shares of classes, B x K, and where they were made: by the name of the engine that had the
@@ -32,17 +29,9 @@ export interface Member {
   readonly factor?: number | undefined;
 }
 
-/** The same cases as the reservoirs of a member see them. */
-export interface Seen {
-  readonly inputs: readonly Sequence[];
-  /** z-scores of their differences, for the second reservoir. */
-  readonly differences?: readonly Matrix[] | undefined;
-}
-
 /** The cases for reservoirs on the host. @throws ArgumentError for one on a device */
-export function seenOnHost({ inputs, differences }: Seen): SeenSeries {
-  const own = inputs.map((one) => onlyHost(one, "a sequence"));
-  return differences ? [own, differences] : [own];
+export function seenOnHost(seen: Seen): SeenSeries {
+  return seriesOf(seen).map((series) => series.map((one) => onlyHost(one, "a sequence")));
 }
 
 /**

@@ -1,13 +1,13 @@
-// Sequences as the reservoirs of a classifier see them: z-scores, where the sequences lie, and
-// z-scores
-// of their differences.
+// Sequences as the reservoirs of a classifier see them, where the sequences lie: z-scores, and
+// z-scores of their differences.
+import { Held } from "@spillway/core/disposal.js";
 import type { Matrix } from "@spillway/numerics";
 import { type AnyReservoirComputer, DeviceMatrix } from "../../reservoir/index.js";
 import type { CaseRows, EncodedCases } from "../../spikes/encoded-cases.js";
 import { fitStandardisation, type Standardisation, standardised } from "../standardisation.js";
-import { differencesOf, type MemberComputers } from "../views.js";
-import type { ClassifierSettings } from "./options.js";
-import { type Seen, seenOnHost } from "./representation.js";
+import { differencesOf, type MemberComputers, type Seen } from "../views.js";
+import { type ClassifierSettings, whyOnHost } from "./options.js";
+import { seenOnHost } from "./representation.js";
 
 /** Time from row to row of sequences on a device; the reservoir refuses several that differ. */
 export function stepOf(sequences: readonly (Matrix | DeviceMatrix)[]): number | undefined {
@@ -15,12 +15,8 @@ export function stepOf(sequences: readonly (Matrix | DeviceMatrix)[]): number | 
 }
 
 /** Rows of cases: on the device of the reservoir if the features are made there. */
-export async function rowsFor(
-  cases: EncodedCases,
-  computer: AnyReservoirComputer,
-  { representation }: Pick<ClassifierSettings, "representation">,
-): Promise<CaseRows> {
-  const there = computer.canSummarise && representation !== "statistics" && representation !== "output";
+export async function rowsFor(cases: EncodedCases, computer: AnyReservoirComputer, settings: ClassifierSettings): Promise<CaseRows> {
+  const there = computer.canSummarise && whyOnHost(settings) === undefined;
   return there ? cases.rows(computer) : { sequences: cases.matrices(), [Symbol.dispose]: () => undefined };
 }
 
@@ -50,17 +46,42 @@ export async function scaledInputs(
   return { scale, inputs, [Symbol.dispose]: () => undefined };
 }
 
+/** What reservoirs see, and by what scale of the differences. */
+export interface SeenBy extends Disposable {
+  readonly seen: Seen;
+  readonly differences: Standardisation | undefined;
+}
+
 /**
  * Series, and z-scores of their differences if a second reservoir sees those: by a scale, or by one
- * that is fitted to them.
+ * that is fitted to them. On the device they are made of the raw series, since z-scores there are
+ * rounded, and the series from their ends are made too.
  */
-export function seenBy(
-  [, second]: MemberComputers,
-  inputs: Seen["inputs"],
+export async function seenBy(
+  [first, second]: MemberComputers,
+  raw: Seen["inputs"],
+  { inputs, scale }: Scaled,
+  { representation, directions }: ClassifierSettings,
   given?: Standardisation,
-): { readonly seen: Seen; readonly differences: Standardisation | undefined } {
-  if (!second) return { seen: { inputs }, differences: undefined };
-  const raw = seenOnHost({ inputs })[0]!.map(differencesOf);
-  const differences = given ?? fitStandardisation(raw);
-  return { seen: { inputs, differences: raw.map((one) => standardised(differences, one)) }, differences };
+): Promise<SeenBy> {
+  if (representation === "statistics" && inputs[0] instanceof DeviceMatrix) {
+    const held = new Held();
+    try {
+      const changes = second && (await first.standardise(raw as readonly DeviceMatrix[], given, scale));
+      if (changes) held.own(changes.series);
+      const series = [inputs as readonly DeviceMatrix[], ...(changes ? [changes.series.sequences] : [])];
+      const backward: (readonly DeviceMatrix[])[] = [];
+      if (directions === "both") for (const one of series) backward.push(held.own(await first.reverse(one)).sequences);
+      const seen = { inputs, differences: series[1], backward: directions === "both" ? backward : undefined };
+      return { seen, differences: changes?.scale, [Symbol.dispose]: () => held.dispose() };
+    } catch (error) {
+      held.disposeQuietly();
+      throw error;
+    }
+  }
+  const made = { seen: { inputs }, differences: undefined, [Symbol.dispose]: () => undefined };
+  if (!second) return made;
+  const changes = seenOnHost({ inputs })[0]!.map(differencesOf);
+  const differences = given ?? fitStandardisation(changes);
+  return { ...made, seen: { inputs, differences: changes.map((one) => standardised(differences, one)) }, differences };
 }

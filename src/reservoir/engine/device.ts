@@ -120,9 +120,13 @@ export interface DeviceSide {
   /**
    * Series in the model's precision, of one width, as z-scores, which are the caller's to dispose
    * of. Without a scale it is fitted: the mean and the deviation (over T, not T - 1) of each column
-   * over all rows of all series; a column that never changes has its value and 1.
+   * over all rows of all series; a column that never changes has its value and 1. With `changes`
+   * they are z-scores of the changes from row to row, 0 in the first, of z-scores by that scale,
+   * which are not rounded.
    */
-  standardise(series: readonly DeviceMatrix[], scale?: ColumnScale): Promise<ScaledThere>;
+  standardise(series: readonly DeviceMatrix[], scale?: ColumnScale, changes?: ColumnScale): Promise<ScaledThere>;
+  /** The rows of each series from last to first; the caller's to dispose of. */
+  reverse(series: readonly DeviceMatrix[]): Promise<DeviceSequences>;
   /** The last row and the mean row of each series, B x F, in the order of a summary of states. */
   statistics(series: readonly DeviceMatrix[], which: WhichStatistics): Promise<Matrix<Float64Array>>;
 }

@@ -346,26 +346,27 @@ describe("a chain from spikes to classes", () => {
           precision,
         );
       });
-      const reservoir = { ...rate, precision };
-      const representation = "last+mean";
-      await using here = await Classifier.fit(host, labels, { reservoir, representation, engine: "cpu" });
-      using together = upload(host, 1);
-      await using there = await Classifier.fit(together.sequences, labels, { reservoir, representation, context });
-      const bytes = await there.toBytes();
-      expect(bytes).toEqual(await here.toBytes());
-      const apart = host.map((one) => upload([one], 1));
-      const expected = await here.predictProba(host);
-      for (const given of [together.sequences, apart.flatMap(({ sequences }) => sequences)])
-        expect(await there.predictProba(given)).toEqual(expected);
-      expect(there.predictedOn).toEqual([contextEngine(context).name]);
-      for (const one of apart) one.dispose();
+      const reservoir = { ...rate, size: 30, precision };
+      for (const representation of ["last+mean", "statistics"] as const) {
+        await using here = await Classifier.fit(host, labels, { reservoir, representation, engine: "cpu" });
+        using together = upload(host, 1);
+        await using there = await Classifier.fit(together.sequences, labels, { reservoir, representation, context });
+        const bytes = await there.toBytes();
+        expect(bytes).toEqual(await here.toBytes());
+        const apart = host.map((one) => upload([one], 1));
+        const expected = await here.predictProba(host);
+        for (const given of [together.sequences, apart.flatMap(({ sequences }) => sequences)])
+          expect(await there.predictProba(given)).toEqual(expected);
+        expect(there.predictedOn).toEqual([contextEngine(context).name]);
+        for (const one of apart) one.dispose();
+      }
     },
   );
 
-  it.each(["last", "mean", "last+mean"] as const)("joins statistics of inputs that lie there: %s", async (representation) => {
+  it.each(["last", "mean", "last+mean", "statistics"] as const)("joins statistics of inputs that lie there: %s", async (representation) => {
     const host = patterns.map((pattern) => binSpikes(pattern, { binMs: 1 }));
     const short = host.map((one, b) => one.subarray(0, one.rows - (b % 2)));
-    const settings = { reservoir: rate, representation, input: true, standardise: false, washout: 2 } as const;
+    const settings = { reservoir: rate, representation, input: true, standardise: false, differences: false, washout: 2 } as const;
     await using here = await Classifier.fit(host, labels, { ...settings, engine: "cpu" });
     using even = upload(host, 1);
     using uneven = upload(short, 1);
@@ -379,14 +380,17 @@ describe("a chain from spikes to classes", () => {
     using bins = await binPatternsOnDevice(context, patterns, { binMs: 1 });
     const trained = (options: Partial<ClassifierOptions>) =>
       Classifier.fit(bins.sequences, labels, { reservoir: rate, representation: "last+mean", context, ...options });
-    await expect(trained({ representation: "statistics" })).rejects.toThrow(
-      'sequences[0] lies on a device and representation is "statistics"; it takes series on the host',
+    await expect(trained({ representation: "statistics", input: true, standardise: false })).rejects.toThrow(
+      "sequences[0] lies on a device and input and differences are true; it takes series on the host",
     );
     await expect(trained({ input: true })).rejects.toThrow("sequences[0] lies on a device and input and standardise are true");
     const mixed = [bins.sequences[0]!, ...bins.toMatrices().slice(1)];
     await expect(Classifier.fit(mixed, labels, { reservoir: rate, representation: "mean", context })).rejects.toThrow(
       "sequences[1] lies on the host and sequences[0] on a device; with standardise all lie in one place",
     );
+    await expect(
+      Classifier.fit(mixed, labels, { reservoir: rate, representation: "statistics", standardise: false, context }),
+    ).rejects.toThrow('sequences[0] on a device; with "statistics" all lie in one place');
     await expect(trained({ standardise: false, representation: "output" })).rejects.toThrow('representation is "output"');
   });
 });

@@ -3,7 +3,8 @@
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { StreamMeter } from "../../../packages/gpu/src/index.js";
 import { RandomStream, seedKeys } from "../../../packages/numerics/src/index.js";
-import { type AnyReservoirOptions, Classifier, Matrix } from "../../../src/index.js";
+import { contextEngine } from "../../../src/engine/cuda/index.js";
+import { type AnyReservoirOptions, Classifier, type ClassifierOptions, Matrix } from "../../../src/index.js";
 import { DeviceSequences } from "../../../src/reservoir/index.js";
 import { binPatternsOnDevice, DeviceDetector, DeviceTemplates, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
 import { binSpikes, encodeSpikes, PatternDetector, PatternTemplates } from "../../../src/spikes/index.js";
@@ -84,6 +85,40 @@ describe.each<[string, AnyReservoirOptions]>([
       const results = 8 * 24 + 8 + 8 * 3 + (3 * 4 + 2 * 4);
       expect(meter.bytesToHost).toBeGreaterThan(labels.length * 8 * 24);
       expect(meter.bytesToHost).toBeLessThan(labels.length * (results + 2 * 100));
+    } finally {
+      vi.restoreAllMocks();
+    }
+  });
+});
+
+describe("from patterns of the host to classes by a reservoir of rates", () => {
+  const patterns = series.map((one) => encodeSpikes(one, code));
+  const others = [2, 5, 1, 0].map((b) => patterns[b]!);
+
+  it.each<Partial<ClassifierOptions>>([
+    {},
+    { standardise: false, members: 2 },
+    { reservoir: { size: 20, seed: 3, noiseLevel: 0.01 }, directions: "forward", layerNorm: true },
+    { representation: "last+mean" },
+    { representation: "last", members: 2 },
+    { representation: "mean", standardise: false },
+  ])("has the host's bits, and brings only classes to the host: %j", async (given) => {
+    const settings = { reservoir: { size: 20, seed: 3 }, ...given };
+    await using here = await Classifier.fit(patterns, labels, { ...settings, engine: "cpu" });
+    const meter = meterOf(context);
+    try {
+      await using there = await Classifier.fit(patterns, labels, { ...settings, context });
+      expect(await there.toBytes()).toEqual(await here.toBytes());
+      meter.bytesToHost = 0;
+      meter.kernels.clear();
+      expect((await there.predictProba(others)).data).toEqual((await here.predictProba(others)).data);
+      const runs = there.computers.length * 2;
+      // Shares of classes, and words that say whether binning and each run of a sequence went well.
+      const shares = others.length * 8 * there.readouts.length * classes.length;
+      expect(meter.bytesToHost).toBeGreaterThanOrEqual(shares);
+      expect(meter.bytesToHost).toBeLessThanOrEqual(shares + 32 + others.length * 8 * runs);
+      expect([...meter.kernels.keys()]).toContain("spike_encoding_counts");
+      expect(there.predictedOn).toEqual(there.readouts.map(() => contextEngine(context).name));
     } finally {
       vi.restoreAllMocks();
     }

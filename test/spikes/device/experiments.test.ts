@@ -50,6 +50,30 @@ const experiments: readonly (readonly [string, ExperimentInput, readonly string[
   ],
 ];
 
+const { liquid: _, ...ofRates } = common;
+const rates = { ...ofRates, data: { ...data, binMs: 2 }, reservoir: { size, seed: 2 } } as const;
+const whole = [...binning, "all_statistics_f32", "class_shares_softmax"];
+const scores = ["standardisation_moments_f32", "standardisation_scores_f32"];
+const changes = ["standardisation_differences_f32", "standardisation_moments_f64", "standardisation_scores_f64_f32"];
+
+describe("an experiment of spikes and rates on a device", () => {
+  it.each<[string, object, readonly string[]]>([
+    ["statistics", {}, whole],
+    ["z-scores", { transforms: ["standardise"] }, [...whole, ...scores, ...changes, "standardisation_reversed_f32"]],
+    ["members, forwards", { task: { type: "classify", members: 2, directions: "forward" } }, [...whole, ...changes]],
+    ["last and mean", { task: { type: "classify", representation: "last+mean" } }, [...binning, "state_statistics_f32"]],
+  ])("has the host's result, and its profile the kernels from spikes to classes: %s", async (_, given, kernels) => {
+    const experiment = { ...rates, task: "classify", ...given } as ExperimentInput;
+    const found = async (on: Parameters<typeof runExperiment>[1]) => (await runExperiment(experiment, on)).result;
+    const [here, there] = [await found({ engine: "cpu" }), await found({ context, profile: true })];
+    expect(there.seeds.map((each) => each.scores)).toEqual(here.seeds.map((each) => each.scores));
+    expect(there.classes).toEqual(here.classes);
+    const ran = Object.keys(there.profile!.device!.kernels);
+    expect(ran).toEqual(expect.arrayContaining([...kernels]));
+    expect(there.profile!.phases.map(({ phase }) => phase)).toContain("summarise");
+  });
+});
+
 describe("an experiment of spikes on a device", () => {
   it.each(experiments)("has the host's result, and its profile the kernels of the whole way: %s", async (_, experiment, kernels) => {
     const found = async (on: Parameters<typeof runExperiment>[1]) => (await runExperiment(experiment, on)).result;
