@@ -2,10 +2,12 @@
 // and sweeps over 10,000 and 100,000 reservoirs with the drawing of their weights. Usage: npx tsx
 // bench/gpu/training.ts [--mark] [--seeds 1000] [--engine cpu]
 // `--mark`: the sweep over 100,000 alone; with another engine and fewer seeds also if there is
-// no GPU.
+// no GPU. That sweep is of the built package (`npm run build`): run from the sources no threads draw
+// its seeds.
 import "../../src/index.js";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import * as built from "spillway";
 import { LibraryError } from "../../packages/gpu/src/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
@@ -33,9 +35,9 @@ const seconds = (since: number): string => ((performance.now() - since) / 1000).
 
 const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 
-const sweep = async (seeds: number, settings: number, profile = false) => {
+const swept = (seeds: number, settings: number) => {
   const { inputs, targets } = series(2000);
-  return sweepReadouts({
+  return {
     ...{ reservoir: { size: 200, connectionProbability: 0.1 }, inputs, targets, washout: 100, validation: 500 },
     seeds: Array.from({ length: seeds }, (_, i) => i + 1),
     settings: Array.from({ length: settings }, (_, i) => ({
@@ -44,16 +46,21 @@ const sweep = async (seeds: number, settings: number, profile = false) => {
       inputScaling: 0.1 + (i % 7) / 5,
       lambda: 10 ** -(1 + (i % 9)),
     })),
-    ...{ engine: flags.engine, profile },
-  });
+  };
 };
+
+const sweep = (seeds: number, settings: number, profile = false) =>
+  sweepReadouts({ ...swept(seeds, settings), engine: flags.engine, profile });
 
 /** 1000 seeds x 100 settings: the whole, its parts, and how much of them overlapped. */
 async function manySeeds(): Promise<void> {
   const seeds = Number(flags.seeds);
   for (const round of ["in a fresh process", "again"]) {
     const begun = performance.now();
-    const { profile, best, scores } = await sweep(seeds, 100, true);
+    const name = flags.engine === "bench" ? "cuda" : flags.engine;
+    const { inputs, targets, ...rest } = swept(seeds, 100);
+    const data = { inputs: inputs.data, targets: targets.data };
+    const { profile, best, scores } = await built.sweepReadouts({ ...rest, ...data, engine: name, profile: true });
     const whole = performance.now() - begun;
     const took = (clock: string) => profile!.phases.filter((phase) => phase.clock === clock);
     const sum = (phases: ReturnType<typeof took>) => phases.reduce((total, { milliseconds }) => total + milliseconds, 0);
