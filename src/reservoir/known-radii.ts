@@ -23,10 +23,20 @@ export function drawnConfig(config: ReservoirConfig): DrawnConfig {
 
 const known = new Map<string, SpectralRadius>();
 
+function keyOf(config: DrawnConfig): string {
+  const { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod } = config;
+  return JSON.stringify([String(seed), size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod]);
+}
+
+/** As `knownRadius`, of a device that measures. */
+export async function knownRadiusBy(config: DrawnConfig, measure: () => Promise<SpectralRadius>): Promise<SpectralRadius> {
+  const found = known.get(keyOf(config)) ?? (await measure());
+  return knownRadius(config, () => found);
+}
+
 /** The radius of W as a description draws it: the one that is known, or what `measure` finds. */
 export function knownRadius(config: DrawnConfig, measure: () => SpectralRadius): SpectralRadius {
-  const { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod } = config;
-  const key = JSON.stringify([String(seed), size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod]);
+  const key = keyOf(config);
   if (key.length > longest) return measure();
   let found = known.get(key);
   if (found) known.delete(key);

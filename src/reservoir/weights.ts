@@ -37,7 +37,7 @@ import type { DeviceAbilities } from "./engine/device.js";
 import { EngineCapacityError, orFloat32 } from "./engine/errors.js";
 import type { Engine } from "./engine.js";
 import { inIntegers } from "./integer/weights.js";
-import { type DrawnConfig, knownRadius } from "./known-radii.js";
+import { type DrawnConfig, knownRadius, knownRadiusBy } from "./known-radii.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
 import type { ReservoirMatrices } from "./options.js";
 import { expectedShape, storageFor } from "./shape.js";
@@ -138,7 +138,7 @@ export async function buildDrawnModel(
       ? { radius: 0, method: "unscaled" as const }
       : byRows
         ? { radius: radiusOfRows(rows!), method: "circularLaw" as const }
-        : await device.spectralRadius({ draws: unscaled, rounding: "none" }, { method });
+        : await knownRadiusBy(config, () => device.spectralRadius({ draws: unscaled, rounding: "none" }, { method }));
   const { radius } = found;
   const factor = radius > 0 ? wanted! / radius : 1;
   const later = isDrawnLater(config) ? () => scaledWeights({ ...config, storage }, drawWeights(config), factor) : undefined;

@@ -202,10 +202,15 @@ describe("a W drawn on the device", () => {
       for (const weightDistribution of distributions)
         for (const method of casesOf(methods, (each) => each.radiusMethod === "circularLaw")) {
           const options = { ...fields, weightDistribution, ...method, seed: 8, bias: 0.1 };
-          const host = model(options);
           const drawn = (await modelOf(options, { ...device, device: { ...device.device, leastDrawn: 1 } })) as ReservoirModel;
-          const { config, measuredRadius, radiusMethod } = host;
-          expect(drawn).toMatchObject({ config, measuredRadius, radiusMethod });
+          const host = model(options);
+          const { config } = host;
+          // Measured here, as a process measures the radius of a description once for all its models.
+          const found =
+            config.spectralRadius === null
+              ? { radius: 0, method: "unscaled" }
+              : matrixSpectralRadius(drawWeights(config).matrix, { method: config.radiusMethod });
+          expect(drawn).toMatchObject({ config, measuredRadius: found.radius, radiusMethod: found.method });
           const guarded = { ...drawn, weights: unreadable(drawn.weights) };
           const session = await device.open(guarded, { plan });
           expect(session.plan.details).toMatchObject({ plan, drawn: "on the device" });
@@ -228,9 +233,8 @@ describe("a W drawn on the device", () => {
   });
 
   it("is drawn by the host if the device has no room or its iteration does not converge", async () => {
-    const options = { size: 310, connectionProbability: 0.25, seed: 2 } as const;
-    const host = model(options);
     for (const error of [new EngineCapacityError("it", 2, 1, "no"), new SpectralRadiusError(310, 1, 5)]) {
+      const options = { size: 310, connectionProbability: 0.25, seed: error.name };
       const asked: number[] = [];
       const spectralRadius = async () => {
         asked.push(1);
@@ -239,12 +243,24 @@ describe("a W drawn on the device", () => {
       const engine = { ...device, device: { ...device.device, leastDrawn: 301, spectralRadius } };
       const drawn = (await modelOf(options, engine)) as ReservoirModel;
       expect(drawn.draws).toBeUndefined();
+      const host = model(options);
       expect(drawn).toMatchObject({ measuredRadius: host.measuredRadius, radiusMethod: "krylov" });
       expect(asked).toEqual([1]);
       const named = modelOf({ ...options, radiusMethod: "krylov" }, engine);
       if (error instanceof SpectralRadiusError) await expect(named).rejects.toBe(error);
       else expect((await named) as ReservoirModel).toMatchObject({ measuredRadius: host.measuredRadius });
     }
+  });
+
+  it("has its radius measured once in a process", async () => {
+    let asked = 0;
+    const spectralRadius = async () => ({ radius: 2 + asked++, method: "krylov" as const });
+    const engine = { ...device, device: { ...device.device, leastDrawn: 301, spectralRadius } };
+    const create = async (wanted: number) =>
+      (await modelOf({ size: 310, connectionProbability: 1, spectralRadius: wanted, seed: "once" }, engine)) as ReservoirModel;
+    expect((await create(1)).draws!.factor).toBe(0.5);
+    expect((await create(3)).draws!.factor).toBe(1.5);
+    expect(asked).toBe(1);
   });
 
   it("stays on the device above 1.02e8 connections, dense or sparse", async () => {
