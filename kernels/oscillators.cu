@@ -155,7 +155,7 @@ __device__ __forceinline__ Real timesTile(const Model<Real>& model, const Real* 
     sums[r] = sums[tile + r] = 0;
   }
   int k = threadIdx.x & 31;
-#pragma unroll 2
+#pragma unroll 4
   for (; k < columns; k += 32) {
     const Real x = s[k], y = c[k];
 #pragma unroll
@@ -185,9 +185,24 @@ __device__ __forceinline__ void coupled(const Model<Real>& model, const Kept<Rea
   const int warp = (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32;
   const int rows = model.coupling == DENSE ? tile : min(32, (n + warps - 1) / warps);
   if (kept.vectors != nullptr) {
-    for (int k = threadIdx.x; k < n; k += blockDim.x) {
-      kept.vectors[k] = s[k];
-      kept.vectors[n + k] = c[k];
+    // They come from the L2: all loads of a trip are given before the first store.
+    constexpr int trip = 8;
+    for (int from = threadIdx.x; from < n; from += trip * (int)blockDim.x) {
+      Real x[trip], y[trip];
+#pragma unroll
+      for (int j = 0; j < trip; j++) {
+        const int k = min(from + j * (int)blockDim.x, n - 1);
+        x[j] = s[k];
+        y[j] = c[k];
+      }
+#pragma unroll
+      for (int j = 0; j < trip; j++) {
+        const int k = from + j * (int)blockDim.x;
+        if (k < n) {
+          kept.vectors[k] = x[j];
+          kept.vectors[n + k] = y[j];
+        }
+      }
     }
     __syncthreads();
     s = kept.vectors;
