@@ -38,6 +38,7 @@ import {
   triedPooled,
   tryClassical,
   tryNvar,
+  typicalError,
   type Validation,
 } from "./tried.js";
 import { forecastAll, trainingPart } from "./validation.js";
@@ -55,7 +56,7 @@ const mostSteps = 1000;
 /** Reservoirs of a candidate that is tried, and of all that are kept. */
 const triedReservoirs = 2;
 const mostReservoirs = 10;
-/** Of a longer series a candidate with a score this many times the least is left out. */
+/** Of a longer series a candidate with a typical error this many times the least is left out. */
 const mostOverBest = 1.5;
 /** The direct member takes part from so many rows on. */
 const fewestDirectRows = 150;
@@ -382,7 +383,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     }
     if (best.length === 0) return undefined;
     const alike = ofOneCalendar(best, ready);
-    const kept = areFew ? alike : nearBest(alike);
+    const kept = areFew ? alike : nearBest(alike, ({ forecasts: made }) => typicalError(targets, made, scale, horizon));
     const pairs = kept.map(({ pair }) => pair);
     const trained = of(Math.min(plannedMembers, Math.floor(mostReservoirs / kept.length)));
     const candidates = ready.candidates.map(({ lags, calendar }) => ({ lags, calendar }));
@@ -464,9 +465,10 @@ function withCalendarIf(isTaken: boolean, columns: number, { data, parts }: Vali
  * Without candidates that are far worse than the best, such as differences of a series without
  * noise: the median of a few would be far worse than the best, too.
  */
-function nearBest<Each extends { readonly pair: ScoredPair }>(best: readonly Each[]): Each[] {
-  const least = Math.min(...best.map(({ pair }) => pair.score!));
-  return best.filter(({ pair }) => pair.score! <= mostOverBest * least);
+function nearBest<Each>(all: readonly Each[], errorOf: (each: Each) => number): Each[] {
+  const errors = all.map(errorOf);
+  const most = mostOverBest * Math.min(...errors);
+  return all.filter((_, i) => errors[i]! <= most);
 }
 
 /** All take the calendar or none does: those among which the best is. */

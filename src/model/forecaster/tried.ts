@@ -1,7 +1,7 @@
 // Members of a combination that have forecast from earlier rows, and what these forecasts are
 // compared with.
 import { resolve } from "@spillway/core/options.js";
-import { Matrix } from "@spillway/numerics";
+import { Matrix, portableExp, portableLog } from "@spillway/numerics";
 import { IllConditionedError, SingularFitError } from "../../readout/errors.js";
 import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js";
 import { type EarlierOrigins, leastWithNeighbours, meanSize } from "../../series/combination.js";
@@ -154,4 +154,21 @@ export function rootMeanSquare(targets: Matrix<Float64Array>, made: Matrix<Float
     count++;
   }
   return count > 0 ? Math.sqrt(sum / count) : 0;
+}
+
+/** An origin's error below this share of that of all origins counts as much. */
+const leastShare = 0.01;
+
+/**
+ * The geometric mean over origins of `rootMeanSquare`: one origin from which every forecast fails
+ * does not hide which are better from the others.
+ */
+export function typicalError(targets: Matrix<Float64Array>, made: Matrix<Float64Array>, scale: Float64Array, horizon: number): number {
+  const least = Math.max(1e-300, leastShare * rootMeanSquare(targets, made, scale));
+  let sum = 0;
+  for (let row = 0; row < targets.rows; row += horizon) {
+    const error = rootMeanSquare(targets.subarray(row, row + horizon), made.subarray(row, row + horizon), scale);
+    sum += portableLog(Math.max(error, least));
+  }
+  return portableExp((sum * horizon) / targets.rows);
 }
