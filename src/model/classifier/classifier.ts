@@ -196,8 +196,9 @@ export class Classifier implements AsyncDisposable {
   /**
    * Where features, scores and class scores of the last prediction were computed, for each member:
    * on the device that has the states, by its engine's name ("cuda", "sim"), if only the class
-   * scores came to the host; else on the "host": for the CPU's engines, and for the representation
-   * "output". The bits are the same. undefined before the first prediction.
+   * scores came to the host; else on the "host": for the CPU's engines, for "output", and for
+   * "statistics" of sequences shared among devices, whose features come to the host. The bits are
+   * the same. undefined before the first prediction.
    */
   get predictedOn(): readonly string[] | undefined {
     return this.#predictedOn;
