@@ -40,7 +40,7 @@ export const catalogueCases: readonly [type: KernelType, target: Target][] = [
   [{ kind: "stateStatistics", size: 1000, features: 2000 }, "sm_75"],
   [{ kind: "stateStatistics", size: 77, type: "f64", features: 80, last: false }, "sm_75"],
   [{ kind: "stateStatistics", size: 1000, features: 12000, levels: 3 }, "sm_75"],
-  [{ kind: "stateStatistics", size: 77, type: "f64", features: 2000, levels: 9 }, "sm_75"],
+  [{ kind: "stateStatistics", size: 77, type: "f64", features: 77 * 204, levels: 99 }, "sm_75"],
   [{ kind: "classShares", features: 77, classes: 3, scaled: true }, "sm_75"],
   [{ kind: "classShares", features: 2000, classes: 10 }, "sm_75"],
   [{ kind: "classShares", features: 77, classes: 3, transform: "squares", layerNorm: true, shares: "positive" }, "sm_75"],

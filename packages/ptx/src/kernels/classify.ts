@@ -109,29 +109,47 @@ function allStatistics(k: PtxKernel, own: OwnStates): void {
   const at = (s: number) => row.plus(s * size);
   const start = state(first);
   const zero = k.constant("f64", 0);
+  const later = k.not(isFirst);
+  const before = k.variable("f64", start);
+  k.if(later, () => k.assign(before, k.load(at(4))));
+  const countersFrom = (from: number): LevelCounter[] => {
+    const counters = Array.from({ length: Math.min(levelsOfPass, levels - from) }, (_, q) => levelCounter(k, own, from + q));
+    k.if(later, () => {
+      for (const { load } of counters) load();
+    });
+    for (const { begin } of counters) begin(before);
+    return counters;
+  };
+  const pass = (add: (x: Value<"f64">) => void) => k.for("u32", { from: first, to: end, unroll: 4 }, (step) => add(state(step)));
+  for (let q = levelsOfPass; q < levels; q += levelsOfPass) {
+    const counters = countersFrom(q);
+    pass((x) => {
+      for (const { add } of counters) add(x);
+    });
+    for (const { store } of counters) store();
+  }
   const [sum, squares, change] = [k.variable("f64", zero), k.variable("f64", zero), k.variable("f64", zero)];
-  const [largest, smallest, before] = [k.variable("f64", start), k.variable("f64", start), k.variable("f64", start)];
-  const counters = Array.from({ length: levels }, (_, q) => levelCounter(k, own, q));
-  k.if(k.not(isFirst), () => {
-    for (const [s, value] of [sum, squares, largest, smallest, before, change].entries()) k.assign(value, k.load(at(s)));
-    for (const { load } of counters) load();
+  const [largest, smallest] = [k.variable("f64", start), k.variable("f64", start)];
+  k.if(later, () => {
+    for (const [value, s] of [
+      [sum, 0] as const,
+      [squares, 1] as const,
+      [largest, 2] as const,
+      [smallest, 3] as const,
+      [change, 5] as const,
+    ])
+      k.assign(value, k.load(at(s)));
   });
-  for (const { begin } of counters) begin(before);
-  k.for("u32", { from: first, to: end, unroll: 4 }, (step) => {
-    const x = state(step);
+  const counters = levels > 0 ? countersFrom(0) : [];
+  pass((x) => {
     k.assign(sum, k.add(sum, x));
     k.assign(squares, k.add(squares, k.mul(x, x)));
     k.assign(change, k.add(change, k.abs(k.sub(x, before))));
     k.assign(largest, k.max(largest, x));
     k.assign(smallest, k.min(smallest, x));
-    for (const { add } of counters.slice(0, levelsOfPass)) add(x);
+    for (const { add } of counters) add(x);
     k.assign(before, x);
   });
-  for (let q = levelsOfPass; q < levels; q += levelsOfPass)
-    k.for("u32", { from: first, to: end, unroll: 4 }, (step) => {
-      const x = state(step);
-      for (const { add } of counters.slice(q, q + levelsOfPass)) add(x);
-    });
   const mean = k.div(sum, count);
   const variance = k.sub(k.div(squares, count), k.mul(mean, mean));
   const deviation = k.sqrt(k.select(k.compare("le", variance, 0), zero, variance));
@@ -143,6 +161,8 @@ function allStatistics(k: PtxKernel, own: OwnStates): void {
   k.store(at(5), k.select(ends, k.div(change, count), change));
   for (const { store } of counters) store();
 }
+
+type LevelCounter = ReturnType<typeof levelCounter>;
 
 /** Counts of one level: of states above it, and of crossings. */
 function levelCounter(k: PtxKernel, { row, level, ends, count, size, levels }: OwnStates, q: number) {
