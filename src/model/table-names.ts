@@ -39,6 +39,9 @@ export interface TableNames {
   readonly warmup?: number | undefined;
   /** How the file of the table is written, if not as a CSV file by default. */
   readonly reading?: TableReading | undefined;
+  /** What became of its missing values, and of rows that were missing in time, if not "error". */
+  readonly missing?: "interpolate" | "hold" | undefined;
+  readonly gaps?: "interpolate" | "hold" | "split" | undefined;
   /** The last row that it was trained on: its time stamp, or its number from 0. */
   readonly trainedTo?: string | undefined;
   /**
@@ -69,6 +72,8 @@ export const tableNamesTable = {
     } satisfies TableOf<TableReading>),
     "How the file of the table is written.",
   ),
+  missing: optional(choice("interpolate", "hold"), "What became of missing values."),
+  gaps: optional(choice("interpolate", "hold", "split"), "What became of rows that were missing in time."),
   trainedTo: optional(text(), "The last row that it was trained on: its time stamp, or its number from 0."),
   scoredFrom: optional(text(), "The first row that a model of these settings, trained on the rows before it, was scored on."),
 } satisfies TableOf<TableNames>;

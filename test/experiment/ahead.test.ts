@@ -120,9 +120,9 @@ describe("a run's model", () => {
     ["no known column", { order: ["date", "load"] }, {}, 'there is no column "temperature", which the model takes as known beforehand'],
     [
       "a missing value",
-      { change: (cells, t) => t === 8 && Object.assign(cells, { load: "" }) },
+      { change: (cells, t) => t === 688 && Object.assign(cells, { load: "" }) },
       {},
-      'row 10, column "load": the value is missing; set missing to "interpolate" or "hold"',
+      'row 690, column "load": the value is missing; set missing to "interpolate" or "hold"',
     ],
     [
       "a missing known value to come",
@@ -132,9 +132,9 @@ describe("a run's model", () => {
     ],
     [
       "a gap",
-      { keep: (t) => t !== 8 },
+      { keep: (t) => t !== 688 },
       {},
-      `row 10 (${hourOf(9)}): 1 row before it is missing, at a step of 1 hour; it is the only gap. Set gaps to "interpolate" or "hold"`,
+      `row 690 (${hourOf(689)}): 1 row before it is missing, at a step of 1 hour; it is the only gap. Set gaps to "interpolate" or "hold"`,
     ],
     [
       "a time stamp out of order",
@@ -161,6 +161,32 @@ describe("a run's model", () => {
   ])("refuses %s in a sentence", async (_, layout, options, sentence) => {
     const data = await table("bad.csv", layout);
     await expect(forecastAhead(at("load"), { data, ...options })).rejects.toThrow(sentence);
+  });
+
+  it("checks for gaps and missing values only the rows that it takes", async () => {
+    const to = trained + day;
+    const clean = await forecastAhead(at("load"), { data: await table("new.csv", { to, measured: trained }) });
+    const data = await table("old-gap.csv", {
+      to,
+      measured: trained,
+      keep: (t) => t < 100 || t > 147,
+      change: (cells, t) => t === 200 && Object.assign(cells, { load: "" }),
+    });
+    expect((await forecastAhead(at("load"), { data })).forecasts[0]!.prediction).toEqual(clean.forecasts[0]!.prediction);
+  });
+
+  it("does with gaps and missing values what was done in the table it was trained on", async () => {
+    const keep = (t: number) => t !== 300 && t !== 590;
+    const change = (cells: Record<string, string>, t: number) => (t === 40 || t === 580) && Object.assign(cells, { load: "n/a" });
+    const source = { file: await table("held.csv", { keep, change }), time: "date", columns: ["load"] };
+    const data = { ...source, gaps: "hold", missing: "hold" } as const;
+    const task = { type: "forecast", horizon: day, starts: 3, warmup: 200 } as const;
+    await runExperiment({ name: "held", data, reservoir: { size: 30 }, task, outputs: { report: false } }, { out: folder });
+    const file = await table("held-to-600.csv", { order: ["date", "load"], to: trained, keep, change });
+    const own = await forecastAhead(at("held"), { data: file });
+    const said = await forecastAhead(at("held"), { data: file, gaps: "hold", missing: "hold" });
+    expect(own.forecasts).toEqual(said.forecasts);
+    await expect(forecastAhead(at("held"), { data: file, missing: "error" })).rejects.toThrow('column "load": the value is missing');
   });
 
   it("mends what it is told to mend", async () => {

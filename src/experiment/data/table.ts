@@ -105,9 +105,14 @@ function readingOf(data: FileData): TableReading | undefined {
 
 async function readTable(data: FileData, path: string, format: TableFormat): Promise<Table> {
   const { table, known, time, group } = await loadColumns(data, path, format);
+  const { missing, gaps } = data;
+  const policies = {
+    ...((missing === "interpolate" || missing === "hold") && { missing }),
+    ...(gaps !== undefined && gaps !== "error" && { gaps }),
+  };
   const kept = (columns: readonly string[]) =>
     hasNames(format)
-      ? { columns, ...(known.length > 0 && { known }), time, timeUnit: data.timeUnit, group, reading: readingOf(data) }
+      ? { columns, ...(known.length > 0 && { known }), time, timeUnit: data.timeUnit, group, reading: readingOf(data), ...policies }
       : undefined;
   if (known.length === 0) return { ...table, kept: kept(table.names) };
   const own = table.names.filter((name) => !known.includes(name));

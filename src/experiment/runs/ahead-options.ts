@@ -33,10 +33,13 @@ export const aheadTable = {
   quantiles: optional(list(number({ above: 0, below: 1 }), "a list of levels"), "Levels of quantiles, such as 0.1,0.5,0.9; left out, none."),
   /** What bands are made of: what forecasts were off by (default), or what members differ by. */
   bandsFrom: option(choice("errors", "members"), "errors", "Bands from what forecasts were off by, or from what members differ by."),
-  /** What becomes of missing values. Left out, what the model was fitted with, else "error". */
+  /** What becomes of missing values in the rows used. Left out, as in the training table, else "error". */
   missing: optional(choice("error", "interpolate", "hold"), "What becomes of missing values; left out, what the model was fitted with."),
-  /** What becomes of rows that are missing in time. Default "error". */
-  gaps: option(choice("error", "interpolate", "hold"), "error", "What becomes of rows that are missing in time."),
+  /** What becomes of rows missing in time, of those used. Left out, as in the training table, else "error". */
+  gaps: optional(
+    choice("error", "interpolate", "hold"),
+    "What becomes of rows that are missing in time; left out, as in the training table.",
+  ),
   /** The column of time stamps, of a model whose file does not name it. */
   time: optional(text("the name of a column"), "The column of time stamps, if the model's file does not name it."),
   /** The decimal mark of the files. Left out, that of the training file. */

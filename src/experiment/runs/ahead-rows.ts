@@ -26,6 +26,8 @@ export interface Wanted {
   readonly known: number;
   /** The grid of its training rows' time stamps. */
   readonly grid: TimeGrid | undefined;
+  /** The last rows that a forecast takes; undefined if it takes all. */
+  readonly rows: number | undefined;
   /** Whether it fills missing values itself, and whether a mask then tells its reservoir. */
   readonly fills: boolean;
   readonly masks: boolean;
@@ -204,7 +206,10 @@ function upToNow(rows: Rows, { columns, known, time }: Columns, source: Source):
   };
   const now = matrix.subarray(0, measured);
   const cells = wanted.masks ? missingCells(now) : undefined;
-  if (reading.missing !== undefined || !wanted.fills) fillMissing(now, reading.missing ?? "error", fail);
+  const missing = reading.missing ?? (wanted.fills ? undefined : (wanted.names?.missing ?? "error"));
+  const unused = Math.max(0, measured - (wanted.rows ?? measured));
+  if (missing === "error") fillMissing(now.subarray(unused), "error", (row, c, reason) => fail(unused + row, c, reason));
+  else if (missing !== undefined) fillMissing(now, missing, fail);
   else {
     checkKnown(part(now, columns.length), known, rows, path);
     if (wanted.masks) holdMissing(now, fail);
@@ -213,8 +218,8 @@ function upToNow(rows: Rows, { columns, known, time }: Columns, source: Source):
   const coming = part(ahead, columns.length);
   checkKnown(coming, known, { ...rows, lines: lines.slice(measured) }, path);
   const own = axis && axisRows(axis, 0, measured);
-  const closed = own ? gapless(now, own, rows, source) : { series: now, times: undefined };
-  const filled = cells && own ? filledCells(cells, own, closed.times!, 0).cells : cells;
+  const closed = own ? gapless(now, own, rows, source) : { series: now, times: undefined, from: 0 };
+  const filled = cells && own ? filledCells(cells, own, closed.times!, closed.from).cells : cells;
   return {
     group,
     series: part(closed.series, 0, columns.length),
@@ -225,9 +230,14 @@ function upToNow(rows: Rows, { columns, known, time }: Columns, source: Source):
   };
 }
 
-function gapless(series: Matrix<Float64Array>, times: TimeAxis, { lines, group }: Rows, { path, reading }: Source) {
+/** Rows without gaps, and the first of the file's rows among them: rows before a gap go if the rest is enough. */
+function gapless(series: Matrix<Float64Array>, times: TimeAxis, { lines, group }: Rows, { path, wanted, reading }: Source) {
+  const gaps = reading.gaps ?? wanted.names?.gaps ?? "error";
+  const last = times.gaps.at(-1)?.row ?? 0;
+  const isEnough = wanted.rows !== undefined && series.rows - last >= wanted.rows;
   try {
-    return closeGaps({ series, times }, reading.gaps ?? "error", (row) => `row ${lines[row]}`)[0]!;
+    if (gaps === "split" || isEnough) return { ...closeGaps({ series, times }, "split").at(-1)!, from: last };
+    return { ...closeGaps({ series, times }, gaps, (row) => `row ${lines[row]}`)[0]!, from: 0 };
   } catch (error) {
     throw inFile(error, path, group);
   }

@@ -105,7 +105,7 @@ async function aheadOf(forecaster: AnyForecaster, path: string, given: Given): P
   const forecasts: WrittenForecast[] = [];
   for (const [k, one] of series.entries()) {
     const { quantiles, bandsFrom, signal } = given;
-    forecasts.push(await forecastOne(forecaster, { ...one, names, steps, levels, quantiles, bandsFrom, signal }));
+    forecasts.push(await forecastOne(forecaster, { ...one, wanted, steps, levels, quantiles, bandsFrom, signal }));
     if (series.length > 1) given.onProgress?.(k + 1, series.length);
   }
   const all = table?.columns ?? names?.columns ?? namesByPosition(wanted.columns);
@@ -128,8 +128,9 @@ async function aheadOf(forecaster: AnyForecaster, path: string, given: Given): P
 }
 
 function wantedBy({ grid, known, settings, columns }: AnyForecaster, names: TableNames | undefined): Wanted {
-  const { missing = "error" } = settings;
-  return { names, columns, known, grid, fills: missing !== "error", masks: missing === "mask" };
+  const { missing = "error", transforms = [] } = settings;
+  const rows = names?.warmup === undefined ? undefined : names.warmup + rowsLost(transforms);
+  return { names, columns, known, grid, rows, fills: missing !== "error", masks: missing === "mask" };
 }
 
 /** What is known of the rows to come, if it stands below the rows up to now. */
@@ -163,7 +164,7 @@ function lastRowOf(names: TableNames | undefined): number | undefined {
 interface One {
   /** Which of several series the model was trained on. */
   readonly key: string | undefined;
-  readonly names: TableNames | undefined;
+  readonly wanted: Wanted;
   readonly rows: RowsUpToNow | undefined;
   readonly coming: RowsToCome | undefined;
   readonly steps: number;
@@ -175,18 +176,17 @@ interface One {
 
 async function forecastOne(
   forecaster: AnyForecaster,
-  { key, names, rows, coming, steps, levels, quantiles, bandsFrom, signal }: One,
+  { key, wanted, rows, coming, steps, levels, quantiles, bandsFrom, signal }: One,
 ): Promise<WrittenForecast> {
-  const origin = { start: "last", row: rows?.series.rows ?? (lastRowOf(names) ?? -1) + 1, group: rows?.group ?? key } as const;
+  const origin = { start: "last", row: rows?.series.rows ?? (lastRowOf(wanted.names) ?? -1) + 1, group: rows?.group ?? key } as const;
   const times = rows?.axis && timesAfter(rows.axis.grid, steps);
   const written = (said: Forecast): WrittenForecast => {
     const [band, ...more] = said.bands ?? [];
     return { ...origin, times: times ?? said.times, prediction: said, band, more, quantiles: said.quantiles };
   };
-  const { settings, grid, known } = forecaster;
   const options = {
     key,
-    warmup: rows && warmupOf(rows, { ...settings, grid, known }),
+    warmup: rows && warmupOf(rows, wanted),
     known: coming && (coming.times ? { values: coming.known, times: coming.times } : coming.known.subarray(0, steps)),
     intervals: levels,
     quantiles,
@@ -199,9 +199,8 @@ async function forecastOne(
 /** The last rows, as many as a forecast is warmed up on. */
 function warmupOf(
   { series, known, axis, filled }: RowsUpToNow,
-  { table, transforms, grid, known: takes }: AnyForecaster["settings"] & Pick<AnyForecaster, "grid" | "known">,
+  { grid, known: takes, rows = series.rows }: Pick<Wanted, "grid" | "known" | "rows">,
 ) {
-  const rows = table?.warmup === undefined ? series.rows : table.warmup + rowsLost(transforms ?? []);
   const from = Math.max(0, series.rows - rows);
   return {
     series: series.subarray(from),
