@@ -163,7 +163,12 @@ class Served<State> {
   get updateFields() {
     return {
       rows: given(this.#rows, "Rows that follow those that the model was trained on."),
-      weights: option(choice("fit", "keep"), "fit", "Train again on all rows, or go on with the model as it is."),
+      // A model that keeps no rows cannot be trained again.
+      weights: option(
+        choice("fit", "keep"),
+        this.model.rows === undefined ? "keep" : "fit",
+        "Train again on all rows, or go on with the model as it is.",
+      ),
     };
   }
 

@@ -25,6 +25,14 @@ describe("an update of a served forecaster", () => {
     expect((await ask(server, "GET", "/model")).body).toMatchObject({ rows: 48 });
   });
 
+  it("goes on with the weights of a model that keeps no rows to train on again", async () => {
+    await using server = await models.serve("forecaster");
+    await using saved = await Forecaster.load(await models.path("forecaster"), { engine: "cpu" });
+    expect(await post(server, "/update", { rows: wave(2, 40) })).toEqual({});
+    await saved.update(wave(2, 40), { weights: "keep" });
+    expect((await post<Answer>(server, "/forecast", { steps: 2 })).outputs).toEqual((await saved.forecast(2)).toArrays());
+  });
+
   it("waits for its turn among requests, each of which sees the model before it or behind it", async () => {
     await using server = await models.serve("combined");
     await using before = await Forecaster.fit(wave(40), how);
@@ -68,7 +76,7 @@ describe("an update of a served forecaster", () => {
   });
 
   it.each([
-    ["forecaster", { rows: wave(2) }, 400, 'take weights: \\"keep\\"'],
+    ["forecaster", { rows: wave(2), weights: "fit" }, 400, 'take weights: \\"keep\\"'],
     ["combined", { rows: [[1, 2]] }, 400, "columns"],
     ["combined", { rows: [] }, 400, "rows"],
     ["combined", { rows: [[null]] }, 400, "rows"],
