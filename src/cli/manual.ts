@@ -1,5 +1,6 @@
 // What the help of each command says below its options: examples, notes, files, exit codes, and the
 // page of the docs. The options are where the command is (program.ts).
+import { suggestion } from "@spillway/core/near-names.js";
 import type { Command, Help } from "commander";
 
 /** The help of a command, without its options. */
@@ -262,7 +263,10 @@ export function addManuals(command: Command): void {
 export function helpOn(program: Command, words: readonly string[]): void {
   let command = program;
   for (const word of words) {
-    command = command.commands.find((each) => each.name() === word) ?? command.error(`error: unknown command '${words.join(" ")}'`);
+    const names = command.commands.map((each) => each.name());
+    command =
+      command.commands.find((each) => each.name() === word) ??
+      command.error(`error: unknown command '${words.join(" ")}'${suggestion(word, names)}`);
   }
   command.outputHelp();
 }

@@ -76,6 +76,8 @@ export interface StepByStep<State> {
   readonly keys?: readonly string[] | undefined;
   /** Reservoirs whose median its forecasts are, if bands can be made of what they differ by. */
   readonly members?: number | undefined;
+  /** Rows that a forecast is warmed up on at least; undefined if any number does. */
+  readonly leastRows?: number | undefined;
   /** What its file says of its columns. */
   readonly table?: TableNames | undefined;
   /** A closed loop from the present state; undefined if the model has no readout. */
@@ -115,6 +117,9 @@ export function forecasterSteps<Model extends ForecastModel>(forecaster: Forecas
     keys: forecaster.keys,
     isCombined: forecaster.choice?.members !== undefined,
     members: forecaster.members.length,
+    get leastRows() {
+      return forecaster.leastRows > 1 ? forecaster.leastRows : undefined;
+    },
     get table() {
       return forecaster.settings.table;
     },

@@ -1,6 +1,6 @@
 // `spillway forecast` in a process of its own: what it prints, and the file that it writes.
 import "../../src/index.js";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -60,8 +60,35 @@ describe("spillway forecast", () => {
     expect(forecasts[0]!.quantiles).toEqual([0.1, 0.05].map((level, k) => ({ level, value: lower[k] })));
   });
 
+  it("says that bands end with the model's horizon, and writes as many decimals in each line", async () => {
+    const { stdout } = await spillway(["forecast", ".", "-d", "new.csv", "--steps", "11", "-o", "f.csv"], { cwd });
+    expect(stdout).toContain("\nno bands: they reach as far as the model's horizon, 10 steps\n");
+    const cells = [...stdout.matchAll(/flow +(\S+)$/gm)].map(([, cell]) => cell!);
+    expect(cells.length).toBe(11);
+    expect(new Set(cells.map((cell) => cell.split(".")[1]!.length)).size).toBe(1);
+    expect(await readFile(join(cwd, "f.csv"), "utf8")).not.toContain("no bands");
+  });
+
+  it("says how many rows a model with lags needs", async () => {
+    const series = Matrix.from(mackeyGlass(300, { seed: 2 }));
+    await using forecaster = await Forecaster.fit({ series }, { reservoir: { size: 30 }, lags: 40, table: { columns: ["flow"] } });
+    await forecaster.save(join(cwd, "lagged.safetensors"));
+    await writeFile(join(cwd, "short.csv"), `flow\n${[...series.data.subarray(0, 39)].join("\n")}`);
+    const sentence = "short.csv: this model needs the last 40 rows before the forecast; there are 39";
+    const ended = await spillway(["forecast", "lagged.safetensors", "-d", "short.csv", "--steps", "3"], { cwd });
+    expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
+  });
+
+  it("names the runs of a folder of them", async () => {
+    await cp(join(cwd, "model.safetensors"), join(cwd, "runs/second/model.safetensors"));
+    await cp(join(cwd, "model.safetensors"), join(cwd, "runs/first/model.safetensors"));
+    const sentence = "runs: this folder holds no model.safetensors; take a run inside: runs/first, runs/second";
+    expect(await spillway(["forecast", "runs"], { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
+  });
+
   it.each([
     [["none"], "none: no such file"],
+    [["new.csv"], "new.csv: it is no model; a model is a folder of runs/, or the model.safetensors in it"],
     [["model.safetensors", "--data", "none.csv"], "none.csv: no such file"],
     [["model.safetensors", "--data", "new.csv", "--steps", "0"], "--steps is 0; it takes a whole number of at least 1"],
     [["model.safetensors", "--data", "new.csv", "--intervals", "0.8,2"], "--intervals[1] is 2; it takes a number above 0 and below 1"],

@@ -81,4 +81,8 @@ describe("spillway help", () => {
     expect(code).toBe(exitCodes.usage);
     expect(text.split("\n")[0]).toBe(`spillway: unknown command '${path}'`);
   });
+
+  it("names the command that a mistyped one is near", async () => {
+    expect((await printed("help", "detekt")).text).toContain(`unknown command 'detekt' (did you mean "detect"?)`);
+  });
 });

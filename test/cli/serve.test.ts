@@ -46,7 +46,8 @@ describe("spillway serve", () => {
 
   it.each([
     [["serve", "none.safetensors"], "none.safetensors: no such file"],
-    [["serve", "package.json"], "package.json"],
+    [["serve", "package.json"], "package.json: it is no model; a model is a folder of runs/, or the model.safetensors in it"],
+    [["serve", "README.md"], "README.md: it is no model"],
     [["serve", "x", "--port", "70000"], "--port is 70000; it takes a whole number from 0 to 65535"],
     [["serve", "x", "--idle", "0"], "--idle is 0; it takes a number of seconds above 0"],
   ])("refuses %j with a sentence and 2", async (args, sentence) => {

@@ -213,6 +213,8 @@ describe("every server", () => {
     expect((await ask(server, "GET", "/health")).body).toEqual({ status: "ok", kind: "forecaster", engine: "cpu" });
     expect((await ask(server, "GET", "/model")).body).toEqual({ kind: "forecaster", inputs: 2, outputs: 1, known: 0, feedback: false });
     expect((await ask(server, "HEAD", "/health")).status).toBe(200);
+    await using lagged = await models.serve("lagged");
+    expect((await ask(lagged, "GET", "/model")).body).toMatchObject({ warmup: 4 });
   });
 
   it("answers what it has taken when it is closed, breaks nothing off, and takes no more", async () => {

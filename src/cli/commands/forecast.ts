@@ -1,5 +1,6 @@
 // `spillway forecast`: a saved model's forecasts, as a table, a file or JSON.
 import "../../index.js";
+import { tally } from "@spillway/core/text.js";
 import { type Ahead, forecastAhead } from "../../experiment/runs/ahead.js";
 import type { AheadOptions } from "../../experiment/runs/ahead-options.js";
 import type { WrittenForecast } from "../../experiment/runs/forecasts-file.js";
@@ -66,7 +67,7 @@ function asJson({ path, kind, steps, after, trainedTo, scoredFrom, unused }: Ahe
 }
 
 function describe(
-  { path, steps, forecasts, levels, after, unused, ...about }: Ahead,
+  { path, steps, forecasts, levels, beyond, after, unused, ...about }: Ahead,
   lines: readonly Line[],
   out: string | undefined,
 ): string {
@@ -77,13 +78,17 @@ function describe(
   const shares = shown[0]?.quantiles?.map(({ level }) => `quantile ${level}`) ?? [];
   const heads = [...(hasGroups ? ["group"] : []), "time", "column", "prediction", ...ends, ...shares];
   const figures = [...ends, ...shares].map((_, k) => k + (hasGroups ? 4 : 3));
-  const cells = shown.map(({ group = "", time, column, prediction, bands, quantiles = [] }) => [
-    ...(hasGroups ? [group] : []),
-    time,
-    column,
-    figure(prediction),
-    ...bands.flatMap(({ lower, upper }) => [figure(lower), figure(upper)]),
-    ...quantiles.map(({ value }) => figure(value)),
+  const valuesOf = ({ prediction, bands, quantiles = [] }: Line) => [
+    prediction,
+    ...bands.flatMap(({ lower, upper }) => [lower, upper]),
+    ...quantiles.map(({ value }) => value),
+  ];
+  const columns = [...new Set(shown.map(({ column }) => column))];
+  const figureOf = new Map(columns.map((name) => [name, figuresOf(shown.filter(({ column }) => column === name).flatMap(valuesOf))]));
+  const cells = shown.map((line) => [
+    ...(hasGroups ? [line.group ?? ""] : []),
+    ...[line.time, line.column],
+    ...valuesOf(line).map(figureOf.get(line.column)!),
   ]);
   const percent = levels.map((level) => `${Number((100 * level).toFixed(1))} %`).join(" and ");
   const of = forecasts.length > 1 ? ` of ${forecasts.length} series` : "";
@@ -96,11 +101,21 @@ function describe(
     ...(unused.length > 0 ? [`columns that the model does not take: ${unused.join(", ")}`] : []),
     "",
     formatTable(heads, cells, [hasGroups ? 3 : 2, ...figures]),
+    ...(beyond === undefined ? [] : [`no bands: they reach as far as the model's horizon, ${tally(beyond, "step")}`]),
     ...(shown.length < lines.length ? [`... ${lines.length - shown.length} more`] : []),
     ...(out === undefined ? [] : ["", `forecasts: ${out}`]),
   ].join("\n");
 }
 
-function figure(value: number): string {
-  return Number.isFinite(value) ? String(Number(value.toPrecision(6))) : "";
+/** Writes values with as many decimals each: six digits of the largest, fewer if all are shorter. */
+function figuresOf(values: readonly number[]): (value: number) => string {
+  const short = values.filter(Number.isFinite).map((value) => String(Number(value.toPrecision(6))));
+  const decimals = Math.max(0, ...short.map((text) => text.split(".")[1]?.length ?? 0));
+  const largest = Math.max(...short.map((text) => Math.abs(Number(text))));
+  const most = Math.max(0, 5 - Math.floor(Math.log10(largest)));
+  const isPlain = largest < 1e15 && !short.some((text) => text.includes("e"));
+  return (value) => {
+    if (!Number.isFinite(value)) return "";
+    return isPlain ? value.toFixed(Math.min(decimals, most)) : String(Number(value.toPrecision(6)));
+  };
 }

@@ -260,7 +260,8 @@ function inFile(error: unknown, path: string, group: string | undefined): unknow
   return new ExperimentError(`${path}${ofGroup(group)}: ${message}`, { field: error.field, cause: error });
 }
 
-function ofGroup(group: string | undefined): string {
+/** The name of a series, for a sentence about its file. */
+export function ofGroup(group: string | undefined): string {
   return group === undefined ? "" : ` (${quoted(group)})`;
 }
 

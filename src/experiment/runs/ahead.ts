@@ -1,8 +1,10 @@
 // A saved model forecasts from a table: rows that it goes on from, and rows that follow.
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
+import { tally } from "@spillway/core/text.js";
+import { FileError } from "@spillway/io";
 import {
   type Forecast,
   type Forecaster,
@@ -14,7 +16,8 @@ import {
 import { fewestScores, rowsLost, timesAfter } from "../../series/index.js";
 import { axisRows, gridText } from "../../series/time-grid.js";
 import { type AheadOptions, aheadTable } from "./ahead-options.js";
-import { type RowsToCome, type RowsUpToNow, readRowsToCome, readRowsUpToNow, type Wanted } from "./ahead-rows.js";
+import { ofGroup, type RowsToCome, type RowsUpToNow, readRowsToCome, readRowsUpToNow, type Wanted } from "./ahead-rows.js";
+import { ExperimentError } from "../description/errors.js";
 import { type WrittenForecast, writeForecasts } from "./forecasts-file.js";
 import { selectionOf } from "../../reservoir/computer-options.js";
 
@@ -29,6 +32,8 @@ export interface Ahead {
   readonly names: readonly string[];
   /** The shares that the bands hold. */
   readonly levels: readonly number[];
+  /** The model's horizon, if it has bands of so many steps and these are more. */
+  readonly beyond?: number | undefined;
   /** The last row before the forecasts: its time stamp, or its number from 0; of one series. */
   readonly after?: string | undefined;
   /** The last row that the model was trained on, and the first one that its scores are of. */
@@ -39,13 +44,22 @@ export interface Ahead {
 }
 
 type Given = Resolved<typeof aheadTable>;
-type AnyForecaster = Pick<Forecaster<ForecastModel>, "settings" | "grid" | "known" | "columns" | "choice" | "keys" | "state" | "forecast">;
+type AnyForecaster = Pick<Forecaster<ForecastModel>, "settings" | "leastRows" | "grid" | "known" | "columns" | "choice" | "keys" | "state" | "forecast">;
 
-/** The model file of a run's folder, or the path itself. */
+/** The model file of a run's folder, or the path itself. @throws FileError for a folder without one */
 export async function modelFileOf(path: string): Promise<string> {
   const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
-  return isFolder ? join(path, "model.safetensors") : path;
+  if (!isFolder) return path;
+  const own = await readdir(path, { withFileTypes: true });
+  if (own.some(({ name }) => name === modelName)) return join(path, modelName);
+  const holds = async (folder: string) => (await stat(join(folder, modelName)).catch(() => undefined)) !== undefined;
+  const folders = own.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
+  const runs = (await Promise.all(folders.map(async (folder) => ((await holds(folder)) ? [folder] : [])))).flat().sort();
+  const found = runs.length > 0 ? `; take a run inside: ${runs.slice(0, 20).join(", ")}${runs.length > 20 ? ", ..." : ""}` : "";
+  throw new FileError(path, `this folder holds no ${modelName}${found}`, "folder");
 }
+
+const modelName = "model.safetensors";
 
 /**
  * Forecasts with a saved model from the rows of a table, or from where it was saved.
@@ -85,6 +99,12 @@ async function aheadOf(forecaster: AnyForecaster, path: string, given: Given): P
     );
   const wanted = wantedBy(forecaster, names);
   const table = given.data === undefined ? undefined : await readRowsUpToNow(given.data, wanted, given);
+  const short = table?.series.find(({ series }) => series.rows < forecaster.leastRows);
+  if (short)
+    throw new ExperimentError(
+      `${given.data}${ofGroup(short.group)}: this model needs the last ${tally(forecaster.leastRows, "row")} before the forecast; there ${short.series.rows === 1 ? "is" : "are"} ${short.series.rows}`,
+      { field: "data" },
+    );
   if (given.inputs !== undefined && wanted.known === 0)
     throw ArgumentError.because("inputs was given; the model takes nothing that is known beforehand", { field: "inputs" });
   const separate = given.inputs === undefined ? undefined : await readRowsToCome(given.inputs, wanted, given);
@@ -120,6 +140,7 @@ async function aheadOf(forecaster: AnyForecaster, path: string, given: Given): P
     forecasts,
     names: columns,
     levels,
+    beyond: given.intervals === undefined && levels.length === 0 && steps > (forecaster.choice?.horizon ?? steps) ? forecaster.choice?.horizon : undefined,
     after: grid ? gridText(grid) : series.length === 1 && row !== undefined ? `row ${row}` : undefined,
     trainedTo: names?.trainedTo,
     scoredFrom: names?.scoredFrom,

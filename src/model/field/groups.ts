@@ -66,6 +66,10 @@ export class FieldGroups implements ForecastMember<FieldGroupsState> {
     this.#history = new SeriesHistory(fit.preprocessing, fit.preprocessing.known > 0 ? 1 : 0, recent);
   }
 
+  get leastRows(): number {
+    return Math.max(1, this.fit.preprocessing.transforms.lost);
+  }
+
   /**
    * Trains the readouts by each of some trainers, which differ in lambda alone, and goes to the end
    * of the last series. A lambda that is too small for its solver gives its error.

@@ -62,6 +62,12 @@ export class ClassicalMember implements ForecastMember<ClassicalState> {
     return this.columns;
   }
 
+  get leastRows(): number {
+    const { method, season } = this.parts;
+    if (this.state.smoothed.every(({ smoothing }) => smoothing.season === "none")) return 1;
+    return { theta: 2 * season, damped: 2 * season, ets: 2 * season + 5, seasonalNaive: season }[method];
+  }
+
   isState(value: unknown): value is ClassicalState {
     return Array.isArray((value as Partial<ClassicalState> | undefined)?.smoothed);
   }
@@ -92,12 +98,12 @@ export class ClassicalMember implements ForecastMember<ClassicalState> {
    * A column that has had a season keeps it. @throws ArgumentError if the rows are too few to show it
    */
   start({ series }: CheckedData): void {
+    const { leastRows } = this;
     const areSeasonal = this.state.smoothed.map(({ smoothing }) => smoothing.season !== "none");
     this.reset();
     if (!series || series.rows === 0) return;
     const { method, season } = this.parts;
-    const least = { theta: 2 * season, damped: 2 * season, ets: 2 * season + 5, seasonalNaive: season }[method];
-    if (areSeasonal.includes(true)) checkShowsSeason(series.rows, least, method, season);
+    checkShowsSeason(series.rows, leastRows, method, season);
     this.fit(series, undefined, areSeasonal);
   }
 

@@ -109,6 +109,11 @@ export class DirectMember implements ForecastMember<DirectState> {
     return this.columns;
   }
 
+  get leastRows(): number {
+    const { season } = this.parts.shape;
+    return season > 1 && this.state.recent.rows >= 2 * season ? 2 * season : 1;
+  }
+
   isState(value: unknown): value is DirectState {
     return (value as Partial<DirectState> | undefined)?.recent instanceof Matrix;
   }
@@ -119,11 +124,10 @@ export class DirectMember implements ForecastMember<DirectState> {
 
   /** @throws ArgumentError if it follows a season, and the rows are too few to show it */
   start({ series }: CheckedData): void {
-    const { season } = this.parts.shape;
-    const hadSeason = season > 1 && this.state.recent.rows >= 2 * season;
+    const { leastRows } = this;
     this.reset();
     if (!series) return;
-    if (hadSeason && series.rows > 0) checkShowsSeason(series.rows, 2 * season, "direct", season);
+    if (series.rows > 0) checkShowsSeason(series.rows, leastRows, "direct", this.parts.shape.season);
     this.#remember(series);
   }
 

@@ -443,6 +443,11 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     return this.#first.columns;
   }
 
+  /** Rows that a forecast is warmed up on at least. @throws NotFittedError */
+  get leastRows(): number {
+    return Math.max(...this.members.map(({ leastRows }) => leastRows));
+  }
+
   /**
    * The least and the largest value of each column's forecasts, null for no such end: as `bounds`
    * says, or as they were found from the training rows. @throws NotFittedError

@@ -109,6 +109,10 @@ export class ForecasterMember implements ForecastMember<MemberState> {
     return [this.readout];
   }
 
+  get leastRows(): number {
+    return Math.max(1, this.lags + this.preprocessing.transforms.lost);
+  }
+
   get state(): MemberState {
     return { reservoir: this.computer.state, recent: this.#history.recent };
   }

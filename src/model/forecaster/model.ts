@@ -64,6 +64,8 @@ export interface ForecastMember<State = unknown> {
   readonly inputs: number;
   /** Columns that are fed back by weights of their own; 0 if none are. */
   readonly fedBack: number;
+  /** Rows that it takes at least to start from. */
+  readonly leastRows: number;
   /** Its position: setting it goes back there. */
   state: State;
   isState(value: unknown): value is State;

@@ -80,6 +80,10 @@ export class PooledMember implements ForecastMember<PooledState> {
     return this.columns;
   }
 
+  get leastRows(): number {
+    return this.state.pooled.some(({ season }) => season !== "none") ? 2 * this.parts.season : 1;
+  }
+
   isState(value: unknown): value is PooledState {
     return Array.isArray((value as Partial<PooledState> | undefined)?.pooled);
   }
@@ -93,11 +97,12 @@ export class PooledMember implements ForecastMember<PooledState> {
    * has had a season keeps it. @throws ArgumentError if the rows are too few to show it
    */
   start({ series }: CheckedData): void {
+    const { leastRows } = this;
     const areSeasonal = this.state.pooled.map((column) => column.season !== "none");
     this.reset();
     if (!series || series.rows === 0) return;
     const { season, shape } = this.parts;
-    if (areSeasonal.includes(true)) checkShowsSeason(series.rows, 2 * season, "pooled", season);
+    checkShowsSeason(series.rows, leastRows, "pooled", season);
     const pooled = Array.from({ length: this.columns }, (_, c): PooledColumn => {
       const values = Float64Array.from(series.column(c));
       const turning = turningOf(values, season, areSeasonal[c]);

@@ -49,6 +49,10 @@ export class NvarMember implements ForecastMember<NvarState> {
     return this.columns;
   }
 
+  get leastRows(): number {
+    return this.fit.features.history;
+  }
+
   get state(): NvarState {
     return this.#history;
   }
