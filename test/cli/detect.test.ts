@@ -133,6 +133,10 @@ describe("spillway detect FILE", () => {
     [["load.csv", "--columns", "load", "--alarm-rate", "2"], /--alarm-rate is 2; it takes a number above 0 and at most 0.1/],
     [["load.csv", "--columns", "load", "--time", "state"], /row 2, column "state".*no time stamp/],
     [["none.csv"], /none.csv/],
+    [
+      ["load.csv", "--columns", "load", "--warm-up", "2000"],
+      /load.csv has \d+ rows; alarms are raised after 2000: give more rows, set --warm-up/,
+    ],
     [["comma.csv", "--decimal", ",", "--time", "day"], /they fit --time-format "DD.MM.YYYY"/],
     [["load.csv", "--columns", "load", "--model", "d.st", "--size", "3"], /nothing beside --model/],
   ])("refuses %j with a sentence", async (args, sentence) => {
@@ -143,6 +147,13 @@ describe("spillway detect FILE", () => {
 });
 
 describe("tables that a person has", () => {
+  it("are described by the gaps of their time stamps", async () => {
+    const lines = load.flatMap((value, t) => (t >= 300 && t < 348 ? [] : [`${stampOf(t)},${value}`]));
+    await writeFile(join(cwd, "gap.csv"), ["time,load", ...lines].join("\n"));
+    const { stdout } = await spillway(["detect", "gap.csv", "--time", "time"], { cwd });
+    expect(stdout).toMatch(/^time: step 5 minutes, .*, 1 gap of 48 rows$/m);
+  });
+
   it("leave out columns of text, and name flags, columns and values in errors", async () => {
     const said = await spillway(["detect", "load.csv", "--time", "time"], { cwd });
     expect(said.stdout).toContain("columns of text are left out: state");
@@ -159,7 +170,7 @@ describe("tables that a person has", () => {
       [["--columns", "wert"], '--columns asks for "wert"; the columns are'],
       [
         ["--columns", "Wert", "--decimal", ","],
-        '"offline" is not a number; set --missing-markers, with commas between, to all texts that mean',
+        '"offline" is not a number; correct the cell, or set --missing-markers, with commas between, to all texts that mean',
       ],
       [
         ["--time", "Ort", "--decimal", ",", "--columns", "Wert", "--missing-markers", "offline"],

@@ -13,7 +13,7 @@ import { Incidents } from "../../model/anomaly/incidents.js";
 import { AnomalyDetector, type AnomalyOptions, type AnomalyRow, type Incident } from "../../model/index.js";
 import { formatStamp } from "../../series/time-form.js";
 import { fittingForms } from "../../series/time-formats.js";
-import type { RowName, TimeColumn } from "../../series/time-grid.js";
+import { describeAxis, type RowName, type TimeColumn, timeAxis } from "../../series/time-grid.js";
 import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
 import { formatTable } from "../table.js";
 import { Drawn, mostDrawn } from "./detect-page.js";
@@ -45,6 +45,10 @@ interface Source {
   readonly columns: readonly string[];
   /** Columns of a table that are left out, as they hold text. */
   readonly leftOut?: readonly string[];
+  /** Step, span and gaps of its time stamps, if they have a step. */
+  readonly times?: string | undefined;
+  /** How many rows there are, of a file. */
+  readonly count?: number;
   readonly rows: AsyncIterable<Row> | Iterable<Row>;
 }
 
@@ -64,6 +68,12 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
   const source = isStream ? await linesOf(process.stdin, asks, signal) : await tableOf(path, asks);
   const detector = opened ?? (await AnomalyDetector.create({ ...options, columns: source.columns }));
   const { columns, alarmRate, rate } = detector.settings;
+  const { warmUp } = detector.settings;
+  if (source.count !== undefined && save === undefined && detector.rows + source.count <= warmUp)
+    throw ArgumentError.shape(
+      `${path} has ${tally(source.count, "row")}; alarms are raised after ${warmUp}: give more rows, set --warm-up, or --save the detector for later rows`,
+      { field: "warmUp" },
+    );
   const writer = new Writer(columns, time, json && isStream);
   const file = out === undefined ? undefined : await AtomicFile.create(out);
   const put = async (text: string) => {
@@ -110,7 +120,8 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
     at === undefined ? [] : [`${what}: ${at}`],
   );
   const texts = source.leftOut ? [`columns of text are left out: ${source.leftOut.join(", ")}`] : [];
-  return visibleLines([...summaryOf(found), ...texts, ...(files.length > 0 ? ["", ...files] : [])].join("\n"));
+  const times = source.times === undefined ? [] : [`time: ${source.times}`];
+  return visibleLines([...summaryOf(found), ...times, ...texts, ...(files.length > 0 ? ["", ...files] : [])].join("\n"));
 }
 
 interface Found {
@@ -199,6 +210,16 @@ function stampsOf(texts: readonly string[], times: TimeOptions, nameOf: RowName)
   }
 }
 
+/** Step, span and gaps of stamps; undefined if they have no step. */
+function timesSaid(stamps: TimeColumn): string | undefined {
+  try {
+    return describeAxis(timeAxis(stamps));
+  } catch (error) {
+    if (error instanceof ArgumentError) return undefined;
+    throw error;
+  }
+}
+
 /** An error of a table in the words of this command's flags. */
 function inFlags(error: FormatError): FormatError {
   const reason = error.reason
@@ -235,6 +256,8 @@ async function tableOf(path: string, { columns, time, csv, times }: Asked): Prom
   const stamps = labels && stampsOf(labels, times, (row) => `${path}: row ${table.lines[row]}, column ${quoted(time!)}`);
   return {
     columns: table.columns,
+    count: table.matrix.rows,
+    times: stamps && timesSaid(stamps),
     ...(leftOut.length > 0 && { leftOut }),
     rows: labels
       ? labels.map((label, t) => ({ label, ...stampOf(stamps!, t), values: [...table.matrix.row(t)] }))
