@@ -62,7 +62,9 @@ describe("a German table", () => {
     expect(message).toContain(
       '"Temperatur": "-11,0" is not a number; set `decimal` to "," if a comma is the decimal mark and set `thousands` to "."',
     );
-    expect(message).toContain('row 2, column "Feinstaub": the value is missing');
+    expect(message).toContain(
+      'row 2, column "Feinstaub": the value is missing; set `missing` to "interpolate", "hold" or "drop", or to "mask"',
+    );
     expect(parse(data)).toEqual({
       file: "de.csv",
       decimal: ",",

@@ -109,7 +109,7 @@ function described(
       if (rest.length <= mostMarkers && (texts < numbers || (rest.length === 1 && numbers >= 10))) {
         for (const cell of [...rest.map(([own]) => own), ...tally.markers]) markers.add(cell);
         const list = rest.length > 1 ? ` (here ${rest.map(([cell]) => quoted(cell)).join(", ")})` : "";
-        return `${said(rest[0]!)}; set \`missingMarkers\` to all texts that mean a missing value${list}, or list the column under \`text\``;
+        return `${said(rest[0]!)}; ${texts === 1 ? "correct the cell, or " : ""}set \`missingMarkers\` to all texts that mean a missing value${list}, or list the column under \`text\``;
       }
       text.push(tally.name);
       return `${said(all[0]!)}; list the column under \`text\`, or leave it out of \`columns\``;

@@ -29,9 +29,12 @@ export async function tableProblems(
   let settings: Settings = {};
   let now: SpillwayError = error;
   let isSolved = false;
+  /** The reason for which "mask" is proposed. */
+  let masked = -1;
   while (now.settings && reasons.length <= mostProblems) {
     const more = await settingsFor(now.settings, { ...data, ...settings }, path, isForecast);
     settings = { ...settings, ...more };
+    if (more.missing === "mask") masked = reasons.length - 1;
     try {
       await load({ ...data, ...settings });
       isSolved = true;
@@ -46,7 +49,9 @@ export async function tableProblems(
     }
   }
   if (Object.keys(settings).length === 0) return error;
-  const list = reasons.length === 1 ? error.message : `${path}: ${reasons.map((reason, k) => `(${k + 1}) ${reason}`).join(". ")}`;
+  const mask = (k: number) => (k === masked ? ', or to "mask", which holds it and tells the model so' : "");
+  const list =
+    reasons.length === 1 ? error.message + mask(0) : `${path}: ${reasons.map((reason, k) => `(${k + 1}) ${reason}${mask(k)}`).join(". ")}`;
   const cure = `${isSolved ? "The table can be read" : "Some of it is solved"} with data: { file: ${data.file}, ${Object.entries({
     ...said(data),
     ...settings,
