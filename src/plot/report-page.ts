@@ -62,7 +62,10 @@ globalThis.figuresDrawn = (async () => {
   const pointer = matchMedia("(hover: hover) and (min-width: 641px)");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const figures = JSON.parse(document.getElementById("figures").textContent);
-  const themed = (layout) => {
+  const narrow = matchMedia("(max-width: 640px)");
+  // Stamps that are no ISO dates are words to Plotly, which would set as many as fit upright.
+  const isStamp = (x) => typeof x === "string" && /\\d\\D+\\d+\\D+\\d/.test(x) && !/^\\d{4}-/.test(x);
+  const themed = ({ data, layout }) => {
     const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     const ink = colour("--ink"), rule = colour("--rule");
     const out = {
@@ -77,14 +80,16 @@ globalThis.figuresDrawn = (async () => {
       out.scene = { ...layout.scene };
       for (const name of ["xaxis", "yaxis", "zaxis"]) out.scene[name] = { gridcolor: rule, color: ink, backgroundcolor: "rgba(0,0,0,0)", ...layout.scene[name] };
     }
+    const stamped = new Set(data.filter(({ x }) => isStamp(x?.[0])).map(({ xaxis = "x" }) => xaxis.replace("x", "xaxis")));
+    const few = { nticks: narrow.matches ? 3 : 6 };
     for (const name of Object.keys(layout)) {
-      if (/^[xy]axis/.test(name)) out[name] = { gridcolor: rule, zerolinecolor: rule, linecolor: rule, tickcolor: rule, ...layout[name] };
+      if (/^[xy]axis/.test(name)) out[name] = { ...(stamped.has(name) && few), gridcolor: rule, zerolinecolor: rule, linecolor: rule, tickcolor: rule, ...layout[name] };
     }
     return out;
   };
   const draw = (figure, k) => {
     const place = document.getElementById("figure-" + k);
-    Plotly.react(place, figure.data, themed(figure.layout), { responsive: true, displaylogo: false, displayModeBar: pointer.matches ? "hover" : false,
+    Plotly.react(place, figure.data, themed(figure), { responsive: true, displaylogo: false, displayModeBar: pointer.matches ? "hover" : false,
       modeBarButtonsToRemove: ["zoomIn2d", "zoomOut2d", "autoScale2d", "select2d", "lasso2d"] });
   };
   const numbers = ({ dtype, bdata }) => {
@@ -113,7 +118,7 @@ globalThis.figuresDrawn = (async () => {
   };
   figures.forEach(draw);
   figures.forEach((figure, k) => figure.detail && zoomable(figure, k));
-  dark.addEventListener("change", () => figures.forEach(draw));
+  for (const query of [dark, narrow]) query.addEventListener("change", () => figures.forEach(draw));
 })();
 figuresDrawn.catch((error) => {
   const note = document.createElement("p");
