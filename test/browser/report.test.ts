@@ -162,6 +162,28 @@ describe("a report in Chromium", () => {
     await page.close();
   });
 
+  it.each([
+    [390, 4],
+    [1400, 7],
+  ])("sets few stamps that are no ISO dates along an axis, at %d pixels", async (width, most) => {
+    const times = Array.from(
+      { length: 200 },
+      (_, h) => `${String(1 + Math.floor(h / 24)).padStart(2, "0")}.05.2023 ${String(h % 24).padStart(2, "0")}:00`,
+    );
+    const line = Matrix.from(times.map((_, h) => [Math.sin(h / 4)]));
+    const figure = plotForecast(line, line, { times });
+    const url = await put("stamps.html", await reportHtml({ title: "Stamps", sections: [section([figure])] }));
+    const { page, errors } = await openPage(browser, { width, height: 900 });
+    await page.goto(url);
+    await drawn(page, 1);
+    const labels = await page.locator("#figure-0 .xtick text").allTextContents();
+    expect(labels.length).toBeGreaterThan(1);
+    expect(labels.length).toBeLessThanOrEqual(most);
+    expect(labels.every((label) => times.includes(label))).toBe(true);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   it("turns three dimensions in a view of its own", async () => {
     const figure = plotPhaseSpace(lorenz(3000), { dimensions: 3 });
     const url = await put("turn.html", await reportHtml({ title: "Lorenz", sections: [section([figure])] }));
