@@ -1,8 +1,9 @@
 // From spikes to classes on a GPU: 10,000 patterns x 200 bins x 50 channels through a reservoir of
 // 500 neurons, binned, run and classified where they lie, beside the CPU engine, which is measured
 // on a share of the patterns and scaled; and the types of the same patterns by PatternDetector, on
-// the device and on the host, likewise scaled. About two minutes. Usage: npx tsx
-// bench/gpu/spikes-to-class.ts [--device sim --patterns 40]
+// the device and on the host, likewise scaled. --statistics takes the classifier's default features,
+// of two reservoirs. About two minutes. Usage: npx tsx bench/gpu/spikes-to-class.ts [--statistics]
+// [--device sim --patterns 40]
 import { parseArgs } from "node:util";
 import "../../src/index.js";
 import { openDevice } from "../../packages/gpu/src/index.js";
@@ -24,6 +25,7 @@ const { values: flags } = parseArgs({
     patterns: { type: "string", default: "10000" },
     size: { type: "string", default: "500" },
     bins: { type: "string", default: "200" },
+    statistics: { type: "boolean", default: false },
   },
 });
 const [patternCount, size, bins] = [Number(flags.patterns), Number(flags.size), Number(flags.bins)];
@@ -57,8 +59,7 @@ const labels: Label[] = patterns.map((_, b) => classes[b % classCount]!);
 const context = openDevice(flags.device === "sim" ? "sim" : Number(flags.device));
 const settings = {
   reservoir: { size, storage: "dense", seed: 1, inputScaling: 0.5 },
-  standardise: false,
-  representation: "last+mean",
+  ...(flags.statistics ? {} : ({ standardise: false, representation: "last+mean" } as const)),
 } as const;
 using spikes = DeviceSpikePatterns.upload(context, patterns);
 using trainBins = await binPatternsOnDevice(context, patterns.slice(0, trainCount), { binMs });
