@@ -48,7 +48,7 @@ export function plotQualityMap(map: PlottedMap, measure: string, options: { read
   const peak =
     at < 0
       ? "nothing finite"
-      : `largest ${formatNumber(best)} at ${x.parameter} ${x.values[at % values.cols]}, ${y.parameter} ${y.values[Math.floor(at / values.cols)]}`;
+      : `largest ${formatNumber(best)} at ${x.parameter} ${formatNumber(x.values[at % values.cols]!)}, ${y.parameter} ${formatNumber(y.values[Math.floor(at / values.cols)]!)}`;
   const line = edge(map);
   return {
     title,

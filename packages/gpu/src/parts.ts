@@ -28,7 +28,10 @@ export interface PartBlock {
   readonly pieces: { readonly at: number; readonly bytes: Uint8Array }[];
 }
 
-/** @throws ArgumentError if a part is of another type, or does not lie behind the one before it and within the memory. */
+/**
+ * @throws ArgumentError if a part is of another type, or does not lie behind the one before it and
+ * within the memory.
+ */
 export function checkParts({ dtype, length }: DeviceSlice, parts: readonly HostPart[]): void {
   let end = 0;
   for (const [k, { start, array }] of parts.entries()) {
@@ -46,7 +49,9 @@ export function checkParts({ dtype, length }: DeviceSlice, parts: readonly HostP
   }
 }
 
-/** CU_DEVICE_ATTRIBUTE_MAX_PITCH of every device: a copy of several rows takes no larger distance. */
+/**
+ * CU_DEVICE_ATTRIBUTE_MAX_PITCH of every device: a copy of several rows takes no larger distance.
+ */
 const mostPitch = 2 ** 31 - 1;
 
 /** Parts in few copies: neighbours of equal length at equal distances in one. */
@@ -72,7 +77,9 @@ export function rowsOf(parts: readonly HostPart[]): PartRows[] {
   return all;
 }
 
-/** Parts in blocks of up to so many bytes, with up to `between` bytes that lie between two parts. */
+/**
+ * Parts in blocks of up to so many bytes, with up to `between` bytes that lie between two parts.
+ */
 export function blocksOf(parts: readonly HostPart[], blockBytes: number, between: number): PartBlock[] {
   const blocks: PartBlock[] = [];
   for (const { start, array } of parts) {

@@ -218,12 +218,12 @@ export class Stream extends Owned {
 
   /**
    * Copies parts of device memory to arrays on the host, as they are after all that was given
-   * before: through page-locked memory and by several threads, and straight into arrays of page-locked
-   * memory (`lockedMatrix`, `Context.pinned`). Before it resolves the device memory must not be
-   * written again, and no array be transferred.
+   * before: through page-locked memory and by several threads, and straight into arrays of
+   * page-locked memory (`lockedMatrix`, `Context.pinned`). Before it resolves the device memory
+   * must not be written again, and no array be transferred.
    *
-   * @throws ArgumentError if parts are of another type, overlap or lie outside the memory; CudaError,
-   * also of the work before.
+   * @throws ArgumentError if parts are of another type, overlap or lie outside the memory;
+   * CudaError, also of the work before.
    */
   async toHost<T extends Dtype>(source: ReadonlyDeviceSlice<T>, parts: readonly HostPart[], marks?: CopyMarks): Promise<void> {
     this.use();
@@ -236,8 +236,8 @@ export class Stream extends Owned {
 
   /**
    * The same in the other direction: copies arrays on the host to parts of device memory. What is
-   * given to the stream once it resolved finds them there. Until then nothing may use these parts of the memory, and
-   * the arrays must stay as they are.
+   * given to the stream once it resolved finds them there. Until then nothing may use these parts
+   * of the memory, and the arrays must stay as they are.
    *
    * @throws as `toHost`.
    */

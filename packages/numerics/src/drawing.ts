@@ -156,7 +156,9 @@ function eachRows(
   }
 }
 
-/** Draws rows times a factor, rounded to a precision; `extraBytes` are free behind what is given. */
+/**
+ * Draws rows times a factor, rounded to a precision; `extraBytes` are free behind what is given.
+ */
 function placedRows(
   full: FullRows,
   factor: number,
@@ -196,8 +198,8 @@ const viewOf = (buffer: ArrayBuffer, precision: Precision, at: number, length: n
 
 /**
  * Turns a matrix into groups of `count` rows side by side, of each group its column k at
- * starts[k mod 32] + floor(k / 32), and gives each to `visit`; rows that are missing are 0. A matrix
- * that is not drawn yet is drawn there, and stays undrawn.
+ * starts[k mod 32] + floor(k / 32), and gives each to `visit`; rows that are missing are 0. A
+ * matrix that is not drawn yet is drawn there, and stays undrawn.
  */
 export function visitGroups(
   matrix: Matrix,
@@ -253,7 +255,9 @@ export function fullRowSums(full: FullRows): { readonly sums: Float64Array; read
   return { sums, squares };
 }
 
-/** What matrices are drawn from whose data nobody has read, and what their draws are multiplied by. */
+/**
+ * What matrices are drawn from whose data nobody has read, and what their draws are multiplied by.
+ */
 const undrawn = new WeakMap<Matrix, { readonly full: FullRows; readonly factor: number }>();
 
 /** The largest size that a draw has: sqrt(-2 log(2^-53)), rounded up. */

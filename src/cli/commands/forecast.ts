@@ -107,7 +107,9 @@ function describe(
   ].join("\n");
 }
 
-/** Writes values with as many decimals each: six digits of the largest, fewer if all are shorter. */
+/**
+ * Writes values with as many decimals each: six digits of the largest, fewer if all are shorter.
+ */
 function figuresOf(values: readonly number[]): (value: number) => string {
   const short = values.filter(Number.isFinite).map((value) => String(Number(value.toPrecision(6))));
   const decimals = Math.max(0, ...short.map((text) => text.split(".")[1]?.length ?? 0));

@@ -6,7 +6,10 @@ import type { EngineChoiceOptions } from "../tasks/trial.js";
 
 export const aheadTable = {
   ...selectionTable,
-  /** A CSV or Parquet file with the rows up to now. Left out, the model continues from where it was saved. */
+  /**
+   * A CSV or Parquet file with the rows up to now. Left out, the model continues from where it was
+   * saved.
+   */
   data: optional(text("the path of a CSV or Parquet file"), "The rows up to now; left out, the model continues from where it was saved."),
   /**
    * Rows to forecast. Left out: as many as known rows are given beyond the last measured one, else
@@ -14,8 +17,8 @@ export const aheadTable = {
    */
   steps: optional(count(1, 1_000_000), "Rows to forecast; left out, as many as known rows are given, or the model's horizon."),
   /**
-   * A CSV or Parquet file with what is known of the rows to come. Left out, they are in `data` itself, below
-   * the last measured row, with empty cells for what is not known.
+   * A CSV or Parquet file with what is known of the rows to come. Left out, they are in `data`
+   * itself, below the last measured row, with empty cells for what is not known.
    */
   inputs: optional(
     text("the path of a CSV or Parquet file"),
@@ -33,9 +36,15 @@ export const aheadTable = {
   quantiles: optional(list(number({ above: 0, below: 1 }), "a list of levels"), "Levels of quantiles, such as 0.1,0.5,0.9; left out, none."),
   /** What bands are made of: what forecasts were off by (default), or what members differ by. */
   bandsFrom: option(choice("errors", "members"), "errors", "Bands from what forecasts were off by, or from what members differ by."),
-  /** What becomes of missing values in the rows used. Left out, as in the training table, else "error". */
+  /**
+   * What becomes of missing values in the rows used. Left out, as in the training table, else
+   * "error".
+   */
   missing: optional(choice("error", "interpolate", "hold"), "What becomes of missing values; left out, what the model was fitted with."),
-  /** What becomes of rows missing in time, of those used. Left out, as in the training table, else "error". */
+  /**
+   * What becomes of rows missing in time, of those used. Left out, as in the training table, else
+   * "error".
+   */
   gaps: optional(
     choice("error", "interpolate", "hold"),
     "What becomes of rows that are missing in time; left out, as in the training table.",

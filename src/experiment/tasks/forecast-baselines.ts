@@ -198,3 +198,16 @@ function applies(baseline: SeriesBaseline, starts: readonly StartPoint[], horizo
   const products = order * cols * (2 * series.reduce((sum, part) => sum + part.rows, 0) + (150 + starts.length) * horizon);
   return order <= longestOrder && history >= order && rows >= 3 * order && products <= mostProducts;
 }
+
+/** The baselines by their mean square error, the smallest first. */
+export function rankedBaselines(baselines: readonly BaselineForecasts[], scale: Float64Array | undefined): BaselineForecasts[] {
+  const error = ({ name, outcomes }: BaselineForecasts) => {
+    const { errors, counts } = startErrors(name, outcomes, scale);
+    const mean = errors[0]!.reduce((sum, value, k) => sum + value * (counts?.[k] ?? 1), 0);
+    return Number.isNaN(mean) ? Number.POSITIVE_INFINITY : mean;
+  };
+  return baselines
+    .map((each) => ({ each, rank: error(each) }))
+    .sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank))
+    .map(({ each }) => each);
+}

@@ -1,32 +1,16 @@
-// How the model of a forecast task is trained, whatever it is, and what a run asks of it.
-import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import type { MeasuredErrors } from "../../model/forecaster/bands.js";
-import {
-  FieldForecaster,
-  type FieldOptions,
-  Forecaster,
-  type ForecasterData,
-  type ForecasterSequences,
-  type ForecastModel,
-  NvarForecaster,
-  type TableNames,
-  type TimesOption,
-} from "../../model/index.js";
+import type { Forecaster, ForecasterData, ForecasterSequences, ForecastModel, TableNames, TimesOption } from "../../model/index.js";
 import type { Figure } from "../../plot/index.js";
-import type { RidgeOptions, TrainedReadout } from "../../readout/index.js";
-import { selectionOf } from "../../reservoir/computer-options.js";
-import { type AnyReservoirComputer, NonFiniteStateError, type ReservoirOptions, type WorkOptions } from "../../reservoir/index.js";
-import type { TimeStep } from "../../series/index.js";
-import { asKnownAt, describedRows, ownTransforms, type PreparedSeries, standardises } from "../data/prepare.js";
-import { plannedWarmup } from "../data/resolve-rows.js";
+import type { TrainedReadout } from "../../readout/index.js";
+import { type AnyReservoirComputer, NonFiniteStateError, type WorkOptions } from "../../reservoir/index.js";
+import { asKnownAt, describedRows, type PreparedSeries } from "../data/prepare.js";
 import type { Experiment, ForecastTask } from "../description/description.js";
-import { isCombined } from "../description/model-fits.js";
-import { historyOf, type NvarDescription, underModel } from "../description/model-options.js";
+import { underModel } from "../description/model-options.js";
 import type { RunFile } from "../runs/output-folder.js";
-import { choiceOf, combinedSeason, isLongEnough, longestOf, planForecast, weighedOf } from "./forecast-choice.js";
+import { choiceOf, weighedOf } from "./forecast-choice.js";
 import { stateFigures, streamStates } from "./states.js";
-import { forecasterOptions, radiusOf, seriesOptions, type Trial, type TrialOptions } from "./trial.js";
+import { radiusOf, type Trial } from "./trial.js";
 
 /** A series, and how many of its first rows train. */
 export type TrainingRows = Pick<PreparedSeries, "whole" | "facts" | "trainRows" | "group">;
@@ -54,76 +38,6 @@ export interface ModelPlan {
 
 export type ForecastExperiment = Experiment & { readonly task: ForecastTask };
 
-/**
- * How the model of an experiment is trained. Lambda of NVAR and of a field is chosen by forecasts,
- * if the file leaves it out and the training part is long enough.
- * @throws ArgumentError for what only reservoirs can do: be measured, or run on another engine
- */
-export function planModel(
-  experiment: ForecastExperiment,
-  options: TrialOptions,
-  trained: readonly PreparedSeries[],
-  step: TimeStep | undefined,
-): ModelPlan {
-  const { task, washout, readout } = experiment;
-  const { horizon } = task;
-  const { engine = "auto", plan = "auto", context, profile, signal } = options;
-  const { type, ...model } = experiment.model ?? { type: "forecaster" as const };
-  if (profile && type !== "forecaster") throw new ArgumentError("profile", true, `false for model ${type}, which measures no phases`);
-  if (type === "nvar") {
-    if (engine !== "auto" && engine !== "cpu")
-      throw new ArgumentError("engine", engine, '"auto" or "cpu" for model nvar, which runs on the host');
-    if (plan !== "auto") throw new ArgumentError("plan", plan, '"auto" for model nvar, which runs on the host');
-    if (context) throw ArgumentError.because("a context is given; model nvar runs on the host: leave it out", { field: "context" });
-  }
-  const ownOptions = { ...model, ...seriesOptions(experiment), standardise: standardises(experiment), signal };
-  const chosenBy = (isOpen: boolean, rows: number) =>
-    isOpen && isLongEnough(longestOf(trained), { horizon, washout: rows }) ? { horizon } : {};
-  if (type === "nvar") {
-    const nvar = model as NvarDescription;
-    const history = historyOf(nvar);
-    const fitting = { ...ownOptions, ...chosenBy(nvar.lambda === undefined, history) };
-    const warmup = Math.max(task.warmup, history);
-    // The washout counts the rows that the delays of the first target reach over.
-    const from = washout - (history - 1);
-    return modelPlan(experiment, { warmup, from, signal, train: (data, work) => NvarForecaster.fit(data, { ...fitting, ...work }) });
-  }
-  if (type === "field") {
-    const { type: _, ...ridge } = readout as RidgeOptions & { readonly type?: string };
-    const fitting = {
-      ...(ownOptions as Omit<FieldOptions, "reservoir">),
-      ...{ readout: ridge, washout, ...selectionOf(options) },
-      reservoir: { ...(experiment.reservoir as ReservoirOptions), seed: options.seed },
-      transforms: ownTransforms(experiment),
-      ...(task.members !== undefined && { members: task.members }),
-      ...chosenBy(ridge.lambda === undefined && ridge.selection === undefined, washout),
-    };
-    const { warmup } = task;
-    return modelPlan(experiment, { warmup, from: 0, signal, train: (data, work) => FieldForecaster.fit(data, { ...fitting, ...work }) });
-  }
-  if (isCombined(task)) {
-    const { members, weights, warmup } = task;
-    const fitting = {
-      ...{ ...seriesOptions(experiment), ...selectionOf(options), horizon, members, weights, profile, signal },
-      season: combinedSeason(experiment, trained, step),
-      reservoir: { ...experiment.reservoir, seed: options.seed },
-    };
-    const { test, trainRows } = longestOf(trained);
-    const room = test.isSeparate ? Math.floor((test.rows - horizon) / 2) : trainRows;
-    const fewest = test.isSeparate || task.independent ? Math.max(1, Math.min(warmup, plannedWarmup(trainRows), room)) : 1;
-    return modelPlan(experiment, { warmup, fewest, from: 0, signal, train: (data, work) => Forecaster.fit(data, { ...fitting, ...work }) });
-  }
-  const { options: settings, isChosen, longestLags, warmup } = planForecast(experiment, trained, step);
-  const fitting = {
-    ...forecasterOptions(experiment, options),
-    ...settings,
-    // One that chooses, or has lags, makes trainers of its own.
-    ...((isChosen || longestLags > 0) && { readout }),
-    transforms: ownTransforms(experiment),
-  };
-  return modelPlan(experiment, { warmup, from: 0, signal, train: (data, work) => Forecaster.fit(data, { ...fitting, ...work }) });
-}
-
 /** A forecaster of any model, and the rows that it is trained on. */
 interface Fitting<Model extends ForecastModel> {
   readonly warmup: number;
@@ -138,7 +52,7 @@ interface Fitting<Model extends ForecastModel> {
   ): Promise<Forecaster<Model>>;
 }
 
-function modelPlan<Model extends ForecastModel>(
+export function modelPlan<Model extends ForecastModel>(
   experiment: ForecastExperiment,
   { warmup, fewest = warmup, from, signal, train }: Fitting<Model>,
 ): ModelPlan {

@@ -1,28 +1,35 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
-import { SpillwayError } from "@spillway/core/errors.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import { columnVariances } from "../../metrics/check.js";
 import { metrics as metricParts } from "../../metrics/index.js";
+import { FieldForecaster, type FieldOptions, Forecaster, NvarForecaster } from "../../model/index.js";
+import type { RidgeOptions } from "../../readout/index.js";
+import { selectionOf } from "../../reservoir/computer-options.js";
+import type { ReservoirOptions } from "../../reservoir/index.js";
 import { shownCycles } from "../../series/calendar.js";
-import { timesAfter } from "../../series/index.js";
+import { type TimeStep, timesAfter } from "../../series/index.js";
 import type { SeriesData } from "../data/experiment-data.js";
-import { measuredRows, type PreparedSeries, prepareAll, rowText } from "../data/prepare.js";
+import { measuredRows, ownTransforms, type PreparedSeries, prepareAll, rowText, standardises } from "../data/prepare.js";
+import { plannedWarmup } from "../data/resolve-rows.js";
 import type { Experiment, ForecastTask } from "../description/description.js";
 import { isCombined } from "../description/model-fits.js";
+import { historyOf, type NvarDescription } from "../description/model-options.js";
 import type { WrittenForecast } from "../runs/forecasts-file.js";
 import { canGive, judgeBands } from "./bands.js";
 import {
   type BaselineForecasts,
   baselineForecasts,
+  rankedBaselines,
   type StartPoint,
   scoredForecasts,
   seasonOf,
   startErrors,
 } from "./forecast-baselines.js";
-import { checkTraining } from "./forecast-choice.js";
+import { checkTraining, combinedSeason, isLongEnough, longestOf, planForecast } from "./forecast-choice.js";
 import { forecastFigures, rowsBefore } from "./forecast-figures.js";
-import { closedLoop, type ForecastExperiment, type ModelPlan, planModel, type RunModel } from "./forecast-model.js";
+import { closedLoop, type ForecastExperiment, type ModelPlan, modelPlan, type RunModel } from "./forecast-model.js";
 import { type ForecastFrom, type Spread, spreadOf, type TestedForecasts } from "./forecast-spread.js";
 import { measuredStarts, referenceOf, startPoints } from "./forecast-starts.js";
 import {
@@ -36,7 +43,17 @@ import {
   unmeasuredSaid,
   withoutQuantiles,
 } from "./scores.js";
-import { type ModelErrors, notRefittedSaid, orNumericError, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import {
+  forecasterOptions,
+  type ModelErrors,
+  notRefittedSaid,
+  orNumericError,
+  StagedProgress,
+  Stopwatch,
+  seriesOptions,
+  type Trial,
+  type TrialOptions,
+} from "./trial.js";
 
 /** What was forecast, from where, and by what. */
 interface Tested extends TestedForecasts {
@@ -184,6 +201,76 @@ function summaryOf(
 }
 
 /**
+ * How the model of an experiment is trained. Lambda of NVAR and of a field is chosen by forecasts,
+ * if the file leaves it out and the training part is long enough.
+ * @throws ArgumentError for what only reservoirs can do: be measured, or run on another engine
+ */
+function planModel(
+  experiment: ForecastExperiment,
+  options: TrialOptions,
+  trained: readonly PreparedSeries[],
+  step: TimeStep | undefined,
+): ModelPlan {
+  const { task, washout, readout } = experiment;
+  const { horizon } = task;
+  const { engine = "auto", plan = "auto", context, profile, signal } = options;
+  const { type, ...model } = experiment.model ?? { type: "forecaster" as const };
+  if (profile && type !== "forecaster") throw new ArgumentError("profile", true, `false for model ${type}, which measures no phases`);
+  if (type === "nvar") {
+    if (engine !== "auto" && engine !== "cpu")
+      throw new ArgumentError("engine", engine, '"auto" or "cpu" for model nvar, which runs on the host');
+    if (plan !== "auto") throw new ArgumentError("plan", plan, '"auto" for model nvar, which runs on the host');
+    if (context) throw ArgumentError.because("a context is given; model nvar runs on the host: leave it out", { field: "context" });
+  }
+  const ownOptions = { ...model, ...seriesOptions(experiment), standardise: standardises(experiment), signal };
+  const chosenBy = (isOpen: boolean, rows: number) =>
+    isOpen && isLongEnough(longestOf(trained), { horizon, washout: rows }) ? { horizon } : {};
+  if (type === "nvar") {
+    const nvar = model as NvarDescription;
+    const history = historyOf(nvar);
+    const fitting = { ...ownOptions, ...chosenBy(nvar.lambda === undefined, history) };
+    const warmup = Math.max(task.warmup, history);
+    // The washout counts the rows that the delays of the first target reach over.
+    const from = washout - (history - 1);
+    return modelPlan(experiment, { warmup, from, signal, train: (data, work) => NvarForecaster.fit(data, { ...fitting, ...work }) });
+  }
+  if (type === "field") {
+    const { type: _, ...ridge } = readout as RidgeOptions & { readonly type?: string };
+    const fitting = {
+      ...(ownOptions as Omit<FieldOptions, "reservoir">),
+      ...{ readout: ridge, washout, ...selectionOf(options) },
+      reservoir: { ...(experiment.reservoir as ReservoirOptions), seed: options.seed },
+      transforms: ownTransforms(experiment),
+      ...(task.members !== undefined && { members: task.members }),
+      ...chosenBy(ridge.lambda === undefined && ridge.selection === undefined, washout),
+    };
+    const { warmup } = task;
+    return modelPlan(experiment, { warmup, from: 0, signal, train: (data, work) => FieldForecaster.fit(data, { ...fitting, ...work }) });
+  }
+  if (isCombined(task)) {
+    const { members, weights, warmup } = task;
+    const fitting = {
+      ...{ ...seriesOptions(experiment), ...selectionOf(options), horizon, members, weights, profile, signal },
+      season: combinedSeason(experiment, trained, step),
+      reservoir: { ...experiment.reservoir, seed: options.seed },
+    };
+    const { test, trainRows } = longestOf(trained);
+    const room = test.isSeparate ? Math.floor((test.rows - horizon) / 2) : trainRows;
+    const fewest = test.isSeparate || task.independent ? Math.max(1, Math.min(warmup, plannedWarmup(trainRows), room)) : 1;
+    return modelPlan(experiment, { warmup, fewest, from: 0, signal, train: (data, work) => Forecaster.fit(data, { ...fitting, ...work }) });
+  }
+  const { options: settings, isChosen, longestLags, warmup } = planForecast(experiment, trained, step);
+  const fitting = {
+    ...forecasterOptions(experiment, options),
+    ...settings,
+    // One that chooses, or has lags, makes trainers of its own.
+    ...((isChosen || longestLags > 0) && { readout }),
+    transforms: ownTransforms(experiment),
+  };
+  return modelPlan(experiment, { warmup, from: 0, signal, train: (data, work) => Forecaster.fit(data, { ...fitting, ...work }) });
+}
+
+/**
  * What of the calendar the model sees, or has as a choice: an autoregression is given the same.
  */
 function calendarOf({ data: described }: Experiment, { axis }: SeriesData, { found }: RunModel, trained: readonly PreparedSeries[]) {
@@ -305,17 +392,4 @@ function leftOut(points: readonly StartPoint[], outcomes: readonly Outcome[]): r
       : []),
     ...(count > 0 ? [unmeasuredSaid(count, values)] : []),
   ];
-}
-
-/** The baselines by their mean square error, the smallest first. */
-function rankedBaselines(baselines: readonly BaselineForecasts[], scale: Float64Array | undefined): BaselineForecasts[] {
-  const error = ({ name, outcomes }: BaselineForecasts) => {
-    const { errors, counts } = startErrors(name, outcomes, scale);
-    const mean = errors[0]!.reduce((sum, value, k) => sum + value * (counts?.[k] ?? 1), 0);
-    return Number.isNaN(mean) ? Number.POSITIVE_INFINITY : mean;
-  };
-  return baselines
-    .map((each) => ({ each, rank: error(each) }))
-    .sort((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank))
-    .map(({ each }) => each);
 }

@@ -60,15 +60,15 @@ export interface ForecasterSettings {
   /**
    * With a horizon, names of members that are combined: "loop" (a closed loop), "direct" (a readout
    * of windows that are scaled one by one), "theta", "damped" and "ets" (exponential smoothing),
-   * "seasonalNaive", and "nvar" (polynomials of two delays, of 2 to 11 columns whose law they find).
-   * Each takes part if the rows are enough for it, from 2 rows on; their weighted mean is the
-   * forecast. A described reservoir is the loop's. Or reservoirs of one setting, each of
+   * "seasonalNaive", and "nvar" (polynomials of two delays, of 2 to 11 columns whose law they
+   * find). Each takes part if the rows are enough for it, from 2 rows on; their weighted mean is
+   * the forecast. A described reservoir is the loop's. Or reservoirs of one setting, each of
    * another seed (or a list of seeds), whose median is the forecast: a loop alone. Default all
    * names with a horizon, and 5 reservoirs beside options of a loop alone (`choose`, `lags`,
    * `readout`, `transforms`, `standardise`, `hold`, `washout`, `matrices`, `model`, a kind of
    * reservoir or its feedback) or with several series; without a horizon 1. Several series
-   * (`sequences`) with names are each weighed by itself, without loop and NVAR; "pooled" is a readout
-   * of the windows of all of them, whatever their times.
+   * (`sequences`) with names are each weighed by itself, without loop and NVAR; "pooled" is a
+   * readout of the windows of all of them, whatever their times.
    */
   readonly members?: number | readonly Seed[] | readonly MemberName[] | undefined;
   /**
@@ -110,9 +110,10 @@ export interface ForecasterSettings {
   readonly hold: boolean;
   /**
    * The least and the largest value that a column can have, [low, high], null for no such end: one
-   * pair for all columns, or a list of one a column. Forecasts and the ends of their bands are moved
-   * to the nearer end; without transforms a closed loop is held there too (`hold`). Left out, [0,
-   * null] for each column without a training value below 0 (`bounds` of the forecaster says them).
+   * pair for all columns, or a list of one a column. Forecasts and the ends of their bands are
+   * moved to the nearer end; without transforms a closed loop is held there too (`hold`). Left out,
+   * [0, null] for each column without a training value below 0 (`bounds` of the forecaster says
+   * them).
    */
   readonly bounds?: Bounds | undefined;
   /**
@@ -142,8 +143,8 @@ export interface ForecasterSettings {
 }
 
 /**
- * Members of a combination: a closed loop, a readout of scaled windows, classical methods, of several
- * series a readout of the windows of all, and polynomials of delays.
+ * Members of a combination: a closed loop, a readout of scaled windows, classical methods, of
+ * several series a readout of the windows of all, and polynomials of delays.
  */
 export const memberNames = ["loop", "direct", "theta", "damped", "ets", "seasonalNaive", "pooled", "nvar"] as const;
 

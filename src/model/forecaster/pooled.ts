@@ -191,7 +191,9 @@ export function pooledSize(all: readonly PooledSeries[], shape: DirectShape): nu
   return count < fewestWindows ? undefined : count < 10_000 ? 60 : 100;
 }
 
-/** Readouts of the windows whose targets end before row `end` of each series, one for each share. */
+/**
+ * Readouts of the windows whose targets end before row `end` of each series, one for each share.
+ */
 async function trained(
   computer: AnyReservoirComputer,
   all: readonly PooledSeries[],
@@ -233,8 +235,9 @@ export interface PooledChoice {
 }
 
 /**
- * Trains on the rows before the first origin of each series, and takes the share with the least mean
- * over series of the mean absolute error over that of the last value. Undefined if none trains.
+ * Trains on the rows before the first origin of each series, and takes the share with the least
+ * mean over series of the mean absolute error over that of the last value. Undefined if none
+ * trains.
  */
 export async function choosePooled(
   computer: AnyReservoirComputer,
@@ -338,7 +341,9 @@ function restored(value: number, t: number, { season, indices, least }: Turning)
   return season === "multiplicative" ? rest * index : rest + index;
 }
 
-/** The turned values of `horizon` rows after each of the rows `ends`, a row for each, by readout. */
+/**
+ * The turned values of `horizon` rows after each of the rows `ends`, a row for each, by readout.
+ */
 async function aheadOf(
   computer: AnyReservoirComputer,
   readouts: readonly TrainedReadout[],

@@ -8,8 +8,8 @@ import { notNegative, positive } from "../../spikes/options.js";
 import type { Constants, Field } from "../c/constants.js";
 
 /**
- * The sound of a module: the levels of a cochleagram, a row a frame. A detector takes each frame, and
- * `reference` must be given. A classifier takes words: a word begins with two frames that are
+ * The sound of a module: the levels of a cochleagram, a row a frame. A detector takes each frame,
+ * and `reference` must be given. A classifier takes words: a word begins with two frames that are
  * louder than `leastLoudness` and than 4 times the background, and ends when `quietMs` are not, or
  * are 50 times softer than its loudest frame. Loudness is the mean of a frame's envelopes.
  */
@@ -46,7 +46,9 @@ export interface SoundAbout {
   readonly inputRate: number;
   /** Where the table of constants is. */
   readonly front: number;
-  /** Bytes of what is kept between blocks, and where in it the shares or a detector's state begin. */
+  /**
+   * Bytes of what is kept between blocks, and where in it the shares or a detector's state begin.
+   */
   readonly bytes: number;
   readonly model: number;
 }
