@@ -84,7 +84,7 @@ export async function encodeModelFile(kind: ModelKind, content: ModelContent): P
  */
 export async function decodeModelFile(bytes: Uint8Array, source: string, expected?: ModelKind): Promise<ModelFile> {
   // A safetensors file begins with eight bytes and "{".
-  if (bytes.length > 8 && bytes[8] !== 0x7b)
+  if (bytes instanceof Uint8Array && bytes.length > 8 && bytes[8] !== 0x7b)
     throw new ModelFileError(source, "it is no model; a model is a folder of runs/, or the model.safetensors in it");
   const { tensors, metadata } = decodeSafetensors(bytes, { source });
   const note = (name: string): string => {
