@@ -146,6 +146,12 @@ describe("spillway detect FILE", () => {
   });
 });
 
+/** A stamp as it is written in Germany, five minutes after the one before. */
+const germanStamp = (t: number) => {
+  const [, month, day, hour, minute] = /-(\d\d)-(\d\d).(\d\d):(\d\d)/.exec(new Date(Date.UTC(2026, 4, 20) + 300_000 * t).toISOString())!;
+  return `${day}.${month}.2026 ${hour}:${minute}`;
+};
+
 describe("tables that a person has", () => {
   it("are described by the gaps of their time stamps", async () => {
     const lines = load.flatMap((value, t) => (t >= 300 && t < 348 ? [] : [`${stampOf(t)},${value}`]));
@@ -181,6 +187,14 @@ describe("tables that a person has", () => {
       expect(stderr).toContain(sentence);
       expect(code).toBe(2);
     }
+    await writeFile(join(cwd, "german.csv"), comma.map((line, t) => (t > 0 ? line.replace(/^[^;]*/, germanStamp(t)) : line)).join("\n"));
+    const german = ["german.csv", "--time", "Zeit", "--columns", "Wert"];
+    const { stderr } = await spillway(["detect", ...german], { cwd });
+    expect(stderr).toMatch(/german\.csv: \(1\) .*"offline".*\. \(2\) row 2, column "Zeit": .* is no time stamp/);
+    const [, flags] = /\. Give (--.*)\n/.exec(stderr)!;
+    expect(flags).toBe('--decimal "," --missing-markers "offline" --time-format "DD.MM.YYYY hh:mm"');
+    const given = Array.from(flags!.matchAll(/(--[a-z-]+) "([^"]*)"/g), ([, flag, value]) => [flag!, value!]).flat();
+    expect((await spillway(["detect", ...german, ...given], { cwd })).code).toBe(0);
     const lines = comma.slice(0, 30);
     expect((await fed(["--time", "zeit", "--decimal", ","], lines)).stderr).toContain(`line 1: ${there}`);
     expect((await fed(["--time", "Zeit", "--columns", "Wert"], lines)).stderr).toContain(

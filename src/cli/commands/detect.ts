@@ -4,19 +4,17 @@ import "../../index.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { describe, quoted, tally, visibleLines } from "@spillway/core/text.js";
-import { type CsvOptions, FormatError, isParquet, readCsv, readParquet, writeFileAtomic } from "@spillway/io";
+import { type CsvOptions, writeFileAtomic } from "@spillway/io";
 import { AtomicFile } from "@spillway/io/atomic.js";
 import { missingMarkers } from "@spillway/io/csv-options.js";
 import { cellNumber, delimiterOf, eachRecord } from "@spillway/io/csv-records.js";
 import { csvCell } from "@spillway/io/csv-writer.js";
 import { Incidents } from "../../model/anomaly/incidents.js";
 import { AnomalyDetector, type AnomalyOptions, type AnomalyRow, type Incident } from "../../model/index.js";
-import { formatStamp } from "../../series/time-form.js";
-import { fittingForms } from "../../series/time-formats.js";
-import { describeAxis, type RowName, type TimeColumn, timeAxis } from "../../series/time-grid.js";
 import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
 import { formatTable } from "../table.js";
 import { Drawn, mostDrawn } from "./detect-page.js";
+import { type Asked, type Row, readTable, type Source, stampOf } from "./detect-table.js";
 
 /** What `spillway detect` takes. */
 export interface DetectFlags extends AnomalyOptions, TimeOptions {
@@ -32,26 +30,6 @@ export interface DetectFlags extends AnomalyOptions, TimeOptions {
   readonly json?: boolean;
 }
 
-/** A row of the data, with its stamp as it is written and as the detector takes it. */
-interface Row {
-  readonly label?: string | undefined;
-  readonly time?: string | undefined;
-  /** Milliseconds since 1970, as the clock of its stamp shows them. */
-  readonly wall?: number | undefined;
-  readonly values: readonly (number | null)[];
-}
-
-interface Source {
-  readonly columns: readonly string[];
-  /** Columns of a table that are left out, as they hold text. */
-  readonly leftOut?: readonly string[];
-  /** Step, span and gaps of its time stamps, if they have a step. */
-  readonly times?: string | undefined;
-  /** How many rows there are, of a file. */
-  readonly count?: number;
-  readonly rows: AsyncIterable<Row> | Iterable<Row>;
-}
-
 /**
  * Says of each row how odd it is; gives what is printed in the end, which for standard input goes
  * to standard error. If it is stopped, or a row cannot be read, files hold what came before.
@@ -65,7 +43,7 @@ export async function detect(path: string, flags: DetectFlags, signal: AbortSign
   const opened = model === undefined ? undefined : await AnomalyDetector.load(model);
   const asked = opened?.settings.columns ?? (Array.isArray(options.columns) ? (options.columns as readonly string[]) : undefined);
   const asks: Asked = { columns: asked, time, csv: { delimiter, decimal, thousands, missingMarkers }, times: { unit, format, zone } };
-  const source = isStream ? await linesOf(process.stdin, asks, signal) : await tableOf(path, asks);
+  const source = isStream ? await linesOf(process.stdin, asks, signal) : await readTable(path, asks);
   const detector = opened ?? (await AnomalyDetector.create({ ...options, columns: source.columns }));
   const { columns, alarmRate, rate } = detector.settings;
   const { warmUp } = detector.settings;
@@ -183,86 +161,6 @@ class Writer {
     const words = [alarm?.by ?? "", String(incident ?? ""), cause && incident !== undefined ? `${cause.column} ${cause.rows}` : ""];
     return `${[csvCell(label ?? String(row)), ...cells, ...words.map((word) => csvCell(word))].join(",")}\n`;
   }
-}
-
-interface Asked {
-  readonly time: string | undefined;
-  readonly csv: Pick<CsvOptions, "delimiter" | "decimal" | "thousands" | "missingMarkers">;
-  readonly columns: readonly string[] | undefined;
-  readonly times: TimeOptions;
-}
-
-/** A stamp with its zone, which the detector takes, and what its clock shows. */
-function stampOf({ wall, offsets }: TimeColumn, row: number): Pick<Row, "time" | "wall"> {
-  return { time: formatStamp({ form: "YYYY-MM-DDThh:mm:ss.fff+hh:mm", wall: wall[row]!, offset: offsets?.[row] ?? 0 }), wall: wall[row]! };
-}
-
-/** Time stamps from their texts. @throws ArgumentError with the format that would read them */
-function stampsOf(texts: readonly string[], times: TimeOptions, nameOf: RowName): TimeColumn {
-  try {
-    return readTimeColumn(texts, times, nameOf);
-  } catch (error) {
-    const forms = error instanceof ArgumentError && times.format === undefined && times.unit === undefined ? fittingForms(texts) : [];
-    if (forms.length === 0) throw error;
-    throw ArgumentError.because(`${(error as Error).message}; they fit --time-format ${forms.map((form) => quoted(form)).join(" or ")}`, {
-      field: "time",
-    });
-  }
-}
-
-/** Step, span and gaps of stamps; undefined if they have no step. */
-function timesSaid(stamps: TimeColumn): string | undefined {
-  try {
-    return describeAxis(timeAxis(stamps));
-  } catch (error) {
-    if (error instanceof ArgumentError) return undefined;
-    throw error;
-  }
-}
-
-/** An error of a table in the words of this command's flags. */
-function inFlags(error: FormatError): FormatError {
-  const reason = error.reason
-    .replaceAll("list the column under `text`, or leave it out of `columns`", "leave it out of --columns, or give it as --time")
-    .replaceAll(", or list the column under `text`", "")
-    .replaceAll("set `missingMarkers` to all texts", "set --missing-markers, with commas between, to all texts")
-    .replaceAll("`decimal`", "--decimal")
-    .replaceAll("`thousands`", "--thousands")
-    .replace(/^text(?= asks for )/, "--time")
-    .replace(/^columns(?= asks for )/, "--columns");
-  return new FormatError(error.format, error.path, reason, error.location, error, error.settings);
-}
-
-/** The rows of a CSV or Parquet file. @throws FileError, FormatError */
-async function tableOf(path: string, { columns, time, csv, times }: Asked): Promise<Source> {
-  const text = time === undefined ? [] : [time];
-  const read = async (leftOut: readonly string[]) => {
-    const options = { columns, text: [...text, ...leftOut], missing: "nan" as const };
-    const table = await (isParquet(path) ? readParquet(path, options) : readCsv(path, { ...options, ...csv }));
-    return { ...table, leftOut };
-  };
-  const { leftOut, ...table } = await read([])
-    .catch((error: unknown) => {
-      if (!(error instanceof FormatError)) throw error;
-      const { text: texts, ...others } = error.settings ?? {};
-      // Columns that are not asked for by name, and hold text.
-      if (columns === undefined && Array.isArray(texts) && Object.keys(others).length === 0) return read(texts as readonly string[]);
-      throw error;
-    })
-    .catch((error: unknown) => {
-      throw error instanceof FormatError ? inFlags(error) : error;
-    });
-  const labels = time === undefined ? undefined : table.text[time]!;
-  const stamps = labels && stampsOf(labels, times, (row) => `${path}: row ${table.lines[row]}, column ${quoted(time!)}`);
-  return {
-    columns: table.columns,
-    count: table.matrix.rows,
-    times: stamps && timesSaid(stamps),
-    ...(leftOut.length > 0 && { leftOut }),
-    rows: labels
-      ? labels.map((label, t) => ({ label, ...stampOf(stamps!, t), values: [...table.matrix.row(t)] }))
-      : Array.from({ length: table.matrix.rows }, (_, t) => ({ values: [...table.matrix.row(t)] })),
-  };
 }
 
 /** Characters of a line. */

@@ -1,0 +1,152 @@
+// The rows of a table for `spillway detect`, and all that keeps one from being read in one error.
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { quoted } from "@spillway/core/text.js";
+import { type CsvOptions, FormatError, isParquet, readCsv, readParquet } from "@spillway/io";
+import { formatStamp } from "../../series/time-form.js";
+import { fittingForms } from "../../series/time-formats.js";
+import { describeAxis, type RowName, type TimeColumn, timeAxis } from "../../series/time-grid.js";
+import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
+
+/** A row of the data, with its stamp as it is written and as the detector takes it. */
+export interface Row {
+  readonly label?: string | undefined;
+  readonly time?: string | undefined;
+  /** Milliseconds since 1970, as the clock of its stamp shows them. */
+  readonly wall?: number | undefined;
+  readonly values: readonly (number | null)[];
+}
+
+export interface Source {
+  readonly columns: readonly string[];
+  /** Columns of a table that are left out, as they hold text. */
+  readonly leftOut?: readonly string[];
+  /** Step, span and gaps of its time stamps, if they have a step. */
+  readonly times?: string | undefined;
+  /** How many rows there are, of a file. */
+  readonly count?: number;
+  readonly rows: AsyncIterable<Row> | Iterable<Row>;
+}
+
+export interface Asked {
+  readonly time: string | undefined;
+  readonly csv: Pick<CsvOptions, "delimiter" | "decimal" | "thousands" | "missingMarkers">;
+  readonly columns: readonly string[] | undefined;
+  readonly times: TimeOptions;
+}
+
+/** A stamp with its zone, which the detector takes, and what its clock shows. */
+export function stampOf({ wall, offsets }: TimeColumn, row: number): Pick<Row, "time" | "wall"> {
+  return { time: formatStamp({ form: "YYYY-MM-DDThh:mm:ss.fff+hh:mm", wall: wall[row]!, offset: offsets?.[row] ?? 0 }), wall: wall[row]! };
+}
+
+/** Time stamps from their texts. @throws ArgumentError with the format that would read them */
+function stampsOf(texts: readonly string[], times: TimeOptions, nameOf: RowName): TimeColumn {
+  try {
+    return readTimeColumn(texts, times, nameOf);
+  } catch (error) {
+    const forms = error instanceof ArgumentError && times.format === undefined && times.unit === undefined ? fittingForms(texts) : [];
+    if (forms.length === 0) throw error;
+    throw ArgumentError.because(`${(error as Error).message}; they fit --time-format ${forms.map((form) => quoted(form)).join(" or ")}`, {
+      field: "time",
+      settings: { format: forms[0] },
+    });
+  }
+}
+
+/** Step, span and gaps of stamps; undefined if they have no step. */
+function timesSaid(stamps: TimeColumn): string | undefined {
+  try {
+    return describeAxis(timeAxis(stamps));
+  } catch (error) {
+    if (error instanceof ArgumentError) return undefined;
+    throw error;
+  }
+}
+
+/** An error of a table in the words of this command's flags. */
+function inFlags(error: FormatError): FormatError {
+  const reason = error.reason
+    .replaceAll("list the column under `text`, or leave it out of `columns`", "leave it out of --columns, or give it as --time")
+    .replaceAll(", or list the column under `text`", "")
+    .replaceAll("set `missingMarkers` to all texts", "set --missing-markers, with commas between, to all texts")
+    .replaceAll("`decimal`", "--decimal")
+    .replaceAll("`thousands`", "--thousands")
+    .replace(/^text(?= asks for )/, "--time")
+    .replace(/^columns(?= asks for )/, "--columns");
+  return new FormatError(error.format, error.path, reason, error.location, error, error.settings);
+}
+
+/** What an error of a table may propose, and its flag. */
+const solving = { decimal: "--decimal", thousands: "--thousands", missingMarkers: "--missing-markers", format: "--time-format" } as const;
+
+/**
+ * The rows of a file. @throws FileError, FormatError; one error of all that is wrong with the
+ * table, with the flags that solve it
+ */
+export async function readTable(path: string, asked: Asked): Promise<Source> {
+  const reasons: string[] = [];
+  const flags: string[] = [];
+  let { csv, times } = asked;
+  let first: unknown;
+  for (;;) {
+    try {
+      const table = await tableOf(path, { ...asked, csv, times });
+      if (first === undefined) return table;
+      break;
+    } catch (error) {
+      first ??= error;
+      if (!(error instanceof SpillwayError)) break;
+      const reason = error instanceof FormatError ? error.reason : error.message.replace(`${path}: `, "");
+      const set = Object.entries(solving).filter(([name]) => error.settings?.[name] !== undefined);
+      if (reasons.includes(reason)) break;
+      reasons.push(reason);
+      if (set.length === 0) break;
+      for (const [name, flag] of set) {
+        const value = error.settings![name];
+        flags.push(`${flag} ${quoted(String(value))}`);
+        if (name === "format") times = { ...times, format: String(value) };
+        else csv = { ...csv, [name]: value };
+      }
+    }
+  }
+  if (reasons.length < 2 || flags.length === 0) throw first;
+  throw new FormatError(
+    "CSV",
+    path,
+    `${reasons.map((reason, k) => `(${k + 1}) ${reason}`).join(". ")}. Give ${flags.join(" ")}`,
+    undefined,
+    first,
+  );
+}
+
+/** The rows of a CSV or Parquet file. @throws FileError, FormatError */
+async function tableOf(path: string, { columns, time, csv, times }: Asked): Promise<Source> {
+  const text = time === undefined ? [] : [time];
+  const read = async (leftOut: readonly string[]) => {
+    const options = { columns, text: [...text, ...leftOut], missing: "nan" as const };
+    const table = await (isParquet(path) ? readParquet(path, options) : readCsv(path, { ...options, ...csv }));
+    return { ...table, leftOut };
+  };
+  const { leftOut, ...table } = await read([])
+    .catch((error: unknown) => {
+      if (!(error instanceof FormatError)) throw error;
+      const { text: texts, ...others } = error.settings ?? {};
+      // Columns that are not asked for by name, and hold text.
+      if (columns === undefined && Array.isArray(texts) && Object.keys(others).length === 0) return read(texts as readonly string[]);
+      throw error;
+    })
+    .catch((error: unknown) => {
+      throw error instanceof FormatError ? inFlags(error) : error;
+    });
+  const labels = time === undefined ? undefined : table.text[time]!;
+  const stamps = labels && stampsOf(labels, times, (row) => `${path}: row ${table.lines[row]}, column ${quoted(time!)}`);
+  return {
+    columns: table.columns,
+    count: table.matrix.rows,
+    times: stamps && timesSaid(stamps),
+    ...(leftOut.length > 0 && { leftOut }),
+    rows: labels
+      ? labels.map((label, t) => ({ label, ...stampOf(stamps!, t), values: [...table.matrix.row(t)] }))
+      : Array.from({ length: table.matrix.rows }, (_, t) => ({ values: [...table.matrix.row(t)] })),
+  };
+}
