@@ -1,4 +1,5 @@
 // Host memory by functions of the C library: copies on threads of Node's pool, and advice about pages.
+import { ArgumentError } from "@spillway/core/errors.js";
 import { signature } from "./driver-calls.js";
 import { ForeignLibrary, keptStacks } from "./ffi.js";
 
@@ -37,11 +38,13 @@ export class HostMemory {
   }
 
   async #copy(both: readonly [Uint8Array, Uint8Array]): Promise<void> {
-    if (this.#inUse.size >= mostUnderWay) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     const [destination, source] = both;
+    const bytes = source.byteLength;
+    if (this.#inUse.size >= mostUnderWay) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#inUse.add(both);
     try {
-      if (destination.byteLength < source.byteLength) throw new RangeError("an array was transferred during a copy to it");
+      if (destination.byteLength < bytes || source.byteLength !== bytes)
+        throw ArgumentError.because("an array was transferred while a copy of it, or to it, was waited for", { field: "arrays" });
       await this.#library.callAsync("memcpy", functions.memcpy, [destination, source, source.byteLength]);
     } finally {
       this.#inUse.delete(both);
