@@ -252,7 +252,10 @@ describe("the C library", () => {
     const last = arrays.at(-1)!;
     structuredClone(last.buffer, { transfer: [last.buffer] });
     const ends = await Promise.allSettled(copies);
-    expect(ends.at(-1)).toMatchObject({ status: "rejected", reason: { message: "an array was transferred while a copy of it, or to it, was waited for" } });
+    expect(ends.at(-1)).toMatchObject({
+      status: "rejected",
+      reason: { message: "an array was transferred while a copy of it, or to it, was waited for" },
+    });
     expect(ends.slice(0, -1).every(({ status }) => status === "fulfilled")).toBe(true);
   });
 });
