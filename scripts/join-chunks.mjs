@@ -90,8 +90,8 @@ function renamed(path, joined) {
   return readFileSync(path, "utf8").replace(statement, (whole, names, from) => {
     const target = joined.get(posix.join(dirname(path), from));
     if (!target || target.file === own) return whole;
-    const place = relative(dirname(path), target.file);
-    const file = place.startsWith(".") ? place : `./${place}`;
+    const address = relative(dirname(path), target.file);
+    const file = address.startsWith(".") ? address : `./${address}`;
     if (names === undefined) return `import "${file}";`;
     const list = names.split(",").map((each) => {
       const [name, local = name] = each.trim().split(" as ");
