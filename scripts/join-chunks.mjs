@@ -1,5 +1,5 @@
-// Joins the small files that a build with code splitting shares among its entry points: each file
-// costs a third of a millisecond to find and link, and the index alone needs some eighty of them.
+// Joins the small files that a build with code splitting shares among its entry points: each costs
+// time to find and link, and the index alone would need some eighty of them.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, posix, relative } from "node:path";
 import { build } from "esbuild";

@@ -72,20 +72,8 @@ export function servedModel(model: ServableModel, { timeout, maxSessions, idle }
       const time = grid && { form: grid.form, step: describeStep(grid.step), trained: gridText(grid) };
       const { columns, scoredFrom, trainedTo = time?.trained } = table ?? {};
       return {
-        ...{
-          kind,
-          inputs,
-          outputs,
-          known,
-          feedback: fedBack > 0,
-          horizon,
-          time,
-          columns,
-          trainedTo,
-          scoredFrom,
-          rows: model.rows,
-          warmup: model.leastRows,
-        },
+        ...{ kind, inputs, outputs, known, feedback: fedBack > 0, horizon },
+        ...{ time, columns, trainedTo, scoredFrom, rows: model.rows, warmup: model.leastRows },
         ...(keys.length > 0 && { keys }),
       };
     };

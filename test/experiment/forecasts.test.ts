@@ -124,6 +124,9 @@ describe("forecasts.csv", () => {
     const task = { ...described().task, adaptive: true, members: ["theta", "loop"] as const };
     const run = lines("never", { task, readout: undefined, washout: undefined });
     await expect(run).rejects.toThrow(/task.adaptive is true; it takes false with task.members/);
+    const alone = { ...described().task, adaptive: true, independent: true };
+    const drawn = lines("never", { data: { task: "mackeyGlass", length: 600 }, task: alone });
+    await expect(drawn).rejects.toThrow(/task.adaptive is true; it takes false with task.independent/);
   });
 
   it("is the same bytes on the reference engine", async () => {

@@ -2,6 +2,7 @@
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { quoted } from "@spillway/core/text.js";
 import { type CsvOptions, FormatError, isParquet, readCsv, readParquet } from "@spillway/io";
+import { collectProblems } from "../../experiment/data/table-problems.js";
 import { formatStamp } from "../../series/time-form.js";
 import { fittingForms } from "../../series/time-formats.js";
 import { describeAxis, type RowName, type TimeColumn, timeAxis } from "../../series/time-grid.js";
@@ -78,45 +79,28 @@ function inFlags(error: FormatError): FormatError {
 
 /** What an error of a table may propose, and its flag. */
 const solving = { decimal: "--decimal", thousands: "--thousands", missingMarkers: "--missing-markers", format: "--time-format" } as const;
+type Solving = Pick<CsvOptions, "decimal" | "thousands" | "missingMarkers"> & Pick<TimeOptions, "format">;
 
 /**
  * The rows of a file. @throws FileError, FormatError; one error of all that is wrong with the
  * table, with the flags that solve it
  */
 export async function readTable(path: string, asked: Asked): Promise<Source> {
-  const reasons: string[] = [];
-  const flags: string[] = [];
-  let { csv, times } = asked;
-  let first: unknown;
-  for (;;) {
-    try {
-      const table = await tableOf(path, { ...asked, csv, times });
-      if (first === undefined) return table;
-      break;
-    } catch (error) {
-      first ??= error;
-      if (!(error instanceof SpillwayError)) break;
-      const reason = error instanceof FormatError ? error.reason : error.message.replace(`${path}: `, "");
-      const set = Object.entries(solving).filter(([name]) => error.settings?.[name] !== undefined);
-      if (reasons.includes(reason)) break;
-      reasons.push(reason);
-      if (set.length === 0) break;
-      for (const [name, flag] of set) {
-        const value = error.settings![name];
-        flags.push(`${flag} ${quoted(String(value))}`);
-        if (name === "format") times = { ...times, format: String(value) };
-        else csv = { ...csv, [name]: value };
-      }
-    }
+  try {
+    return await tableOf(path, asked);
+  } catch (error) {
+    if (!(error instanceof SpillwayError)) throw error;
+    const { reasons, settings, isSolved } = await collectProblems<Solving>(
+      { error, path },
+      (given) => Object.fromEntries(Object.entries(given).filter(([name]) => name in solving)),
+      ({ format, ...csv }) =>
+        tableOf(path, { ...asked, csv: { ...asked.csv, ...csv }, times: { ...asked.times, ...(format !== undefined && { format }) } }),
+    );
+    const flags = Object.entries(settings).map(([name, value]) => `${solving[name as keyof Solving]} ${quoted(String(value))}`);
+    if (reasons.length < 2 || flags.length === 0) throw error;
+    const list = reasons.map((reason, k) => `(${k + 1}) ${reason}`).join(". ");
+    throw new FormatError("CSV", path, `${list}. ${isSolved ? "Give" : "Some of it is solved by"} ${flags.join(" ")}`, undefined, error);
   }
-  if (reasons.length < 2 || flags.length === 0) throw first;
-  throw new FormatError(
-    "CSV",
-    path,
-    `${reasons.map((reason, k) => `(${k + 1}) ${reason}`).join(". ")}. Give ${flags.join(" ")}`,
-    undefined,
-    first,
-  );
 }
 
 /** The rows of a CSV or Parquet file. @throws FileError, FormatError */

@@ -25,29 +25,17 @@ export async function tableProblems(
   load: (data: FileData) => Promise<unknown>,
 ): Promise<unknown> {
   if (!(error instanceof SpillwayError)) return error;
-  const reasons = [reasonOf(error, path)];
-  let settings: Settings = {};
-  let now: SpillwayError = error;
-  let isSolved = false;
   /** The reason for which "mask" is proposed. */
   let masked = -1;
-  while (now.settings && reasons.length <= mostProblems) {
-    const more = await settingsFor(now.settings, { ...data, ...settings }, path, isForecast);
-    settings = { ...settings, ...more };
-    if (more.missing === "mask") masked = reasons.length - 1;
-    try {
-      await load({ ...data, ...settings });
-      isSolved = true;
-      break;
-    } catch (next) {
-      if (!(next instanceof SpillwayError)) break;
-      const reason = reasonOf(next, path);
-      // The same again: what was proposed does not help.
-      if (reasons.includes(reason)) break;
-      reasons.push(reason);
-      now = next;
-    }
-  }
+  const { reasons, settings, isSolved } = await collectProblems<Settings>(
+    { error, path },
+    async (given, before, problem) => {
+      const more = await settingsFor(given, { ...data, ...before }, path, isForecast);
+      if (more.missing === "mask") masked = problem;
+      return more;
+    },
+    (found) => load({ ...data, ...found }),
+  );
   if (Object.keys(settings).length === 0) return error;
   const mask = (k: number) => (k === masked ? ', or to "mask", which holds it and tells the model so' : "");
   const list =
@@ -59,6 +47,36 @@ export async function tableProblems(
     .map(([name, value]) => `${name}: ${inYaml(value)}`)
     .join(", ")} }`;
   return new ExperimentError(`${list}. ${cure}`, { field: error.field, settings, cause: error });
+}
+
+/**
+ * All that keeps a table from being read, one after the other, and the settings that solve it.
+ * @param propose settings for those that an error names; `before` are the ones so far
+ * @param load reads the table with settings
+ */
+export async function collectProblems<Found extends object>(
+  { error, path }: { readonly error: SpillwayError; readonly path: string },
+  propose: (given: Readonly<Record<string, unknown>>, before: Partial<Found>, problem: number) => Promise<Partial<Found>> | Partial<Found>,
+  load: (settings: Partial<Found>) => Promise<unknown>,
+): Promise<{ readonly reasons: readonly string[]; readonly settings: Partial<Found>; readonly isSolved: boolean }> {
+  const reasons = [reasonOf(error, path)];
+  let settings: Partial<Found> = {};
+  let now = error;
+  while (now.settings && reasons.length <= mostProblems) {
+    settings = { ...settings, ...(await propose(now.settings, settings, reasons.length - 1)) };
+    try {
+      await load(settings);
+      return { reasons, settings, isSolved: true };
+    } catch (next) {
+      if (!(next instanceof SpillwayError)) break;
+      const reason = reasonOf(next, path);
+      // The same again: what was proposed does not help.
+      if (reasons.includes(reason)) break;
+      reasons.push(reason);
+      now = next;
+    }
+  }
+  return { reasons, settings, isSolved: false };
 }
 
 /** What a file says beside its name. */

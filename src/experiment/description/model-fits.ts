@@ -52,9 +52,11 @@ export function checkModel(experiment: Omit<OpenExperiment, "seeds" | "metrics">
     const { members, weights } = experiment.task;
     if (Array.isArray(members) && type !== "forecaster")
       throw new ArgumentError("task.members", members, `a number of reservoirs for model ${type}`);
-    for (const name of ["independent", "members"] as const)
-      if (experiment.task.adaptive && (name === "independent" ? experiment.task.independent : isCombined(experiment.task)))
-        throw new ArgumentError("task.adaptive", true, `false with task.${name}, which has no errors of earlier starts by step`);
+    const { adaptive, independent } = experiment.task;
+    if (adaptive && independent)
+      throw new ArgumentError("task.adaptive", true, "false with task.independent, whose starts follow no other");
+    if (adaptive && isCombined(experiment.task))
+      throw new ArgumentError("task.adaptive", true, "false with task.members, whose bands are of errors of all steps together");
     if (isCombined(experiment.task)) checkCombined(experiment);
     else if (weights !== undefined) throw new ArgumentError("task.weights", weights, "nothing unless task.members names several members");
   }

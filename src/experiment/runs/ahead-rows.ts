@@ -230,7 +230,10 @@ function upToNow(rows: Rows, { columns, known, time }: Columns, source: Source):
   };
 }
 
-/** Rows without gaps, and the first of the file's rows among them: rows before a gap go if the rest is enough. */
+/**
+ * Rows without gaps, and the first of the file's rows among them: rows before the last gap are left
+ * out if the rest is enough.
+ */
 function gapless(series: Matrix<Float64Array>, times: TimeAxis, { lines, group }: Rows, { path, wanted, reading }: Source) {
   const gaps = reading.gaps ?? wanted.names?.gaps ?? "error";
   const last = times.gaps.at(-1)?.row ?? 0;

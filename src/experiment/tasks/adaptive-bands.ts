@@ -11,7 +11,7 @@ export interface AdaptedBands {
   /** Of the forecast from each start of the test part. */
   readonly tested: readonly Band[];
   /** The band of a forecast from the end of a series on. */
-  atEnd(whole: TransformedSeries, prediction: Matrix): Band;
+  atEnd(series: { readonly whole: TransformedSeries; readonly group: string | undefined }, prediction: Matrix): Band;
 }
 
 /**
@@ -59,5 +59,9 @@ export function adaptedBands(
     revealTo(starts[last]!.at + outcomes[last]!.target.rows, own.length);
     ends.set(whole, (prediction) => around(known, prediction));
   }
-  return { tested, atEnd: (whole, prediction) => (ends.get(whole) ?? ((said) => followed(undefined).around(0, said)))(prediction) };
+  return {
+    tested,
+    // A series without a forecast in the test part has no band to adapt.
+    atEnd: ({ whole, group }, prediction) => ends.get(whole)?.(prediction) ?? followed(group).around(0, prediction),
+  };
 }

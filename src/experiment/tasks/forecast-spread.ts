@@ -61,10 +61,10 @@ export async function spreadOf(
   );
   const measuredOf = (group: string | undefined) => model.measuredOf(group) ?? measured;
   const adapted = new Map<number, AdaptedBands>();
-  const adaptedBand = ({ prediction, from }: ForecastFrom, share: number) => {
+  const adaptedBand = ({ prediction, group, from }: ForecastFrom, share: number) => {
     const bands = adapted.get(share) ?? adaptedBands(starts, outcomes, measuredOf, [longest.fitted], share);
     adapted.set(share, bands);
-    return { level: share, ...(typeof from === "number" ? bands.tested[from]! : bands.atEnd(from, prediction)) };
+    return { level: share, ...(typeof from === "number" ? bands.tested[from]! : bands.atEnd({ whole: from, group }, prediction)) };
   };
   const splitBand = ({ prediction, group }: ForecastFrom, share: number) =>
     bandsAround(prediction as Matrix<Float64Array>, measuredOf(group), [longest.fitted], [share])[0]!;
