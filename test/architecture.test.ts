@@ -144,10 +144,12 @@ describe("the modules", () => {
     expect(cycle(sources.filter(isLookedAt))).toBeUndefined();
   });
 
-  it("has at most five sets of files that import one another, types included", () => {
+  it("has at most four sets of files that import one another, types included, of 31 files in all", () => {
     const sets = connectedSets(sources.filter(isLookedAt)).filter(({ length }) => length > 1);
-    expect(sets.length, sets.map((set) => set.join(" ")).join("\n")).toBeLessThanOrEqual(5);
-    // It finds what is there: a session of an engine names the engine's types.
+    const shown = sets.map((set) => set.join(" ")).join("\n");
+    expect(sets.length, shown).toBeLessThanOrEqual(4);
+    expect(sets.flat().length, shown).toBeLessThanOrEqual(31);
+    // It finds what is there: an engine's device may run beside other engines.
     expect(sets.flat()).toContain("src/reservoir/engine.ts");
   });
 

@@ -9,8 +9,8 @@ export { Matrix } from "@spillway/numerics";
 export { checkFinite } from "@spillway/numerics/known-finite.js";
 export { activationOf } from "../reservoir/activations.js";
 export { DeviceMatrix, DeviceSequences, type DeviceShape, type RealValues } from "../reservoir/device-matrix.js";
+export { accumulate, addRows } from "../reservoir/engine/accumulate.js";
 export { checkSummary } from "../reservoir/engine/summaries.js";
-export { accumulate, addRows } from "../reservoir/engine/training.js";
 export * from "../reservoir/engine.js";
 export {
   chooseEngine,

@@ -4,7 +4,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import type { Stream } from "@spillway/gpu";
 import { type FloatArray, Matrix } from "@spillway/numerics";
 import { DeviceMatrix, DeviceSequences, type RealValues } from "../reservoir/device-matrix.js";
-import { addRows } from "../reservoir/engine/training.js";
+import { addRows } from "../reservoir/engine/accumulate.js";
 import type {
   AccumulateOptions,
   BatchOptions,

@@ -1,21 +1,8 @@
 // Least mean squares: the cheapest online readout, one gradient step a row.
-import { flag, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
-import { type FeatureOptions, featureSpec, featureTable } from "./features-option.js";
+import { resolve } from "@spillway/core/options.js";
+import { featureSpec } from "./features-option.js";
 import { OnlineTrainer } from "./online-trainer.js";
-
-export const leastMeanSquaresTable = {
-  ...featureTable,
-  /**
-   * Step size; above 0. Plain: below 2 / |x|^2 to be stable. Normalised: below 2. Default 0.01, or
-   * 0.5 if normalised.
-   */
-  learningRate: optional(number({ above: 0 }), "Step size; left out, 0.01, or 0.5 if normalised."),
-  /** Divides the step by |x|^2 (normalised least mean squares). Default false. */
-  normalised: option(flag, false, "Divide the step by |x|^2."),
-};
-
-/** Step size and features of least mean squares. */
-export interface LeastMeanSquaresOptions extends FeatureOptions, InputOf<typeof leastMeanSquaresTable> {}
+import { type LeastMeanSquaresOptions, leastMeanSquaresTable } from "./options.js";
 
 /** Added to |x|^2 in the normalised rule: a row of zeros then gives no division by 0. */
 const normFloor = 1e-12;

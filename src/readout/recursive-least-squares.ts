@@ -1,27 +1,11 @@
 // Recursive least squares: ridge regression updated row by row, with forgetting. With a reservoir
 // that feeds its output back and learns at every step it is FORCE learning.
 import { SpillwayError } from "@spillway/core/errors.js";
-import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
+import { resolve } from "@spillway/core/options.js";
 import { InverseCovariance } from "@spillway/numerics";
-import { type FeatureOptions, featureSpec, featureTable } from "./features-option.js";
+import { featureSpec } from "./features-option.js";
 import { OnlineTrainer } from "./online-trainer.js";
-
-export const recursiveLeastSquaresTable = {
-  ...featureTable,
-  /**
-   * Weight of a row against the next one, in (0, 1]; rows k steps back count forgetting^k. Default
-   * 1, nothing is forgotten.
-   */
-  forgetting: option(number({ above: 0, atMost: 1 }), 1, "Weight of a row against the next one."),
-  /**
-   * P starts as I / alpha, which penalises the weights as ridge regression with lambda = alpha
-   * does; above 0. Default 1e-6.
-   */
-  alpha: option(number({ above: 0 }), 1e-6, "P starts as I / alpha, a penalty as ridge's lambda."),
-};
-
-/** Forgetting, penalty and features of recursive least squares. */
-export interface RecursiveLeastSquaresOptions extends FeatureOptions, InputOf<typeof recursiveLeastSquaresTable> {}
+import { type RecursiveLeastSquaresOptions, recursiveLeastSquaresTable } from "./options.js";
 
 /**
  * Recursive least squares (Haykin, Adaptive Filter Theory, chapter 10; FORCE: Sussillo and Abbott

@@ -1,13 +1,14 @@
 // Ridge regression, the readout of reservoir computing: options, training on rows, and the choice
 // of solver. The arithmetic is in numerics/linear-algebra.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { checked, choice, either, flag, type InputOf, list, number, option, optional, resolve } from "@spillway/core/options.js";
+import { resolve } from "@spillway/core/options.js";
 import { type DenseBlas, type DoubleDoubleReflections, describe, Matrix, SystemBlas } from "@spillway/numerics";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
-import { checkSizes, type FeatureOptions, featureSpec, featuresOf, featureTable } from "./features-option.js";
+import { checkSizes, featureSpec, featuresOf } from "./features-option.js";
 import { GramAccumulator } from "./gram-accumulator.js";
 import { generalisedCrossValidation, type LambdaSelection, leaveOneOut, type SelectionMethod } from "./lambda-selection.js";
+import { isReflections, type RidgeOptions, type RidgeSolver, ridgeTable } from "./options.js";
 import { solveDual } from "./ridge-dual.js";
 import { gramSystem, type RidgeSystem, triangularSystem } from "./ridge-solve.js";
 import { TrainedReadout } from "./trained-readout.js";
@@ -23,61 +24,8 @@ import {
 } from "./training-data.js";
 import { TriangularAccumulator } from "./triangular-accumulator.js";
 
-/**
- * "cholesky": normal equations. "qr": Householder reflections, for tiny lambda. "doubleDouble": the
- * same in 106 bits, for few features of nearly one direction. "dual": T x T. "auto": dual if rows
- * are fewer than features.
- */
-export type RidgeSolver = "cholesky" | "qr" | "doubleDouble" | "dual" | "auto";
-
 /** What rows are gathered in while they stream by. */
 export type RidgeAccumulator = GramAccumulator | TriangularAccumulator;
-
-const penalty = number({ atLeast: 0, takes: "a finite number of at least 0" });
-const isReflections = (value: unknown): value is DoubleDoubleReflections =>
-  typeof value === "object" && value !== null && "triangularise" in value && typeof value.triangularise === "function";
-const isBlas = (value: unknown): boolean =>
-  isReflections(value) ||
-  (typeof value === "object" && value !== null && "gram" in value && typeof value.gram === "function" && "solvePositiveDefinite" in value);
-
-export const ridgeTable = {
-  ...featureTable,
-  /**
-   * The penalty on squared weights, not divided by the number of rows; at least 0. Default 1e-6.
-   */
-  lambda: optional(penalty, "The penalty on squared weights; left out, 1e-6."),
-  /** A grid to choose lambda from, in place of `lambda`. */
-  lambdas: optional(list(penalty, "at least one number", 1), "A grid to choose lambda from."),
-  /**
-   * How it is chosen: generalised cross-validation (default), or true leave-one-out, which goes
-   * over the rows once more.
-   */
-  selection: optional(choice("gcv", "leaveOneOut"), "How lambda is chosen from lambdas; left out, gcv."),
-  /**
-   * Fits the weights on features minus their training means, folded into the intercept afterwards.
-   * With an intercept it changes only rounding. Default false.
-   */
-  subtractMean: option(flag, false, "Fit the weights on features minus their means, folded into the intercept afterwards."),
-  /** Default "cholesky". */
-  solver: option(choice("cholesky", "qr", "doubleDouble", "dual", "auto"), "cholesky", "How the weights are found."),
-  /**
-   * "portable": the same bits everywhere. "system": a system's BLAS, faster if there is one. Or
-   * a library that was opened, such as that of `cudaBlas`; for "doubleDouble" the device of
-   * `deviceDoubleDouble`, with the portable bits. Default "portable".
-   */
-  blas: option(
-    either(
-      '"portable", "system" or a library',
-      choice("portable", "system"),
-      checked<DenseBlas | DoubleDoubleReflections>("a library", isBlas, { not: {} }),
-    ),
-    "portable",
-    "portable: the same bits everywhere; system: a system's BLAS, faster if there is one.",
-  ),
-};
-
-/** The penalty of a ridge regression, how it is chosen and solved, and what the readout sees. */
-export interface RidgeOptions extends FeatureOptions, InputOf<typeof ridgeTable> {}
 
 /**
  * Ridge regression: W = argmin sum over t of |y_t - W x_t - b|^2 + lambda |W|^2, the intercept b

@@ -1,33 +1,15 @@
 // Multinomial logistic regression: a readout whose outputs are scores of classes, and their
 // probabilities. The minimiser is in newton.ts; loss and derivatives are here.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { type InputOf, number, option, resolve, whole } from "@spillway/core/options.js";
+import { resolve } from "@spillway/core/options.js";
 import { asMatrix, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "@spillway/numerics";
 import { minimiseByNewton, type SmoothObjective } from "@spillway/numerics/newton.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
-import { type FeatureOptions, featureSpec, featuresOf, featureTable } from "./features-option.js";
+import { featureSpec, featuresOf } from "./features-option.js";
+import { type SoftmaxOptions, softmaxTable } from "./options.js";
 import { TrainedReadout } from "./trained-readout.js";
 import type { ReadoutDescription, Trainer } from "./trainer.js";
 import { type FitOptions, type SeriesLike, shapeOf, type TrainingSequence, trainingSequences } from "./training-data.js";
-
-export const softmaxTable = {
-  ...featureTable,
-  /**
-   * The penalty l2 / 2 |W|^2 on the summed loss; at least 0. Default 1, the same as C = 1
-   * elsewhere. The intercept is not penalised.
-   */
-  l2: option(number({ atLeast: 0, takes: "a finite number of at least 0" }), 1, "The penalty l2 / 2 |W|^2 on the summed loss."),
-  /**
-   * Converged when the largest element of the gradient is at most tolerance times the rows. Default
-   * 1e-8.
-   */
-  tolerance: option(number({ above: 0 }), 1e-8, "Converged when the gradient's largest element is at most this times the rows."),
-  /** Newton steps before it gives up with an error. Default 100. */
-  maxIterations: option(whole({ above: 0 }), 100, "Newton steps before it gives up with an error."),
-};
-
-/** Penalty, stopping rule and features of softmax regression. */
-export interface SoftmaxOptions extends FeatureOptions, InputOf<typeof softmaxTable> {}
 
 /**
  * Softmax regression: p_k(x) = exp(w_k . x + b_k) / sum over j of exp(w_j . x + b_j), fitted by

@@ -25,10 +25,11 @@ import {
 } from "./computer-options.js";
 import type { ReservoirOptions } from "./config.js";
 import { DeviceMatrix, type DeviceSequences } from "./device-matrix.js";
+import { accumulate } from "./engine/accumulate.js";
 import type { ColumnScale, ScaledThere } from "./engine/device.js";
 import type { TargetProducts, TargetWork } from "./engine/products.js";
 import { checkSummary, type SummaryWork, type WhichStatistics } from "./engine/summaries.js";
-import { accumulate, type TrainingSink } from "./engine/training.js";
+import type { TrainingSink } from "./engine/training.js";
 import type { EnginePlan, EngineSession, SessionState } from "./engine.js";
 import { type EngineChoice, selectEngine } from "./engines.js";
 import type { LinearReadout } from "./features.js";

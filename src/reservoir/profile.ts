@@ -1,6 +1,6 @@
 // What the work of a reservoir cost, phase by phase, as it was measured: plain data. Nothing here
 // measures, and nothing in it is modelled.
-import type { EnginePlan } from "./engine.js";
+import type { EnginePlan } from "./engine/calls.js";
 
 /**
  * - "compile": the making of a kernel for this reservoir, if its plan has one; before the first

@@ -3,7 +3,6 @@
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { circularLawOfRows, Matrix, type PhiloxKey, portableLog, type SeedKeys, type SparseMatrix } from "@spillway/numerics";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
-import type { DeviceAbilities } from "./engine/device.js";
 import { isQuantized } from "./weight-rounding.js";
 
 /** What a random W is drawn from (docs/numerics.md, rule 7): the topology "erdosRenyi". */
@@ -63,7 +62,7 @@ const worthwhileConnections = 2e6;
  * Whether a description's W is to be drawn on the device that uses it, if it has one, and on the
  * host only if its values are read.
  */
-export function isDrawnInPlace(config: ReservoirConfig, device: Pick<DeviceAbilities, "leastDrawn"> | undefined): boolean {
+export function isDrawnInPlace(config: ReservoirConfig, device: { readonly leastDrawn: number } | undefined): boolean {
   const { size, connectionProbability, topology, radiusMethod, arithmetic } = config;
   // Weights in integers are rounded by rows, on the host.
   if (!device || arithmetic === "integer") return false;

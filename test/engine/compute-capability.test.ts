@@ -8,7 +8,7 @@ import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { GramAccumulator } from "../../src/readout/index.js";
-import { accumulate } from "../../src/reservoir/engine/training.js";
+import { accumulate } from "../../src/reservoir/engine/accumulate.js";
 import type { Engine, EngineOptions } from "../../src/reservoir/engine.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { casesOf } from "../exhaustive.js";

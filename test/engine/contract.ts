@@ -6,9 +6,9 @@ import { type FloatArray, Matrix, RandomStream, seedKeys } from "../../packages/
 import { referenceEngine } from "../../src/engine/reference/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
+import { accumulate } from "../../src/reservoir/engine/accumulate.js";
 import { NonFiniteStateError } from "../../src/reservoir/engine/errors.js";
 import { openEnsemble } from "../../src/reservoir/engine/one-by-one.js";
-import { accumulate } from "../../src/reservoir/engine/training.js";
 import type { Engine, EngineOptions, EnsembleOptions, SequenceInput } from "../../src/reservoir/engine.js";
 import { featureCount, type LinearReadout, plainFeatures } from "../../src/reservoir/features.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";

@@ -12,7 +12,7 @@ import {
   TrainedReadout,
   type Trainer,
 } from "../../readout/index.js";
-import { restoreReadout } from "../../readout/trainer.js";
+import { restoreReadout } from "../../readout/registered.js";
 import { type FeatureSpec, featureCount, writeFeatures } from "../../reservoir/features.js";
 import { classifierLambda, classifierLambdas, describedTrainer } from "../defaults.js";
 import { fitStandardisation, standardised } from "../standardisation.js";

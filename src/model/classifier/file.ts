@@ -1,7 +1,7 @@
 // A Classifier as a model file and back: which tensors and notes it is made of.
 import { Matrix } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
-import { restoreReadout } from "../../readout/trainer.js";
+import { restoreReadout } from "../../readout/registered.js";
 import type { AnyModel } from "../../reservoir/index.js";
 import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
 import { getStandardisation, putStandardisation } from "../forecaster/file.js";

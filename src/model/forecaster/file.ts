@@ -4,7 +4,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { missingCells } from "@spillway/io/missing.js";
 import { Matrix } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
-import { restoreReadout } from "../../readout/trainer.js";
+import { restoreReadout } from "../../readout/registered.js";
 import type { AnyModel } from "../../reservoir/index.js";
 import { keptTransforms, openTransforms } from "../../series/transform-file.js";
 import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "../content.js";

@@ -3,48 +3,17 @@
 // the device.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import { Matrix, type MatrixLike } from "@spillway/numerics";
+import { Matrix } from "@spillway/numerics";
 import type { ForecastSeries } from "../../reservoir/engine.js";
 import { anySeries, series as checkedSeries } from "../../reservoir/inputs.js";
 import type { Profile } from "../../reservoir/profile.js";
 import { type ForecastLoss, type LossContext, losses } from "../forecaster/loss.js";
 import { rangeOf } from "../forecaster/preprocessing.js";
 import { fitStandardisation } from "../standardisation.js";
-import { SweepMembers, type SweepMembersOptions, type SweptReservoir } from "./members.js";
+import { SweepMembers, type SweptReservoir } from "./members.js";
+import type { ForecastScore, ForecastSweepOptions } from "./options.js";
 
-/**
- * A score of one's own: forecasts and what came, row k * horizon + h step h of start k, and the
- * series by its index. Smaller is better; NaN counts as no score.
- */
-export type ForecastScore = (forecasts: Matrix<Float64Array>, targets: Matrix<Float64Array>, series: number) => number;
-
-/** Options of `sweepForecasts`. The reservoir has an input for each column. */
-export interface ForecastSweepOptions extends SweepMembersOptions {
-  /** T x D each; of different lengths if need be. They are taken as they are: give z-scores. */
-  readonly series: readonly MatrixLike[];
-  /**
-   * Rows that are the first of a forecast; below 0 they count from the end of the series: -30 is
-   * the first of its last 30 rows.
-   */
-  readonly starts: readonly number[];
-  /** Steps of a forecast, at least 1. */
-  readonly horizon: number;
-  /**
-   * Whether each start has a readout of its own, of all rows before it. Default false: all have
-   * the readout of the rows before the first.
-   */
-  readonly refit?: boolean | undefined;
-  /**
-   * Whether outputs are held to the range of the rows that the readout learned from, widened by
-   * half a standard deviation. Default true.
-   */
-  readonly hold?: boolean | undefined;
-  /**
-   * How forecasts are scored, by the deviation of the rows before the first start; default "rmse".
-   * Or a function.
-   */
-  readonly loss?: ForecastLoss | ForecastScore | undefined;
-}
+export type { ForecastScore, ForecastSweepOptions } from "./options.js";
 
 /** What a sweep of forecasts found. */
 export interface ForecastSweepResult {

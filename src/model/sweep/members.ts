@@ -1,53 +1,16 @@
 // What the sweeps share: every setting of a description with every seed.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix, Seed } from "@spillway/numerics";
-import { type FeatureOptions, type RidgeTrainer, ridge } from "../../readout/index.js";
+import { type RidgeTrainer, ridge } from "../../readout/index.js";
 import type { ReservoirConfig, ReservoirOptions } from "../../reservoir/config.js";
 import { type ReadoutAsk, stepsOf } from "../../reservoir/engine/evaluation.js";
-import type { Engine, WorkOptions } from "../../reservoir/engine.js";
+import type { Engine } from "../../reservoir/engine.js";
 import { type EvaluatedMember, type EvaluateOptions, evaluate } from "../../reservoir/evaluate/evaluate.js";
 import { engineFor } from "../../reservoir/evaluate/members.js";
 import { type FeatureSpec, featureCount } from "../../reservoir/features.js";
 import type { Profile } from "../../reservoir/profile.js";
 import { oneByOne } from "./one-by-one.js";
-
-/**
- * What a member of a sweep may have for itself. What is left out is the description's; lambda's
- * default is 1e-6.
- */
-export interface SweepSetting {
-  /** null leaves W as it was drawn. */
-  readonly spectralRadius?: number | null | undefined;
-  readonly leakRate?: ReservoirOptions["leakRate"];
-  /** A factor on every input weight, or one per input. */
-  readonly inputScaling?: number | readonly number[] | undefined;
-  readonly bias?: number | undefined;
-  readonly noiseLevel?: number | undefined;
-  /** The penalty of ridge regression. */
-  readonly lambda?: number | undefined;
-}
-
-/** Which reservoirs a sweep has, and where they run. */
-export interface SweepMembersOptions extends WorkOptions, FeatureOptions {
-  /** The reservoir that all are variants of; it has no feedback. */
-  readonly reservoir: ReservoirOptions;
-  /** Seeds of the weights; default only the description's. */
-  readonly seeds?: readonly Seed[] | undefined;
-  /** The settings that are tried with every seed. */
-  readonly settings: readonly SweepSetting[];
-  /** Rows at the start that train nothing; default 0. */
-  readonly washout?: number | undefined;
-  /**
-   * Default "auto": for many reservoir-steps a GPU if there is one, else what suits a single
-   * reservoir.
-   */
-  readonly engine?: string | undefined;
-  /**
-   * Measure what the work costs, phase by phase: the result's `profile`. Default false, and then
-   * nothing is recorded.
-   */
-  readonly profile?: boolean | undefined;
-}
+import type { SweepMembersOptions, SweepSetting } from "./options.js";
 
 /** One reservoir of a sweep, and how well its readout does. */
 export interface SweptReservoir {

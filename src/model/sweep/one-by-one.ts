@@ -9,6 +9,7 @@ import {
   SingularFitError,
   type TrainedReadout,
 } from "../../readout/index.js";
+import { accumulate } from "../../reservoir/engine/accumulate.js";
 import { NonFiniteStateError } from "../../reservoir/engine/errors.js";
 import {
   type ErrorsAsk,
@@ -19,7 +20,6 @@ import {
   stepsOf,
   type TrainedRows,
 } from "../../reservoir/engine/evaluation.js";
-import { accumulate } from "../../reservoir/engine/training.js";
 import type { Engine, EnginePlan, EngineSession, Evaluated } from "../../reservoir/engine.js";
 import type { HostEvaluation } from "../../reservoir/evaluate/evaluate.js";
 import { applyReadout, evaluateReadout, writeFeatures } from "../../reservoir/features.js";

@@ -5,74 +5,129 @@ import {
   either,
   flag,
   given,
+  type InputOf,
   list,
   type Option,
   object,
   option,
   optional,
   seed,
-  type TableOf,
   whole,
   withoutDefaults,
 } from "@spillway/core/options.js";
-import { featureTable } from "../../readout/features-option.js";
-import { ridgeTable } from "../../readout/ridge.js";
+import type { Matrix } from "@spillway/numerics";
+import { type FeatureOptions, featureTable } from "../../readout/features-option.js";
+import { ridgeTable } from "../../readout/options.js";
 import type { ReservoirOptions } from "../../reservoir/config.js";
 import { reservoirTable } from "../../reservoir/config-table.js";
 import { engineTable, profileTable, seriesOf } from "../../reservoir/options.js";
-import { workTable } from "../../reservoir/work.js";
+import { type WorkOptions, workTable } from "../../reservoir/work.js";
 import { describedReservoir } from "../schemas.js";
-import type { ForecastScore, ForecastSweepOptions } from "./forecasts.js";
-import type { SweepOptions, SweepSetting } from "./sweep.js";
 
 const { spectralRadius, leakRate, inputScaling, bias, noiseLevel } = withoutDefaults(reservoirTable);
 
-/** What a member of a sweep may have for itself. */
 export const sweepSettingTable = {
+  /** null leaves W as it was drawn. */
   spectralRadius,
   leakRate,
+  /** A factor on every input weight, or one per input. */
   inputScaling,
   bias,
   noiseLevel,
+  /** The penalty of ridge regression. */
   lambda: optional(ridgeTable.lambda, "The penalty of ridge regression; left out, 1e-6."),
-} satisfies TableOf<SweepSetting>;
+};
 
-const members = {
-  reservoir: describedReservoir as Option<ReservoirOptions>,
+/**
+ * What a member of a sweep may have for itself. What is left out is the description's; lambda's
+ * default is 1e-6.
+ */
+export interface SweepSetting extends InputOf<typeof sweepSettingTable> {}
+
+const membersTable = {
+  /** The reservoir that all are variants of; it has no feedback. */
+  reservoir: describedReservoir as Option<ReservoirOptions, ReservoirOptions, true>,
+  /** Seeds of the weights; default only the description's. */
   seeds: optional(list(seed, "a list of at least one seed", 1), "Seeds of the weights; left out, the description's alone."),
+  /** The settings that are tried with every seed. */
   settings: given(
     list(object(sweepSettingTable), "a list of at least one, such as [{lambda: 1e-6}]", 1),
     "The settings that are tried with every seed.",
   ),
 };
 
-/** The options of `sweepReadouts`. */
+const runTable = {
+  /**
+   * Default "auto": for many reservoir-steps a GPU if there is one, else what suits a single
+   * reservoir.
+   */
+  engine: engineTable.engine,
+  /**
+   * Measure what the work costs, phase by phase: the result's `profile`. Default false, and then
+   * nothing is recorded.
+   */
+  profile: profileTable.profile,
+};
+
+/** Which reservoirs a sweep has, and where they run. */
+export interface SweepMembersOptions extends WorkOptions, FeatureOptions, InputOf<typeof membersTable>, InputOf<typeof runTable> {}
+
 export const sweepTable = {
   ...workTable,
   ...featureTable,
-  ...members,
+  ...membersTable,
+  /** T x I. */
   inputs: given(seriesOf("T x I"), "What drives the reservoirs."),
+  /** T x O. */
   targets: given(seriesOf("T x O"), "What the readouts learn."),
+  /** Rows at the start that train nothing; default 0. */
   washout: option(whole(), 0, "Rows at the start that train nothing."),
+  /** Rows at the end that score and do not train, at least 1. */
   validation: given(whole({ atLeast: 1 }), "Rows at the end that score and do not train."),
-  ...engineTable,
-  ...profileTable,
-} satisfies TableOf<SweepOptions>;
+  ...runTable,
+};
 
-/** The options of `sweepForecasts`. */
+/** Options of `sweepReadouts`. */
+export interface SweepOptions extends SweepMembersOptions, InputOf<typeof sweepTable> {}
+
+/**
+ * A score of one's own: forecasts and what came, row k * horizon + h step h of start k, and the
+ * series by its index. Smaller is better; NaN counts as no score.
+ */
+export type ForecastScore = (forecasts: Matrix<Float64Array>, targets: Matrix<Float64Array>, series: number) => number;
+
 export const forecastSweepTable = {
   ...workTable,
   ...featureTable,
-  ...members,
+  ...membersTable,
+  /** T x D each; of different lengths if need be. They are taken as they are: give z-scores. */
   series: given(list(seriesOf("T x D"), "a list of at least one series", 1), "What is forecast, as it is: give z-scores."),
+  /** Rows at the start that train nothing; default 0. */
   washout: option(whole(), 0, "Rows at the start of a series that train nothing."),
+  /**
+   * Rows that are the first of a forecast; below 0 they count from the end of the series: -30 is
+   * the first of its last 30 rows.
+   */
   starts: given(
     list(whole({}), "a list of at least one row, such as [-60, -30]", 1),
     "Rows that are the first of a forecast; below 0 they count from the end.",
   ),
+  /** Steps of a forecast, at least 1. */
   horizon: given(whole({ atLeast: 1 }), "Steps of a forecast."),
+  /**
+   * Whether each start has a readout of its own, of all rows before it. Default false: all have
+   * the readout of the rows before the first.
+   */
   refit: option(flag, false, "Whether each start has a readout of all rows before it, or all have that of the first."),
+  /**
+   * Whether outputs are held to the range of the rows that the readout learned from, widened by
+   * half a standard deviation. Default true.
+   */
   hold: option(flag, true, "Hold outputs to the range of the rows that train, widened by half a standard deviation."),
+  /**
+   * How forecasts are scored, by the deviation of the rows before the first start; default "rmse".
+   * Or a function.
+   */
   loss: option(
     either(
       '"rmse", "mae", "smape", "validTime" or a function',
@@ -82,6 +137,8 @@ export const forecastSweepTable = {
     "rmse",
     "How forecasts are scored; smaller is better.",
   ),
-  ...engineTable,
-  ...profileTable,
-} satisfies TableOf<ForecastSweepOptions>;
+  ...runTable,
+};
+
+/** Options of `sweepForecasts`. The reservoir has an input for each column. */
+export interface ForecastSweepOptions extends SweepMembersOptions, InputOf<typeof forecastSweepTable> {}

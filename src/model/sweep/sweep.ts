@@ -2,7 +2,7 @@
 // rows that it did not train on. If an engine can, all of it happens on the device.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import { Matrix, type MatrixLike } from "@spillway/numerics";
+import { Matrix } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
 import type { ErrorsAsk } from "../../reservoir/engine.js";
 import type { EvaluatedMember } from "../../reservoir/evaluate/evaluate.js";
@@ -10,20 +10,12 @@ import type { Base } from "../../reservoir/evaluate/members.js";
 import { anySeries, series } from "../../reservoir/inputs.js";
 import type { Profile } from "../../reservoir/profile.js";
 import { buildModel } from "../../reservoir/weights.js";
-import { SweepMembers, type SweepMembersOptions, type SweptReservoir } from "./members.js";
+import { SweepMembers, type SweptReservoir } from "./members.js";
 import { retrain } from "./one-by-one.js";
+import type { SweepOptions } from "./options.js";
 
-export type { SweepSetting, SweptReservoir } from "./members.js";
-
-/** Options of `sweepReadouts`. */
-export interface SweepOptions extends SweepMembersOptions {
-  /** T x I. */
-  readonly inputs: MatrixLike;
-  /** T x O. */
-  readonly targets: MatrixLike;
-  /** Rows at the end that score and do not train, at least 1. */
-  readonly validation: number;
-}
+export type { SweptReservoir } from "./members.js";
+export type { SweepOptions, SweepSetting } from "./options.js";
 
 /** What a sweep found: the score of every seed and setting, and the best of them, trained. */
 export interface SweepResult {

@@ -1,11 +1,11 @@
 // Evaluations: many reservoirs over the same rows, and what is asked of each of them. Devices run
 // all of them at once, hosts one after the other, with the same bits.
 import type { Matrix, SparseMatrix } from "@spillway/numerics";
-import type { EnginePlan } from "../engine.js";
 import type { FeatureSpec } from "../features.js";
 import type { ReservoirModel } from "../model.js";
 import type { EngineProfile } from "../profile.js";
 import type { WorkOptions } from "../work.js";
+import type { EnginePlan } from "./calls.js";
 import type { MeasuresAsked, MeasuresFound } from "./measures.js";
 
 /** Reservoirs that share all that was drawn for one seed. */

@@ -6,8 +6,8 @@ import { hostInputs } from "../inputs.js";
 import { addMeasurements, type EngineProfile } from "../profile.js";
 import type { EngineModel } from "../spiking-model.js";
 import { WorkPacer } from "../work.js";
+import { accumulate, addRows } from "./accumulate.js";
 import type { EnsembleOptions, EnsembleSession } from "./device.js";
-import { accumulate, addRows } from "./training.js";
 
 /**
  * Loads an ensemble by the engine if it can, else for one after the other. @throws as `Engine.open`

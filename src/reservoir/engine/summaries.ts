@@ -3,9 +3,9 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import type { DeviceMatrix } from "../device-matrix.js";
-import type { BatchOptions } from "../engine.js";
 import type { LinearReadout } from "../features.js";
 import type { WorkOptions } from "../work.js";
+import type { BatchOptions } from "./calls.js";
 
 /** A readout whose outputs are scores of classes. */
 export interface ClassScores {

@@ -5,7 +5,7 @@ import { ddAdd, ddDivide, doubleDouble, Matrix, RandomStream, seedKeys } from ".
 import { contextEngine } from "../../../src/engine/cuda/index.js";
 import { deviceDoubleDouble, ridge } from "../../../src/index.js";
 import { NvarForecaster } from "../../../src/model/index.js";
-import type { RidgeOptions } from "../../../src/readout/ridge.js";
+import type { RidgeOptions } from "../../../src/readout/options.js";
 import { lorenz } from "../../../src/tasks/index.js";
 import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
 

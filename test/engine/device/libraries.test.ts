@@ -5,7 +5,7 @@ import { type Context, type DeviceSlice, LibraryError, type Stream } from "../..
 import { cholesky, Matrix } from "../../../packages/numerics/src/index.js";
 import { DeviceBlas, type Routines } from "../../../src/engine/cuda/training/device-blas.js";
 import { ridge } from "../../../src/readout/index.js";
-import { accumulate } from "../../../src/reservoir/engine/training.js";
+import { accumulate } from "../../../src/reservoir/engine/accumulate.js";
 import type { ReservoirOptions } from "../../../src/reservoir/index.js";
 import { checked, onHardware } from "../../gpu/device/device.js";
 import { model, randomMatrix } from "../contract.js";

@@ -13,7 +13,7 @@ import type { TimeLoop } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { GramAccumulator } from "../../../src/readout/index.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
-import { accumulate } from "../../../src/reservoir/engine/training.js";
+import { accumulate } from "../../../src/reservoir/engine/accumulate.js";
 import type { Engine, EngineSession } from "../../../src/reservoir/engine.js";
 import { plainFeatures } from "../../../src/reservoir/features.js";
 import type { ReservoirOptions } from "../../../src/reservoir/index.js";

@@ -11,7 +11,7 @@ import { DeviceGrams, type RowShape } from "../../../src/engine/cuda/training/gr
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { type SweepSetting, sweepReadouts } from "../../../src/model/index.js";
 import { GramAccumulator, ridge } from "../../../src/readout/index.js";
-import { accumulate } from "../../../src/reservoir/engine/training.js";
+import { accumulate } from "../../../src/reservoir/engine/accumulate.js";
 import { type Evaluation, plainFeatures, registerEngine } from "../../../src/reservoir/index.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
