@@ -1,7 +1,7 @@
 // The envelope of a model file: one safetensors file with format, version, kind and checksum. What
 // is in a model of some kind is another file's matter. Reading one never executes anything.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, type TableOf, text } from "@spillway/core/options.js";
+import { type InputOf, option, text } from "@spillway/core/options.js";
 import { FileError } from "@spillway/io/errors.js";
 import { decodeSafetensors, encodeSafetensors } from "@spillway/io/safetensors.js";
 import type { SafetensorsTensor } from "@spillway/io/safetensors-types.js";
@@ -41,17 +41,14 @@ export class ModelFileError extends FileError {
   }
 }
 
-/** How a model is opened again. */
-export interface LoadOptions extends EngineSelection {
-  /** What errors call the bytes by. Default "model data". */
-  readonly source?: string | undefined;
-}
-
-/** The options of what opens a model. */
 export const loadTable = {
   ...selectionTable,
+  /** What errors call the bytes by. Default "model data". */
   source: option(text(), "model data", "What errors call the bytes by."),
-} satisfies TableOf<LoadOptions>;
+};
+
+/** How a model is opened again. */
+export interface LoadOptions extends EngineSelection, InputOf<typeof loadTable> {}
 
 /** @throws ArgumentError for an engine, a plan or a device that a model without a reservoir does not run on */
 export function checkHost({ engine = "auto", plan = "auto", context }: LoadOptions, model: string): void {

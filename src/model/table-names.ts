@@ -2,8 +2,7 @@
 
 import { count } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, given, type Kind, list, object, optional, type TableOf, text, whole } from "@spillway/core/options.js";
-import type { TimeUnit } from "../series/index.js";
+import { choice, given, type InputOf, type Kind, list, object, optional, type TableOf, text, whole } from "@spillway/core/options.js";
 
 /** How a CSV file is written: the options by which it was read. */
 export interface TableReading {
@@ -15,52 +14,27 @@ export interface TableReading {
   readonly missingMarkers?: readonly string[] | undefined;
 }
 
-/**
- * The names of the table that a model's rows come from. They change nothing that is computed: a
- * later table is read by them (`spillway forecast`), whatever the order of its columns.
- */
-export interface TableNames {
+const names = list(text(), "a list of names");
+
+export const tableNamesTable = {
   /** The columns that are predicted, in their order. */
-  readonly columns: readonly string[];
+  columns: given(list(text(), "a list of at least one name", 1), "The columns that are predicted."),
   /** The columns that are known beforehand. */
-  readonly known?: readonly string[] | undefined;
+  known: optional(names, "The columns that are known beforehand."),
   /** The columns of the inputs, of a model that was trained on inputs and targets. */
-  readonly inputs?: readonly string[] | undefined;
+  inputs: optional(names, "The columns of the inputs."),
   /** The column of time stamps. */
-  readonly time?: string | undefined;
+  time: optional(text(), "The column of time stamps."),
   /** The unit of time stamps that are numbers. */
-  readonly timeUnit?: TimeUnit | undefined;
+  timeUnit: optional(choice("s", "ms"), "The unit of time stamps that are numbers."),
   /** The column that tells several series apart. */
-  readonly group?: string | undefined;
+  group: optional(text(), "The column that tells several series apart."),
   /**
    * Rows that a forecast is warmed up on, beside those that transforms take. Left out, all there
    * are.
    */
-  readonly warmup?: number | undefined;
-  /** How the file of the table is written, if not as a CSV file by default. */
-  readonly reading?: TableReading | undefined;
-  /** What became of its missing values, and of rows that were missing in time, if not "error". */
-  readonly missing?: "interpolate" | "hold" | undefined;
-  readonly gaps?: "interpolate" | "hold" | "split" | undefined;
-  /** The last row that it was trained on: its time stamp, or its number from 0. */
-  readonly trainedTo?: string | undefined;
-  /**
-   * The first row that a model of the same settings, trained on the rows before it, was scored on.
-   */
-  readonly scoredFrom?: string | undefined;
-}
-
-const names = list(text(), "a list of names");
-
-/** The fields of {@link TableNames}. */
-export const tableNamesTable = {
-  columns: given(list(text(), "a list of at least one name", 1), "The columns that are predicted."),
-  known: optional(names, "The columns that are known beforehand."),
-  inputs: optional(names, "The columns of the inputs."),
-  time: optional(text(), "The column of time stamps."),
-  timeUnit: optional(choice("s", "ms"), "The unit of time stamps that are numbers."),
-  group: optional(text(), "The column that tells several series apart."),
   warmup: optional(whole(), "Rows that a forecast is warmed up on; left out, all there are."),
+  /** How the file of the table is written, if not as a CSV file by default. */
   reading: optional(
     object({
       delimiter: optional(text(), "Between the cells."),
@@ -72,11 +46,22 @@ export const tableNamesTable = {
     } satisfies TableOf<TableReading>),
     "How the file of the table is written.",
   ),
+  /** What became of its missing values, and of rows that were missing in time, if not "error". */
   missing: optional(choice("interpolate", "hold"), "What became of missing values."),
   gaps: optional(choice("interpolate", "hold", "split"), "What became of rows that were missing in time."),
+  /** The last row that it was trained on: its time stamp, or its number from 0. */
   trainedTo: optional(text(), "The last row that it was trained on: its time stamp, or its number from 0."),
+  /**
+   * The first row that a model of the same settings, trained on the rows before it, was scored on.
+   */
   scoredFrom: optional(text(), "The first row that a model of these settings, trained on the rows before it, was scored on."),
-} satisfies TableOf<TableNames>;
+};
+
+/**
+ * The names of the table that a model's rows come from. They change nothing that is computed: a
+ * later table is read by them (`spillway forecast`), whatever the order of its columns.
+ */
+export interface TableNames extends InputOf<typeof tableNamesTable> {}
 
 /** The option of a model that keeps {@link TableNames}. */
 export const tableNamesOption = optional(

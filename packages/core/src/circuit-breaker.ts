@@ -1,35 +1,29 @@
 // Stops calling what keeps failing, and tries again after a while. It knows nothing of spikes.
 import { SpillwayError } from "./errors.js";
-import { callback, number, option, resolve, type TableOf, whole } from "./options.js";
+import { callback, type InputOf, number, option, resolve, whole } from "./options.js";
 
 /**
  * "closed": calls go through. "open": they are refused. "halfOpen": they go through on probation.
  */
 export type CircuitState = "closed" | "open" | "halfOpen";
 
-/** When a circuit opens and closes again. */
-export interface CircuitBreakerOptions {
-  /** Failures in a row that open the circuit; default 10. */
-  readonly failureThreshold?: number | undefined;
-  /** How long it stays open, in ms; default 1000. */
-  readonly recoveryMs?: number | undefined;
-  /** Successes in a row on probation that close it; default 5. One failure opens it again. */
-  readonly successThreshold?: number | undefined;
-  /** The clock, in ms; default performance.now. */
-  readonly now?: (() => number) | undefined;
-}
-
-/** The options of a circuit breaker. */
 export const circuitBreakerTable = {
+  /** Failures in a row that open the circuit; default 10. */
   failureThreshold: option(whole({ atLeast: 1 }), 10, "Failures in a row that open the circuit."),
+  /** How long it stays open, in ms; default 1000. */
   recoveryMs: option(number({ atLeast: 0, takes: "a number of ms, at least 0" }), 1000, "How long it stays open."),
+  /** Successes in a row on probation that close it; default 5. One failure opens it again. */
   successThreshold: option(whole({ atLeast: 1 }), 5, "Successes in a row on probation that close it."),
+  /** The clock, in ms; default performance.now. */
   now: option(
     callback<() => number>("a function that gives the time in ms"),
     () => performance.now(),
     "The clock; left out, performance.now.",
   ),
-} satisfies TableOf<CircuitBreakerOptions>;
+};
+
+/** When a circuit opens and closes again. */
+export interface CircuitBreakerOptions extends InputOf<typeof circuitBreakerTable> {}
 
 /** A call was refused, because too many before it failed. */
 export class CircuitOpenError extends SpillwayError {

@@ -4,72 +4,56 @@ import {
   choice,
   either,
   flag,
+  type InputOf,
   list,
   number,
   option,
   optional,
   record,
   resolve,
-  type TableOf,
   text,
   whole,
 } from "@spillway/core/options.js";
 
-/** How CUDA C++ is compiled. */
-export interface CompileOptions {
+const macro = either("a text, a finite number, true or false", text(), number(), flag);
+const texts = list(text(), "a list of texts");
+
+export const compileTable = {
   /** The source's name in messages; default "kernel.cu". */
-  readonly name?: string;
+  name: option(text(), "kernel.cu", "The source's name in messages."),
   /**
    * "sm_90" for machine code, "compute_75" for PTX; default the device's, or 75 if no device is
    * meant.
    */
-  readonly architecture?: string;
-  /** Default "cubin" for an architecture sm_, "ptx" for compute_. */
-  readonly output?: "ptx" | "cubin";
-  /** The C++ standard; default "c++17". */
-  readonly std?: string;
-  /** Faster and less exact arithmetic (--use_fast_math); default false. */
-  readonly fastMath?: boolean;
-  /** Whether a * b + c may be fused; default the compiler's, true. */
-  readonly fuseMultiplyAdd?: boolean;
-  /** Line numbers for profilers and checkers; default false. */
-  readonly lineInfo?: boolean;
-  /** Registers that a thread may have at most; left out, as many as the compiler likes. */
-  readonly maxRegisters?: number;
-  /** Macros by name. */
-  readonly defines?: Readonly<Record<string, string | number | boolean>>;
-  /** Headers by the name that they are included by. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Folders that `#include` looks in. Files that it may find there are part of the cache's key. */
-  readonly includePaths?: readonly string[];
-  /** Names such as "gemv<float>", which `Module.kernel` and `Module.global` then take. */
-  readonly nameExpressions?: readonly string[];
-  /** Further options, as NVRTC takes them. */
-  readonly options?: readonly string[];
-  /** Whether the disk cache is read and written; default true. */
-  readonly cache?: boolean;
-}
-
-const macro = either("a text, a finite number, true or false", text(), number(), flag);
-const texts = list(text(), "a list of texts");
-
-/** The options of a compilation. */
-export const compileTable = {
-  name: option(text(), "kernel.cu", "The source's name in messages."),
   architecture: optional(text(), "Such as sm_90 for machine code, compute_75 for PTX; left out, the device's."),
+  /** Default "cubin" for an architecture sm_, "ptx" for compute_. */
   output: optional(choice("ptx", "cubin"), "Left out, cubin for an architecture sm_, ptx for compute_."),
+  /** The C++ standard; default "c++17". */
   std: option(text(), "c++17", "The C++ standard."),
+  /** Faster and less exact arithmetic (--use_fast_math); default false. */
   fastMath: option(flag, false, "Faster and less exact arithmetic."),
+  /** Whether a * b + c may be fused; default the compiler's, true. */
   fuseMultiplyAdd: optional(flag, "Whether a * b + c may be fused; left out, the compiler's choice, true."),
+  /** Line numbers for profilers and checkers; default false. */
   lineInfo: option(flag, false, "Line numbers for profilers and checkers."),
+  /** Registers that a thread may have at most; left out, as many as the compiler likes. */
   maxRegisters: optional(whole({ atLeast: 1 }), "Registers that a thread may have at most."),
+  /** Macros by name. */
   defines: option(record(macro, "an object of macros by name"), {}, "Macros."),
+  /** Headers by the name that they are included by. */
   headers: option(record(text(), "an object of texts by name"), {}, "Headers by the name that they are included by."),
+  /** Folders that `#include` looks in. Files that it may find there are part of the cache's key. */
   includePaths: option(texts, [], "Folders that #include looks in."),
+  /** Names such as "gemv<float>", which `Module.kernel` and `Module.global` then take. */
   nameExpressions: option(texts, [], "Names such as gemv<float>."),
+  /** Further options, as NVRTC takes them. */
   options: option(texts, [], "Further options, as NVRTC takes them."),
+  /** Whether the disk cache is read and written; default true. */
   cache: option(flag, true, "Whether the disk cache is read and written."),
-} satisfies TableOf<CompileOptions>;
+};
+
+/** How CUDA C++ is compiled. */
+export interface CompileOptions extends InputOf<typeof compileTable> {}
 
 /** A compilation, complete. */
 export interface CompileRequest {

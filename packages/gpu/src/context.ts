@@ -1,6 +1,6 @@
 // A device that was opened: the primary context, retained, and everything that is made in it.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { checked, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { checked, type InputOf, optional, type Resolved, resolve } from "@spillway/core/options.js";
 import { DeviceBuffer } from "./buffer.js";
 import type { CompileOptions } from "./compile-options.js";
 import { ContextCore, type CoreOptions } from "./context-core.js";
@@ -39,19 +39,17 @@ export interface MemoryInfo {
 /** Something that is held, as `Context.held` lists it. */
 export type Held = Leak;
 
-/** How device memory is allocated. */
-export interface AllocOptions extends LabelOptions {
-  /** Allocates in this stream's order; left out, the memory is good everywhere. */
-  readonly stream?: Stream;
-}
-
 const allocTable = {
   ...labelTable,
+  /** Allocates in this stream's order; left out, the memory is good everywhere. */
   stream: optional(
     checked<Stream>("a stream", (value) => value instanceof Stream),
     "Allocates in this stream's order.",
   ),
-} satisfies TableOf<AllocOptions>;
+};
+
+/** How device memory is allocated. */
+export interface AllocOptions extends LabelOptions, InputOf<typeof allocTable> {}
 
 /** @internal What a context is opened with. */
 export interface ContextOptions extends CoreOptions {

@@ -2,7 +2,7 @@
 // memory type, host address, device address, array and pitch, then the width in bytes and the
 // height.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { given, optional, type TableOf, whole } from "@spillway/core/options.js";
+import { given, type InputOf, optional, whole } from "@spillway/core/options.js";
 import type { Driver } from "./driver.js";
 
 const memoryType = { host: 1, device: 2 } as const;
@@ -31,24 +31,19 @@ export function describeCopy2D(source: CopySide, destination: CopySide, widthByt
   return words;
 }
 
-/** A rectangle of elements in memory: each row begins `pitch` elements after the one before. */
-export interface Rectangle {
-  /** Elements of a row. */
-  readonly columns: number;
-  readonly rows: number;
-  /** Elements from one row's begin to the next in the source; default `columns`. */
-  readonly sourcePitch?: number;
-  /** Elements from one row's begin to the next in the destination; default `columns`. */
-  readonly destinationPitch?: number;
-}
-
 const elements = whole({ atLeast: 1 });
 export const rectangleTable = {
+  /** Elements of a row. */
   columns: given(elements, "Elements of a row."),
   rows: given(elements, "Rows."),
+  /** Elements from one row's begin to the next in the source; default `columns`. */
   sourcePitch: optional(elements, "Elements from one row's begin to the next in the source; left out, columns."),
+  /** Elements from one row's begin to the next in the destination; default `columns`. */
   destinationPitch: optional(elements, "The same in the destination."),
-} satisfies TableOf<Rectangle>;
+};
+
+/** A rectangle of elements in memory: each row begins `pitch` elements after the one before. */
+export interface Rectangle extends InputOf<typeof rectangleTable> {}
 
 /** @throws ArgumentError if a rectangle does not lie within memory of `length` elements. */
 export function checkRectangle(side: string, columns: number, rows: number, pitch: number, length: number): void {

@@ -1,7 +1,7 @@
 // A kernel of a module with the parameters it was declared with. It is launched by a stream and
 // owned by its module.
 import { LaunchError } from "@spillway/core/errors.js";
-import { list, option, type TableOf, whole } from "@spillway/core/options.js";
+import { type InputOf, list, option, whole } from "@spillway/core/options.js";
 import { quoted } from "@spillway/core/text.js";
 import { ArgumentBlock, argumentBytes } from "./argument-block.js";
 import type { ContextCore } from "./context-core.js";
@@ -31,24 +31,22 @@ export interface KernelResources {
   readonly binaryVersion: number;
 }
 
-/** Options of `Module.kernel`. */
-export interface KernelOptions {
+export const kernelTable = {
   /**
    * For each parameter, by position, the parameters whose product is the number of elements that
    * the kernel touches through it: [[3, 4], [4], [3]] for y = A x of ("const f32*", "const f32*",
    * "f32*", "i32", "i32") with A of argument 3 times argument 4. A launch with a shorter buffer is
    * refused. Empty, or left out: any length.
    */
-  readonly lengths?: readonly (readonly number[])[];
-}
-
-export const kernelTable = {
   lengths: option(
     list(list(whole(), "a list of positions of parameters"), "a list with a list for each parameter"),
     [],
     "For each parameter, the parameters whose product is how many elements the kernel touches through it.",
   ),
-} satisfies TableOf<KernelOptions>;
+};
+
+/** Options of `Module.kernel`. */
+export interface KernelOptions extends InputOf<typeof kernelTable> {}
 
 // CUfunction_attribute, cuda.h.
 const attribute = {

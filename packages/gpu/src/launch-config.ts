@@ -2,24 +2,27 @@
 // stream at byte 32, the address of the attributes at 40, their count at 48; an attribute is 72
 // bytes, its id at 0 and its value at 8.
 import { ArgumentError, LaunchError } from "@spillway/core/errors.js";
-import { checked, flag, given, option, optional, type TableOf, whole } from "@spillway/core/options.js";
+import { checked, flag, given, type InputOf, option, optional, whole } from "@spillway/core/options.js";
 import { describe } from "@spillway/core/text.js";
 
 /** A size in up to three dimensions; those left out are 1. */
 export type Dimensions = number | readonly [x: number, y?: number, z?: number];
 
-/** How a kernel is launched. */
-export interface LaunchConfig {
+const takesDimensions = "a number, or a list of up to three";
+const isDimensions = (size: unknown): size is Dimensions => typeof size === "number" || Array.isArray(size);
+const dimensions = checked<Dimensions>(takesDimensions, isDimensions);
+
+export const launchTable = {
   /** Blocks. */
-  readonly grid: Dimensions;
+  grid: given(dimensions, "Blocks."),
   /** Threads of a block. */
-  readonly block: Dimensions;
+  block: given(dimensions, "Threads of a block."),
   /** Dynamic shared memory of a block, in bytes; default 0. */
-  readonly shared?: number;
+  shared: option(whole({ atLeast: 0, unit: "bytes" }), 0, "Dynamic shared memory of a block."),
   /** Whether all blocks run at once and may wait for one another; default false. */
-  readonly cooperative?: boolean;
+  cooperative: option(flag, false, "Whether all blocks run at once and may wait for one another."),
   /** Blocks of a cluster; default: no clusters. The grid is a multiple of it. */
-  readonly cluster?: Dimensions;
+  cluster: optional(dimensions, "Blocks of a cluster; left out, no clusters. The grid is a multiple of it."),
   /**
    * Whether its blocks may start while the launch before it in the stream still runs (programmatic
    * dependent launch, CUDA C++ Programming Guide), which hides what a start costs; in a graph too.
@@ -27,24 +30,11 @@ export interface LaunchConfig {
    * one that gives `griddepcontrol.launch_dependents` lets the next start before its own end.
    * Default false.
    */
-  readonly overlap?: boolean;
-}
-
-const takesDimensions = "a number, or a list of up to three";
-const isDimensions = (size: unknown): size is Dimensions => typeof size === "number" || Array.isArray(size);
-const dimensions = checked<Dimensions>(takesDimensions, isDimensions);
-
-/**
- * What a launch takes. Its values are read by `LaunchConfigMemory.fill`, which allocates nothing.
- */
-export const launchTable = {
-  grid: given(dimensions, "Blocks."),
-  block: given(dimensions, "Threads of a block."),
-  shared: option(whole({ atLeast: 0, unit: "bytes" }), 0, "Dynamic shared memory of a block."),
-  cooperative: option(flag, false, "Whether all blocks run at once and may wait for one another."),
-  cluster: optional(dimensions, "Blocks of a cluster; left out, no clusters. The grid is a multiple of it."),
   overlap: option(flag, false, "Whether its blocks may start while the launch before it in the stream still runs."),
-} satisfies TableOf<LaunchConfig>;
+};
+
+/** How a kernel is launched. */
+export interface LaunchConfig extends InputOf<typeof launchTable> {}
 
 const launchFields = Object.keys(launchTable);
 

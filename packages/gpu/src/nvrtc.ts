@@ -1,5 +1,5 @@
 // CUDA C++ to PTX or machine code at run time, with results kept on disk. It needs no device.
-import { checked, either, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { checked, either, type InputOf, optional, resolve, text } from "@spillway/core/options.js";
 import { CompileCache, cacheKey, defaultCacheFolder } from "./compile-cache.js";
 import { type CompileOptions, type CompileRequest, chooseArchitecture, compileRequest } from "./compile-options.js";
 import { CompileError } from "./errors.js";
@@ -26,23 +26,16 @@ export interface Compiled {
   readonly cache: "hit" | "stored" | "off" | "unwritable" | "uncertain";
 }
 
-/** How NVRTC is loaded. */
-export interface NvrtcOptions {
+export const nvrtcTable = {
   /**
    * The library's path; default SPILLWAY_NVRTC_LIBRARY, or the first that loads of the usual
    * places.
    */
-  readonly library?: string;
+  library: optional(text(), "The library's path; left out, SPILLWAY_NVRTC_LIBRARY or the first that loads of the usual places."),
   /**
    * The cache's folder, or false for none; default SPILLWAY_CACHE, or the platform's folder for
    * caches.
    */
-  readonly cache?: string | false;
-}
-
-/** The options of `loadNvrtc`. */
-export const nvrtcTable = {
-  library: optional(text(), "The library's path; left out, SPILLWAY_NVRTC_LIBRARY or the first that loads of the usual places."),
   cache: optional(
     either(
       "the path of a folder, or false",
@@ -51,7 +44,10 @@ export const nvrtcTable = {
     ),
     "The cache's folder, or false for none; left out, SPILLWAY_CACHE or the platform's folder for caches.",
   ),
-} satisfies TableOf<NvrtcOptions>;
+};
+
+/** How NVRTC is loaded. */
+export interface NvrtcOptions extends InputOf<typeof nvrtcTable> {}
 
 interface Prepared {
   readonly request: CompileRequest;

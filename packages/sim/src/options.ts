@@ -5,12 +5,12 @@ import {
   callback,
   choice,
   filled,
+  type InputOf,
   type OptionTable,
   object,
   option,
   optional,
   resolve,
-  type TableOf,
   whole,
 } from "@spillway/core/options.js";
 import { type Checks, type LaunchCounters, type Limits, PtxMachine } from "@spillway/ptx/interpreter/index.js";
@@ -21,54 +21,6 @@ export interface LaunchReport {
   readonly kernel: string;
   /** What was counted: instructions, bytes, barriers, steps. */
   readonly counters: LaunchCounters;
-}
-
-/**
- * How a simulated device is made. An option that is left out is taken from its environment
- * variable, and then from its default.
- */
-export interface SimulatedDriverOptions {
-  /**
-   * Compute capability, such as "9.0" (SPILLWAY_SIM_CAPABILITY): 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 or
-   * 12.0; default 9.0.
-   */
-  readonly capability?: string;
-  /**
-   * Devices; default 1 (SPILLWAY_SIM_DEVICES). They share one memory: each can reach that of the
-   * others.
-   */
-  readonly devices?: number;
-  /**
-   * Multiprocessors of a device, which say how many blocks run at once; default 8
-   * (SPILLWAY_SIM_MULTIPROCESSORS).
-   */
-  readonly multiprocessors?: number;
-  /**
-   * Bytes of device memory; default 256 MiB (SPILLWAY_SIM_MEMORY). All devices together have less
-   * than 2 GiB.
-   */
-  readonly memoryBytes?: number;
-  /** Bytes for the shared and local memory of running kernels; default 128 MiB. */
-  readonly launchBytes?: number;
-  /**
-   * Checks that are to be on or off; all but `globalRaces` (SPILLWAY_SIM_GLOBAL_RACES=1) are on by
-   * default.
-   */
-  readonly checks?: Partial<Checks>;
-  /**
-   * What ends a launch that does not: SPILLWAY_SIM_IDLE_POLLS, SPILLWAY_SIM_IDLE_STEPS and
-   * SPILLWAY_SIM_STEPS.
-   */
-  readonly limits?: Partial<Limits>;
-  /**
-   * The CUDA release that the driver says it is of, 13000 for 13.0; it decides which PTX versions
-   * are taken. Default 13000.
-   */
-  readonly driverVersion?: number;
-  /** Is given what kernels print; default: written to standard output. */
-  readonly print?: (text: string) => void;
-  /** Called with each launch that has run. */
-  readonly onLaunch?: (report: LaunchReport) => void;
 }
 
 /**
@@ -119,30 +71,66 @@ export interface Simulation {
 const capabilityNames = capabilities.map(({ major, minor }) => `${major}.${minor}`);
 const memory = whole({ atLeast: 4096, atMost: Number.MAX_SAFE_INTEGER, takes: "a whole number of bytes of at least 4096" });
 
-/** The options of a simulated device. What depends on another option has no default here. */
 export const simulationTable = {
+  /**
+   * Compute capability, such as "9.0" (SPILLWAY_SIM_CAPABILITY): 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 or
+   * 12.0; default 9.0.
+   */
   capability: option(choice(...capabilityNames), "9.0", "Compute capability (SPILLWAY_SIM_CAPABILITY)."),
+  /**
+   * Devices; default 1 (SPILLWAY_SIM_DEVICES). They share one memory: each can reach that of the
+   * others.
+   */
   devices: option(whole({ atLeast: 1, atMost: 16 }), 1, "Devices, which share one memory (SPILLWAY_SIM_DEVICES)."),
+  /**
+   * Multiprocessors of a device, which say how many blocks run at once; default 8
+   * (SPILLWAY_SIM_MULTIPROCESSORS).
+   */
   multiprocessors: option(
     whole({ atLeast: 1, atMost: 1024 }),
     8,
     "Multiprocessors of a device, which say how many blocks run at once (SPILLWAY_SIM_MULTIPROCESSORS).",
   ),
+  /**
+   * Bytes of device memory; default 256 MiB (SPILLWAY_SIM_MEMORY). All devices together have less
+   * than 2 GiB.
+   */
   memoryBytes: optional(memory, "Device memory; left out, 256 MiB (SPILLWAY_SIM_MEMORY). All devices together have less than 2 GiB."),
+  /** Bytes for the shared and local memory of running kernels; default 128 MiB. */
   launchBytes: option(
     whole({ atLeast: 2 ** 20, atMost: 2 ** 30, unit: "bytes" }),
     2 ** 27,
     "Memory for the shared and local memory of running kernels (SPILLWAY_SIM_LAUNCH_MEMORY).",
   ),
+  /**
+   * Checks that are to be on or off; all but `globalRaces` (SPILLWAY_SIM_GLOBAL_RACES=1) are on by
+   * default.
+   */
   checks: filled(object(checksTable), "Checks that are to be on or off; all but globalRaces (SPILLWAY_SIM_GLOBAL_RACES) are on."),
+  /**
+   * What ends a launch that does not: SPILLWAY_SIM_IDLE_POLLS, SPILLWAY_SIM_IDLE_STEPS and
+   * SPILLWAY_SIM_STEPS.
+   */
   limits: filled(
     object(limitsTable),
     "What ends a launch that does not (SPILLWAY_SIM_IDLE_POLLS, SPILLWAY_SIM_IDLE_STEPS, SPILLWAY_SIM_STEPS, SPILLWAY_SIM_STACK).",
   ),
+  /**
+   * The CUDA release that the driver says it is of, 13000 for 13.0; it decides which PTX versions
+   * are taken. Default 13000.
+   */
   driverVersion: option(whole({ atLeast: 1000 }), 13_000, "The CUDA release that the driver says it is of; it decides which PTX is taken."),
+  /** Is given what kernels print; default: written to standard output. */
   print: optional(callback<(text: string) => void>(), "Is given what kernels print; left out, it is written to standard output."),
+  /** Called with each launch that has run. */
   onLaunch: optional(callback<(report: LaunchReport) => void>(), "Called after each launch."),
-} satisfies TableOf<SimulatedDriverOptions>;
+};
+
+/**
+ * How a simulated device is made. An option that is left out is taken from its environment
+ * variable, and then from its default.
+ */
+export interface SimulatedDriverOptions extends InputOf<typeof simulationTable> {}
 
 const of = "the simulated device";
 

@@ -1,21 +1,18 @@
 // Conceptors: a reservoir's states of one pattern as a soft projection, and the logic of these. How
 // patterns are loaded into a reservoir stands in memory.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { number, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { Matrix, type MatrixLike, mirrorLowerTriangle, PortableGram, symmetricEigen } from "@spillway/numerics";
 import { checkedSeries } from "../forecaster/data.js";
 import { product, symmetrised, transposed } from "./products.js";
 
-/** How a conceptor is made. */
-export interface ConceptorOptions {
-  /** alpha, above 0: how much of the states it lets through. Default 10. */
-  readonly aperture?: number | undefined;
-}
-
-/** The options of `Conceptor.fromStates`. */
 export const conceptorTable = {
+  /** alpha, above 0: how much of the states it lets through. Default 10. */
   aperture: option(number({ above: 0 }), 10, "How much of the states it lets through."),
-} satisfies TableOf<ConceptorOptions>;
+};
+
+/** How a conceptor is made. */
+export interface ConceptorOptions extends InputOf<typeof conceptorTable> {}
 
 /** Singular values that are this near to 0 or 1 are 0 or 1: what rounding leaves. */
 const rounding = 1e-13;

@@ -1,35 +1,27 @@
 // A small discrete active-inference agent: beliefs about hidden states, and actions of least
 // expected free energy. It has no reservoir.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { checkedLater, given, number, option, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { checkedLater, given, type InputOf, number, option, resolve, whole } from "@spillway/core/options.js";
 import { type Matrix, type MatrixLike, portableExp, portableLog } from "@spillway/numerics";
 import { anySeries } from "../../reservoir/inputs.js";
 
-/** What an agent knows of its world: S states, O outcomes, one transition for each action. */
-export interface ActiveInferenceOptions {
-  /** A, O x S: the probability of each outcome in each state; columns sum to 1. */
-  readonly likelihood: MatrixLike;
-  /** B, S x S for each action: column s is where it leads from state s; columns sum to 1. */
-  readonly transitions: readonly MatrixLike[];
-  /** ln C up to a constant, O values: how much each outcome is wanted, in nats. */
-  readonly preferences: ArrayLike<number>;
-  /** D, S values that sum to 1: the states at the start. */
-  readonly prior: ArrayLike<number>;
-  /** How many actions ahead it plans; default 2. Actions ^ horizon policies, at most 65,536. */
-  readonly horizon?: number | undefined;
-  /** Factor on expected free energies in the probabilities of policies; default 1. */
-  readonly precision?: number | undefined;
-}
-
-/** The options of `ActiveInferenceAgent`. */
 export const activeInferenceTable = {
+  /** A, O x S: the probability of each outcome in each state; columns sum to 1. */
   likelihood: given(checkedLater<MatrixLike>("a matrix"), "A, O x S; columns sum to 1."),
+  /** B, S x S for each action: column s is where it leads from state s; columns sum to 1. */
   transitions: given(checkedLater<readonly MatrixLike[]>("a list of matrices"), "B, S x S for each action; columns sum to 1."),
+  /** ln C up to a constant, O values: how much each outcome is wanted, in nats. */
   preferences: given(checkedLater<ArrayLike<number>>("a list of numbers"), "ln C up to a constant, O values."),
+  /** D, S values that sum to 1: the states at the start. */
   prior: given(checkedLater<ArrayLike<number>>("a list of numbers"), "D, S values that sum to 1."),
+  /** How many actions ahead it plans; default 2. Actions ^ horizon policies, at most 65,536. */
   horizon: option(whole({ atLeast: 1, atMost: 16 }), 2, "How many actions ahead it plans."),
+  /** Factor on expected free energies in the probabilities of policies; default 1. */
   precision: option(number({ above: 0 }), 1, "Factor on expected free energies in the probabilities of policies."),
-} satisfies TableOf<ActiveInferenceOptions>;
+};
+
+/** What an agent knows of its world: S states, O outcomes, one transition for each action. */
+export interface ActiveInferenceOptions extends InputOf<typeof activeInferenceTable> {}
 
 /** What an outcome did to the beliefs. */
 export interface ActiveInferenceBeliefs {

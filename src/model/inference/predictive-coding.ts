@@ -1,46 +1,36 @@
 // A predictive-coding filter: what is behind observations of a linear Gaussian process, found by
 // descent on two prediction errors. Its fixed point is the Kalman filter's mean.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { checkedLater, given, number, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { checkedLater, given, type InputOf, number, option, optional, resolve, whole } from "@spillway/core/options.js";
 import { Matrix, type MatrixLike, solveSquare, symmetricEigen } from "@spillway/numerics";
 import { anySeries } from "../../reservoir/inputs.js";
 import { product, symmetrised, transposed } from "../conceptor/products.js";
 
+const matrix = (what: string) => given(checkedLater<MatrixLike>("a matrix"), what);
+
+export const predictiveCodingTable = {
+  /** A, n x n. */
+  transition: matrix("A, n x n."),
+  /** C, m x n. */
+  observation: matrix("C, m x n."),
+  /** Q, n x n, symmetric and positive definite. */
+  processNoise: matrix("Q, n x n, symmetric and positive definite."),
+  /** R, m x m, symmetric and positive definite. */
+  observationNoise: matrix("R, m x m, symmetric and positive definite."),
+  /** The mean before the first observation, 1 x n; default zeros. */
+  mean: optional(checkedLater<MatrixLike>("a row of n numbers"), "The mean before the first observation; left out, zeros."),
+  /** Its covariance, n x n; default the identity. */
+  covariance: optional(checkedLater<MatrixLike>("a matrix"), "Its covariance, n x n; left out, the identity."),
+  /** Descent ends if no part of the gradient is larger; default 1e-10. */
+  tolerance: option(number({ above: 0 }), 1e-10, "Descent ends if no part of the gradient is larger."),
+  /** Most steps of descent for an observation; default 100,000. */
+  maxSteps: option(whole({ atLeast: 1, atMost: 10_000_000 }), 100_000, "Most steps of descent for an observation."),
+};
+
 /**
  * A linear Gaussian process x(t+1) = A x(t) + noise of covariance Q, seen as y = C x + noise of R.
  */
-export interface PredictiveCodingOptions {
-  /** A, n x n. */
-  readonly transition: MatrixLike;
-  /** C, m x n. */
-  readonly observation: MatrixLike;
-  /** Q, n x n, symmetric and positive definite. */
-  readonly processNoise: MatrixLike;
-  /** R, m x m, symmetric and positive definite. */
-  readonly observationNoise: MatrixLike;
-  /** The mean before the first observation, 1 x n; default zeros. */
-  readonly mean?: MatrixLike | undefined;
-  /** Its covariance, n x n; default the identity. */
-  readonly covariance?: MatrixLike | undefined;
-  /** Descent ends if no part of the gradient is larger; default 1e-10. */
-  readonly tolerance?: number | undefined;
-  /** Most steps of descent for an observation; default 100,000. */
-  readonly maxSteps?: number | undefined;
-}
-
-const matrix = (what: string) => given(checkedLater<MatrixLike>("a matrix"), what);
-
-/** The options of `PredictiveCodingFilter`. */
-export const predictiveCodingTable = {
-  transition: matrix("A, n x n."),
-  observation: matrix("C, m x n."),
-  processNoise: matrix("Q, n x n, symmetric and positive definite."),
-  observationNoise: matrix("R, m x m, symmetric and positive definite."),
-  mean: optional(checkedLater<MatrixLike>("a row of n numbers"), "The mean before the first observation; left out, zeros."),
-  covariance: optional(checkedLater<MatrixLike>("a matrix"), "Its covariance, n x n; left out, the identity."),
-  tolerance: option(number({ above: 0 }), 1e-10, "Descent ends if no part of the gradient is larger."),
-  maxSteps: option(whole({ atLeast: 1, atMost: 10_000_000 }), 100_000, "Most steps of descent for an observation."),
-} satisfies TableOf<PredictiveCodingOptions>;
+export interface PredictiveCodingOptions extends InputOf<typeof predictiveCodingTable> {}
 
 /** What one observation led to. */
 export interface PredictiveCodingStep {

@@ -2,7 +2,7 @@
 // program has nothing else of this package: the exported C, compiled here, whose arrays are data
 // of the module, and a host of some sixty lines of JavaScript that calls it.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { object, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { type InputOf, object, option, optional, resolve, text } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { AnomalyDetector } from "../anomaly/detector.js";
 import { checkKind, type ExportedModel } from "../c/refuse.js";
@@ -13,7 +13,7 @@ import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
 import { hostProgram, workletProgram } from "./host.js";
 import { classifierModule, detectorFile, forecasterModule, type WasmModule } from "./module.js";
-import { type ResolvedSound, type SoundOptions, soundTable } from "./sound.js";
+import { type ResolvedSound, soundTable } from "./sound.js";
 
 /** A model as a WebAssembly module: what belongs into NAME.wasm and NAME.js. */
 export interface WasmFiles {
@@ -23,22 +23,18 @@ export interface WasmFiles {
   readonly worklet?: string;
 }
 
-/** How a module is written. */
-export interface WasmExportOptions {
+export const wasmTable = {
   /** The files' name; default "model". */
-  readonly name?: string | undefined;
+  name: option(text(), "model", "The files' name."),
   /**
    * The sound that a classifier or detector takes: the host then has `process(samples)`, and NAME.worklet.js is
    * written, one file for a browser's `AudioWorklet`. A forecaster is refused.
    */
-  readonly sound?: SoundOptions | undefined;
-}
-
-/** The options of `saveWasm`. */
-export const wasmTable = {
-  name: option(text(), "model", "The files' name."),
   sound: optional(object(soundTable), "The sound that a classifier or detector takes, in an AudioWorklet too."),
-} satisfies TableOf<WasmExportOptions>;
+};
+
+/** How a module is written. */
+export interface WasmExportOptions extends InputOf<typeof wasmTable> {}
 
 /**
  * A trained model as a WebAssembly module with SIMD, which imports nothing, and its host. It is

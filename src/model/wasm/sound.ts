@@ -1,11 +1,27 @@
 // The sound that an exported module takes: the filters of a cochleagram, the low pass before them, and what
 // counts as a word.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { count, number, option, type Resolved, type TableOf } from "@spillway/core/options.js";
+import { count, type InputOf, number, option, type Resolved } from "@spillway/core/options.js";
 import { portableCos, portableLog, portableSin } from "@spillway/numerics";
 import { type CochleaOptions, cochleaTable, filterCentres, filterOf } from "../../spikes/encoders/cochlea.js";
 import { notNegative, positive } from "../../spikes/options.js";
 import type { Constants, Field } from "../c/constants.js";
+
+export const soundTable = {
+  ...cochleaTable,
+  /** Samples a second as they come, at least `sampleRate`; default 48000 Hz. */
+  inputRate: option(count(1, 1_000_000), 48_000, "Samples a second as they come, at least sampleRate."),
+  /** The silence that ends a word, in ms; default 200. */
+  quietMs: option(positive("ms"), 200, "The silence that ends a word."),
+  /** What a word has before and behind its loud frames, in ms; default 40. */
+  leadMs: option(notNegative("ms"), 40, "What a word has before and behind its loud frames."),
+  /** The shortest word, in ms; default 150. */
+  leastMs: option(positive("ms"), 150, "The shortest word."),
+  /** The longest word, in ms; anything longer is background. Default 2000. */
+  mostMs: option(positive("ms"), 2000, "The longest word; anything longer is background."),
+  /** The least loudness of a word; a sine of amplitude 1 has 1 in its channel. Default 0.0005. */
+  leastLoudness: option(number({ above: 0 }), 0.0005, "The least loudness of a word."),
+};
 
 /**
  * The sound of a module: the levels of a cochleagram, a row a frame. A detector takes each frame,
@@ -13,30 +29,7 @@ import type { Constants, Field } from "../c/constants.js";
  * louder than `leastLoudness` and than 4 times the background, and ends when `quietMs` are not, or
  * are 50 times softer than its loudest frame. Loudness is the mean of a frame's envelopes.
  */
-export interface SoundOptions extends CochleaOptions {
-  /** Samples a second as they come, at least `sampleRate`; default 48000 Hz. */
-  readonly inputRate?: number | undefined;
-  /** The silence that ends a word, in ms; default 200. */
-  readonly quietMs?: number | undefined;
-  /** What a word has before and behind its loud frames, in ms; default 40. */
-  readonly leadMs?: number | undefined;
-  /** The shortest word, in ms; default 150. */
-  readonly leastMs?: number | undefined;
-  /** The longest word, in ms; anything longer is background. Default 2000. */
-  readonly mostMs?: number | undefined;
-  /** The least loudness of a word; a sine of amplitude 1 has 1 in its channel. Default 0.0005. */
-  readonly leastLoudness?: number | undefined;
-}
-
-export const soundTable = {
-  ...cochleaTable,
-  inputRate: option(count(1, 1_000_000), 48_000, "Samples a second as they come, at least sampleRate."),
-  quietMs: option(positive("ms"), 200, "The silence that ends a word."),
-  leadMs: option(notNegative("ms"), 40, "What a word has before and behind its loud frames."),
-  leastMs: option(positive("ms"), 150, "The shortest word."),
-  mostMs: option(positive("ms"), 2000, "The longest word; anything longer is background."),
-  leastLoudness: option(number({ above: 0 }), 0.0005, "The least loudness of a word."),
-} satisfies TableOf<SoundOptions>;
+export interface SoundOptions extends CochleaOptions, InputOf<typeof soundTable> {}
 
 /** Sound options with their defaults. */
 export type ResolvedSound = Resolved<typeof soundTable>;

@@ -1,13 +1,7 @@
 // Looks for the eight types in patterns, one after the other, and keeps count. What a type is
 // stands in types/.
 
-import {
-  CircuitBreaker,
-  type CircuitBreakerOptions,
-  CircuitOpenError,
-  type CircuitState,
-  circuitBreakerTable,
-} from "@spillway/core/circuit-breaker.js";
+import { CircuitBreaker, CircuitOpenError, type CircuitState, circuitBreakerTable } from "@spillway/core/circuit-breaker.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import {
   checked,
@@ -24,43 +18,15 @@ import {
   optional,
   type Resolved,
   resolve,
-  type TableOf,
 } from "@spillway/core/options.js";
 import { deviceOf } from "../../reservoir/engines.js";
 import { contextTable, engineTable } from "../../reservoir/options.js";
 import { notNegative, positive } from "../options.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
 import { type PatternScore, type PatternType, patternTypes } from "./measure.js";
-import { KuramotoOscillators, type OscillatorOptions, oscillatorTable } from "./oscillators.js";
+import { KuramotoOscillators, oscillatorTable } from "./oscillators.js";
 import { DetectionRecord, type DetectionStatistics } from "./statistics.js";
 import { patternMeasures } from "./types/index.js";
-
-/** What a detector looks for, from which scores on, and how it follows what it sees. */
-export interface PatternDetectorOptions {
-  /** The types to look for; default all. */
-  readonly types?: readonly PatternType[] | undefined;
-  /** Thresholds in place of the defaults, from above 0 to 1. */
-  readonly thresholds?: Partial<Record<PatternType, number>> | undefined;
-  /** Patterns shorter than this have no type, in ms; default 10. */
-  readonly minDurationMs?: number | undefined;
-  /**
-   * Patterns longer than this are refused, in ms; default 60,000. The work grows with the square of
-   * the duration; `slicePattern` cuts windows out of a long recording.
-   */
-  readonly maxDurationMs?: number | undefined;
-  /**
-   * Lets all thresholds rise by 1 % after a detection if more than half of the last 100 detections
-   * were weaker than 0.5, and fall by 1 % if fewer than a fifth were, never below the defaults and
-   * never above 0.95. Default false: the false alarms that the thresholds stand for hold.
-   */
-  readonly adaptive?: boolean | undefined;
-  /**
-   * The bank behind `coherence`, or false for none. Every pattern finds it at its own beginning.
-   */
-  readonly oscillators?: OscillatorOptions | false | undefined;
-  /** When failures in a row pause the detector. */
-  readonly circuitBreaker?: CircuitBreakerOptions | undefined;
-}
 
 const typeList = list(choice(...patternTypes), "a list of pattern types");
 const thresholdTable = Object.fromEntries(
@@ -71,13 +37,27 @@ const thresholdTable = Object.fromEntries(
 ) as Record<PatternType, Option<number>>;
 const bankTakes = "an object of options of a bank of oscillators, or false";
 
-/** The options of `PatternDetector`. */
 export const detectorTable = {
+  /** The types to look for; default all. */
   types: option(typeList, patternTypes, "The types to look for."),
+  /** Thresholds in place of the defaults, from above 0 to 1. */
   thresholds: filled(object(thresholdTable), "Thresholds of types in place of the defaults."),
+  /** Patterns shorter than this have no type, in ms; default 10. */
   minDurationMs: option(notNegative("ms"), 10, "Patterns shorter than this have no type."),
+  /**
+   * Patterns longer than this are refused, in ms; default 60,000. The work grows with the square of
+   * the duration; `slicePattern` cuts windows out of a long recording.
+   */
   maxDurationMs: option(positive("ms"), 60_000, "Patterns longer than this are refused."),
+  /**
+   * Lets all thresholds rise by 1 % after a detection if more than half of the last 100 detections
+   * were weaker than 0.5, and fall by 1 % if fewer than a fifth were, never below the defaults and
+   * never above 0.95. Default false: the false alarms that the thresholds stand for hold.
+   */
   adaptive: option(flag, false, "Let thresholds follow how strong detections are."),
+  /**
+   * The bank behind `coherence`, or false for none. Every pattern finds it at its own beginning.
+   */
   oscillators: filled(
     either(
       bankTakes,
@@ -86,8 +66,12 @@ export const detectorTable = {
     ),
     "The bank behind coherence, or false for none.",
   ),
+  /** When failures in a row pause the detector. */
   circuitBreaker: filled(object(circuitBreakerTable), "When failures in a row pause the detector."),
-} satisfies TableOf<PatternDetectorOptions>;
+};
+
+/** What a detector looks for, from which scores on, and how it follows what it sees. */
+export interface PatternDetectorOptions extends InputOf<typeof detectorTable> {}
 
 /** One type that was found. */
 export interface Detection extends Omit<PatternScore, "score"> {

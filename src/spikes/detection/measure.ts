@@ -1,7 +1,6 @@
 // What a type of pattern is to the detector: a score from 0 to 1, the threshold that it fires at,
 // and a generator of its own kind.
-import { given, option, type Resolved, resolve, seed, type TableOf } from "@spillway/core/options.js";
-import type { Seed } from "@spillway/numerics";
+import { given, type InputOf, option, type Resolved, resolve, seed } from "@spillway/core/options.js";
 import { count, positive } from "../options.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 
@@ -21,28 +20,22 @@ export interface PatternScore {
   readonly waveNumber?: number | undefined;
 }
 
-/** What a generator makes. */
-export interface GeneratorOptions {
+export const generatorTable = {
   /** Determines every spike. */
-  readonly seed: Seed;
+  seed: given(seed, "Determines every spike."),
   /** Default 50. */
-  readonly neuronCount?: number | undefined;
+  neuronCount: option(count, 50, "Neurons."),
   /** Default 1000 ms. */
-  readonly durationMs?: number | undefined;
+  durationMs: option(positive("ms"), 1000, "How long the pattern lasts."),
   /**
    * Mean rate of a neuron, in Hz; default 20. Every generator keeps it: the rate by itself tells no
    * type.
    */
-  readonly rateHz?: number | undefined;
-}
-
-/** The options of a generator. */
-export const generatorTable = {
-  seed: given(seed, "Determines every spike."),
-  neuronCount: option(count, 50, "Neurons."),
-  durationMs: option(positive("ms"), 1000, "How long the pattern lasts."),
   rateHz: option(positive("Hz"), 20, "Mean rate of a neuron."),
-} satisfies TableOf<GeneratorOptions>;
+};
+
+/** What a generator makes. */
+export interface GeneratorOptions extends InputOf<typeof generatorTable> {}
 
 /** One type: a file of `types/` each. */
 export interface PatternMeasure {

@@ -2,7 +2,7 @@
 // coherent it is.
 import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { seed as anySeed, choice, either, option, optional, resolve, type TableOf, tuple } from "@spillway/core/options.js";
+import { seed as anySeed, choice, either, type InputOf, option, optional, resolve, tuple } from "@spillway/core/options.js";
 import { Matrix, portableSin, portableSinCos, type Seed, type SineCosine } from "@spillway/numerics";
 import { count, notNegative, numbers, positive } from "../options.js";
 import { binSpikes } from "../pattern/binning.js";
@@ -12,47 +12,37 @@ import { spikeStream } from "../streams.js";
 const twoPi = 6.283185307179586;
 const turned: SineCosine = { sine: 0, cosine: 0 };
 
-/** Size, coupling and frequencies of a bank of oscillators. */
-export interface OscillatorOptions {
-  /** M; default 128. Left out if `frequenciesHz` are given. */
-  readonly count?: number | undefined;
-  /** K in rad/s; default 0.3. */
-  readonly coupling?: number | undefined;
-  /** Natural frequencies, M of them; default evenly spaced over `rangeHz`. */
-  readonly frequenciesHz?: ArrayLike<number> | undefined;
-  /** Default [0.1, 100]. */
-  readonly rangeHz?: readonly [lowest: number, highest: number] | undefined;
-  /** Phases at the beginning in rad: uniform from the seed (default), or all 0 with "aligned". */
-  readonly phases?: "random" | "aligned" | ArrayLike<number> | undefined;
-  /** Default "spillway". */
-  readonly seed?: Seed | undefined;
-  /** The step of integration in ms; default 1. */
-  readonly stepMs?: number | undefined;
-  /**
-   * How hard a full input pulls, in rad/s; default 2000: a spike of 1 ms all but sets an oscillator
-   * back to phase 0.
-   */
-  readonly drive?: number | undefined;
-}
-
 const rangeTakes = "two numbers of Hz, the lowest and the highest";
 const phaseTakes = '"random", "aligned" or one number of rad an oscillator';
 
-/** The options of `KuramotoOscillators`. */
 export const oscillatorTable = {
+  /** M; default 128. Left out if `frequenciesHz` are given. */
   count: optional(count, "M; left out, 128 or the number of frequencies."),
+  /** K in rad/s; default 0.3. */
   coupling: option(notNegative("rad/s"), 0.3, "K."),
+  /** Natural frequencies, M of them; default evenly spaced over `rangeHz`. */
   frequenciesHz: optional(numbers("a list of numbers of Hz"), "Natural frequencies; left out, evenly spaced over rangeHz."),
+  /** Default [0.1, 100]. */
   rangeHz: option(
     tuple<readonly [number, number]>(rangeTakes, [notNegative("Hz"), notNegative("Hz")]),
     [0.1, 100],
     "The lowest and the highest natural frequency.",
   ),
+  /** Phases at the beginning in rad: uniform from the seed (default), or all 0 with "aligned". */
   phases: option(either(phaseTakes, choice("random", "aligned"), numbers(phaseTakes)), "random", "Phases at the beginning."),
+  /** Default "spillway". */
   seed: option(anySeed, "spillway", "What random phases are drawn from."),
+  /** The step of integration in ms; default 1. */
   stepMs: option(positive("ms"), 1, "The step of integration."),
+  /**
+   * How hard a full input pulls, in rad/s; default 2000: a spike of 1 ms all but sets an oscillator
+   * back to phase 0.
+   */
   drive: option(notNegative("rad/s"), 2000, "How hard a full input pulls."),
-} satisfies TableOf<OscillatorOptions>;
+};
+
+/** Size, coupling and frequencies of a bank of oscillators. */
+export interface OscillatorOptions extends InputOf<typeof oscillatorTable> {}
 
 /**
  * The mean of e^(i phi): R = |mean| from 0 (spread out) to 1 (in phase), psi its phase in [cos,

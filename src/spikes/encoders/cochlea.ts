@@ -1,46 +1,38 @@
 // A cochlea-like front end: sound to the envelopes of a gammatone filter bank, and those to spikes.
 // No model of hair cells or of the nerve.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { seed as anySeed, choice, count, given, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
-import { asMatrix, Matrix, type MatrixLike, portableCos, portableExp, portableLog, portableSin, type Seed } from "@spillway/numerics";
+import { seed as anySeed, choice, count, given, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
+import { asMatrix, Matrix, type MatrixLike, portableCos, portableExp, portableLog, portableSin } from "@spillway/numerics";
 import { notNegative, positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import type { Encoder } from "./encoder.js";
 import { rateEncode } from "./rate.js";
 
-/** A bank of gammatone filters and the levels that are read from it. */
-export interface CochleaOptions {
+export const cochleaTable = {
   /** Samples a second of the sound, in Hz. */
-  readonly sampleRate: number;
+  sampleRate: given(positive("Hz"), "Samples a second of the sound."),
   /** F, filters from `lowestHz` to `highestHz`; default 64. */
-  readonly channels?: number | undefined;
+  channels: option(count(1, 10_000), 64, "F, filters from lowestHz to highestHz."),
   /** The centre of the first filter; default 100 Hz. */
-  readonly lowestHz?: number | undefined;
+  lowestHz: option(positive("Hz"), 100, "The centre of the first filter."),
   /**
    * The centre of the last filter, below half the sample rate; default 0.45 of the sample rate, at
    * most 8000 Hz.
    */
-  readonly highestHz?: number | undefined;
+  highestHz: optional(positive("Hz"), "The centre of the last filter; left out, 0.45 of the sample rate, at most 8000."),
   /** The length of a frame, over which an envelope is averaged, in ms; default 5. */
-  readonly frameMs?: number | undefined;
+  frameMs: option(positive("ms"), 5, "The length of a frame, over which an envelope is averaged."),
   /** How far below the reference the level is that becomes 0, in dB; default 50. */
-  readonly dynamicRangeDb?: number | undefined;
+  dynamicRangeDb: option(positive("dB"), 50, "How far below the reference the level is that becomes 0."),
   /**
    * The envelope that becomes 1; default the largest of the recording: its loudness then does not
    * matter.
    */
-  readonly reference?: number | undefined;
-}
-
-export const cochleaTable = {
-  sampleRate: given(positive("Hz"), "Samples a second of the sound."),
-  channels: option(count(1, 10_000), 64, "F, filters from lowestHz to highestHz."),
-  lowestHz: option(positive("Hz"), 100, "The centre of the first filter."),
-  highestHz: optional(positive("Hz"), "The centre of the last filter; left out, 0.45 of the sample rate, at most 8000."),
-  frameMs: option(positive("ms"), 5, "The length of a frame, over which an envelope is averaged."),
-  dynamicRangeDb: option(positive("dB"), 50, "How far below the reference the level is that becomes 0."),
   reference: optional(number({ above: 0 }), "The envelope that becomes 1; left out, the largest of the recording."),
-} satisfies TableOf<CochleaOptions>;
+};
+
+/** A bank of gammatone filters and the levels that are read from it. */
+export interface CochleaOptions extends InputOf<typeof cochleaTable> {}
 
 /**
  * The cochleagram of a sound, T x F in [0, 1], channel 0 lowest: each filter's envelope e, averaged
@@ -141,25 +133,20 @@ function envelope(
   }
 }
 
-/** The filters, and how their levels become spikes. */
-export interface CochleaEncoderOptions extends CochleaOptions {
-  /** The rate of level 1, in Hz; default 200. Level 0 is silent. */
-  readonly maxRateHz?: number | undefined;
-  /** "regular" (default) draws nothing, "poisson" takes a seed. */
-  readonly process?: "poisson" | "regular" | undefined;
-  /** Default 1. */
-  readonly neuronsPerChannel?: number | undefined;
-  /** Draws the Poisson process. */
-  readonly seed?: Seed | undefined;
-}
-
 const cochleaEncoderTable = {
   ...cochleaTable,
+  /** The rate of level 1, in Hz; default 200. Level 0 is silent. */
   maxRateHz: option(notNegative("Hz"), 200, "The rate of level 1; level 0 is silent."),
+  /** "regular" (default) draws nothing, "poisson" takes a seed. */
   process: option(choice("poisson", "regular"), "regular", "regular draws nothing; poisson takes a seed."),
+  /** Default 1. */
   neuronsPerChannel: option(count(1, 100_000), 1, "Neurons of each channel."),
+  /** Draws the Poisson process. */
   seed: optional(anySeed, "Draws the Poisson process."),
-} satisfies TableOf<CochleaEncoderOptions>;
+};
+
+/** The filters, and how their levels become spikes. */
+export interface CochleaEncoderOptions extends CochleaOptions, InputOf<typeof cochleaEncoderTable> {}
 
 /**
  * Sound to spikes: its {@link cochleagram}, each channel rate coded by {@link rateEncode} from 0 to

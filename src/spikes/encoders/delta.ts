@@ -1,30 +1,26 @@
 // Delta coding (send on delta, threshold crossing): a channel's two neurons fire when the signal
 // has risen or fallen by a threshold.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, given, number, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { checked, given, type InputOf, number, optional, resolve } from "@spillway/core/options.js";
 import { asMatrix, isList, Matrix, type MatrixLike } from "@spillway/numerics";
 import { positive } from "../options.js";
 import { checkPattern, SpikePattern } from "../pattern/pattern.js";
 import type { Encoder } from "./encoder.js";
 import { encoderMetadata } from "./series.js";
 
-/** Time step and threshold of send-on-delta. */
-export interface DeltaEncoderOptions {
-  /** The time from one row of the series to the next, in ms. */
-  readonly stepMs: number;
-  /** How far a signal moves between two spikes, in its own units. */
-  readonly threshold: number;
-  /** The level that each channel starts from; default its first value. */
-  readonly start?: readonly number[] | undefined;
-}
-
 const startKind = checked<readonly number[]>("a list of levels, one a channel", isList, { type: "array", items: { type: "number" } });
 
 const deltaTable = {
+  /** The time from one row of the series to the next, in ms. */
   stepMs: given(positive("ms"), "The time from one row of the series to the next."),
+  /** How far a signal moves between two spikes, in its own units. */
   threshold: given(number({ above: 0 }), "How far a signal moves between two spikes, in its own units."),
+  /** The level that each channel starts from; default its first value. */
   start: optional(startKind, "The level that each channel starts from; left out, its first value."),
-} satisfies TableOf<DeltaEncoderOptions>;
+};
+
+/** Time step and threshold of send-on-delta. */
+export interface DeltaEncoderOptions extends InputOf<typeof deltaTable> {}
 
 /**
  * Up spikes (neuron 2c) and down spikes (neuron 2c + 1) of channel c of a T x F series of any

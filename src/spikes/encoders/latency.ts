@@ -1,6 +1,6 @@
 // Latency (temporal) coding: the value of a channel is when in its frame a neuron fires, once.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, choice, option, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { checked, choice, type InputOf, option, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
 import { Matrix, type MatrixLike, portableExp, portableLog } from "@spillway/numerics";
 import { notNegative, positive, share } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
@@ -8,49 +8,40 @@ import type { Encoder } from "./encoder.js";
 import { decodedShape } from "./rate.js";
 import { encoderMetadata, type FrameOptions, framesOf, frameTable } from "./series.js";
 
-/** How a value from 0 to 1 becomes the time of a spike. */
-export interface LatencyCode {
+const codeTable = {
   /**
    * The latest spike of a channel's first neuron, in ms after the frame's beginning; default 50.
    */
-  readonly delayRangeMs?: number | undefined;
+  delayRangeMs: option(positive("ms"), 50, "The latest spike of a channel's first neuron after the frame's beginning."),
   /**
    * "strongFirst" (default): value 1 fires at 0 and value 0 at delayRangeMs. "weakFirst": the other
    * way round.
    */
-  readonly order?: "strongFirst" | "weakFirst" | undefined;
+  order: option(choice("strongFirst", "weakFirst"), "strongFirst", "Whether value 1 or value 0 fires at once."),
   /**
    * "linear" (default): d = delayRange s, with s = 1 - f (strongFirst) or f (weakFirst).
    * "logarithmic": d = -tau ln(1 - s (1 - e^(-delayRange / tau))), as a leaky integrator that
    * charges towards its input.
    */
-  readonly curve?: "linear" | "logarithmic" | undefined;
-  /** tau of the logarithmic curve, in ms; default delayRangeMs / 3. */
-  readonly timeConstantMs?: number | undefined;
-}
-
-/** Frames, neurons and code of `latencyEncode`. */
-export interface LatencyEncoderOptions extends FrameOptions, LatencyCode {
-  /** Neuron j of a channel fires j times this later than its first, in ms; default 2. */
-  readonly neuronDelayMs?: number | undefined;
-  /** Values below it do not fire; default 0: all do. */
-  readonly threshold?: number | undefined;
-}
-
-const codeTable = {
-  delayRangeMs: option(positive("ms"), 50, "The latest spike of a channel's first neuron after the frame's beginning."),
-  order: option(choice("strongFirst", "weakFirst"), "strongFirst", "Whether value 1 or value 0 fires at once."),
   curve: option(choice("linear", "logarithmic"), "linear", "How the time follows from the value."),
+  /** tau of the logarithmic curve, in ms; default delayRangeMs / 3. */
   timeConstantMs: optional(positive("ms"), "tau of the logarithmic curve; left out, a third of delayRangeMs."),
-} satisfies TableOf<LatencyCode>;
+};
 
-/** The options of `latencyEncode`. */
+/** How a value from 0 to 1 becomes the time of a spike. */
+export interface LatencyCode extends InputOf<typeof codeTable> {}
+
 export const latencyTable = {
   ...frameTable,
   ...codeTable,
+  /** Neuron j of a channel fires j times this later than its first, in ms; default 2. */
   neuronDelayMs: option(notNegative("ms"), 2, "Neuron j of a channel fires j times this later than its first."),
+  /** Values below it do not fire; default 0: all do. */
   threshold: option(share, 0, "Values below it do not fire."),
-} satisfies TableOf<LatencyEncoderOptions>;
+};
+
+/** Frames, neurons and code of `latencyEncode`. */
+export interface LatencyEncoderOptions extends FrameOptions, LatencyCode, InputOf<typeof latencyTable> {}
 
 const latencyDecodeTable = {
   ...latencyTable,

@@ -1,42 +1,36 @@
 // Phase coding: the neurons of a channel fire once in every cycle of a common oscillation, and the
 // value is where in the cycle.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { seed as anySeed, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
-import type { MatrixLike, Seed } from "@spillway/numerics";
+import { seed as anySeed, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
+import type { MatrixLike } from "@spillway/numerics";
 import { notNegative, positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import type { Encoder } from "./encoder.js";
 import { checkSpikes, encoderMetadata, type FrameOptions, framesOf, frameTable } from "./series.js";
 
-/** Frames, oscillation and jitter of `phaseEncode`. */
-export interface PhaseEncoderOptions extends FrameOptions {
+const twoPi = 6.283185307179586;
+
+export const phaseTable = {
+  ...frameTable,
   /** The frequency of the oscillation in Hz; default 40. */
-  readonly baseFrequencyHz?: number | undefined;
+  baseFrequencyHz: option(positive("Hz"), 40, "The frequency of the oscillation."),
   /**
    * The phase of value 1, in radians, up to 2 pi; default pi. At 2 pi the values 0 and 1 have the
    * same phase.
    */
-  readonly phaseRange?: number | undefined;
+  phaseRange: option(number({ atLeast: 0, atMost: twoPi, unit: "radians" }), twoPi / 2, "The phase of value 1."),
   /**
    * Each spike is moved by a uniform time of at most this many ms either way; default 1. Above 0 it
    * takes a seed.
    */
-  readonly jitterMs?: number | undefined;
-  /** Draws the jitter. */
-  readonly seed?: Seed | undefined;
-}
-
-const twoPi = 6.283185307179586;
-
-/** The options of `phaseEncode`. */
-export const phaseTable = {
-  ...frameTable,
-  baseFrequencyHz: option(positive("Hz"), 40, "The frequency of the oscillation."),
-  phaseRange: option(number({ atLeast: 0, atMost: twoPi, unit: "radians" }), twoPi / 2, "The phase of value 1."),
   jitterMs: option(notNegative("ms"), 1, "Each spike is moved by a uniform time of at most this; above 0 it takes a seed."),
+  /** Draws the jitter. */
   seed: optional(anySeed, "Draws the jitter."),
-} satisfies TableOf<PhaseEncoderOptions>;
+};
+
+/** Frames, oscillation and jitter of `phaseEncode`. */
+export interface PhaseEncoderOptions extends FrameOptions, InputOf<typeof phaseTable> {}
 
 /**
  * Spikes at t = (m + f phaseRange / 2 pi) period + U(-1, 1) jitterMs for every cycle m, with period

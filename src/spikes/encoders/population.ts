@@ -1,8 +1,8 @@
 // Population coding: the neurons of a channel have Gaussian receptive fields side by side, and
 // those near the value respond most.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { seed as anySeed, choice, count, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
-import { Matrix, type MatrixLike, portableExp, type Seed } from "@spillway/numerics";
+import { seed as anySeed, choice, count, type InputOf, option, optional, resolve } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike, portableExp } from "@spillway/numerics";
 import { positive, share } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
@@ -10,36 +10,28 @@ import type { Encoder } from "./encoder.js";
 import { decodedShape } from "./rate.js";
 import { encoderMetadata, type FrameOptions, framesOf, frameTable } from "./series.js";
 
-/** Frames, receptive fields and code of `populationEncode`. */
-export interface PopulationEncoderOptions extends FrameOptions {
+export const populationTable = {
+  ...frameTable,
   /** G, at least 2; default 10. */
-  readonly neuronsPerChannel?: number | undefined;
+  neuronsPerChannel: option(count(2, 100_000), 10, "G, the neurons of each channel."),
   /**
    * "probability" (default): neuron j fires once, with probability peakProbability times its
    * response, at a uniform time of the frame; takes a seed. "latency": it fires at (1 - response)
    * of the frame, and not at all if the response is below `threshold` (Bohte et al. 2002).
    */
-  readonly code?: "probability" | "latency" | undefined;
-  /** Standard deviation of a field, in neurons; default G / 6. */
-  readonly fieldWidth?: number | undefined;
-  /** Default 0.8. */
-  readonly peakProbability?: number | undefined;
-  /** The smallest response that fires in the latency code; default 0.1. */
-  readonly threshold?: number | undefined;
-  /** Draws which neurons fire, and when. */
-  readonly seed?: Seed | undefined;
-}
-
-/** The options of `populationEncode`. */
-export const populationTable = {
-  ...frameTable,
-  neuronsPerChannel: option(count(2, 100_000), 10, "G, the neurons of each channel."),
   code: option(choice("probability", "latency"), "probability", "Whether a neuron's response is its chance to fire, or when it does."),
+  /** Standard deviation of a field, in neurons; default G / 6. */
   fieldWidth: optional(positive("neurons"), "Standard deviation of a field; left out, G / 6."),
+  /** Default 0.8. */
   peakProbability: option(share, 0.8, "The chance of the neuron whose centre the value is."),
+  /** The smallest response that fires in the latency code; default 0.1. */
   threshold: option(share, 0.1, "The smallest response that fires in the latency code."),
+  /** Draws which neurons fire, and when. */
   seed: optional(anySeed, "Draws which neurons fire, and when."),
-} satisfies TableOf<PopulationEncoderOptions>;
+};
+
+/** Frames, receptive fields and code of `populationEncode`. */
+export interface PopulationEncoderOptions extends FrameOptions, InputOf<typeof populationTable> {}
 
 /**
  * Gaussian receptive fields: neuron j of the G of a channel responds to f in [0, 1] with exp(-((j -

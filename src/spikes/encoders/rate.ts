@@ -1,33 +1,28 @@
 // Rate coding: the value of a channel is how often its neurons fire. Poisson or regular; the rate
 // may change from frame to frame.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { seed as anySeed, choice, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
-import { Matrix, type MatrixLike, portableLog, type Seed } from "@spillway/numerics";
+import { seed as anySeed, choice, type InputOf, option, optional, resolve } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike, portableLog } from "@spillway/numerics";
 import { notNegative } from "../options.js";
 import { checkPattern, SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import type { Encoder } from "./encoder.js";
 import { checkSpikes, encoderMetadata, type FrameOptions, type Frames, framesOf, frameTable } from "./series.js";
 
-/** Frames, rates and process of `rateEncode`. */
-export interface RateEncoderOptions extends FrameOptions {
-  /** "poisson" (default) takes a seed; "regular" draws nothing. */
-  readonly process?: "poisson" | "regular" | undefined;
-  /** The rate of value 0, in Hz; default 1. */
-  readonly minRateHz?: number | undefined;
-  /** The rate of value 1, in Hz; default 100. */
-  readonly maxRateHz?: number | undefined;
-  /** Draws the intervals of the Poisson process. */
-  readonly seed?: Seed | undefined;
-}
-
 export const rateTable = {
   ...frameTable,
+  /** "poisson" (default) takes a seed; "regular" draws nothing. */
   process: option(choice("poisson", "regular"), "poisson", "poisson takes a seed; regular draws nothing."),
+  /** The rate of value 0, in Hz; default 1. */
   minRateHz: option(notNegative("Hz"), 1, "The rate of value 0."),
+  /** The rate of value 1, in Hz; default 100. */
   maxRateHz: option(notNegative("Hz"), 100, "The rate of value 1."),
+  /** Draws the intervals of the Poisson process. */
   seed: optional(anySeed, "Draws the intervals of the Poisson process."),
-} satisfies TableOf<RateEncoderOptions>;
+};
+
+/** Frames, rates and process of `rateEncode`. */
+export interface RateEncoderOptions extends FrameOptions, InputOf<typeof rateTable> {}
 
 /**
  * Rates r = minimum + f (maximum - minimum) of a T x F series of values f in [0, 1], held for

@@ -1,25 +1,32 @@
 // What every encoder starts from: a T x F series of values from 0 to 1, each row held for one
 // frame, each channel given a group of neurons.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { anything, count, given, type Kind, option, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import {
+  anything,
+  count,
+  given,
+  type InputOf,
+  type Kind,
+  option,
+  optional,
+  type Resolved,
+  resolve,
+  type TableOf,
+} from "@spillway/core/options.js";
 import { asMatrix, Matrix, type MatrixLike, portableLog, portableTanh } from "@spillway/numerics";
 import { checkRoom } from "../errors.js";
 import { positive } from "../options.js";
 import type { SpikeMetadata } from "../pattern/pattern.js";
 
-/** What all encoders of frames take. */
-export interface FrameOptions {
-  /** How long each row of the series lasts, in ms. A single row is a static input. */
-  readonly frameMs: number;
-  /** Neurons of each channel; channel c has neurons c G to (c + 1) G - 1. Default 1. */
-  readonly neuronsPerChannel?: number | undefined;
-}
-
-/** The options of frames. */
 export const frameTable = {
+  /** How long each row of the series lasts, in ms. A single row is a static input. */
   frameMs: given(positive("ms"), "How long each row of the series lasts."),
+  /** Neurons of each channel; channel c has neurons c G to (c + 1) G - 1. Default 1. */
   neuronsPerChannel: option(count(1, 100_000), 1, "Neurons of each channel."),
-} satisfies TableOf<FrameOptions>;
+};
+
+/** What all encoders of frames take. */
+export interface FrameOptions extends InputOf<typeof frameTable> {}
 
 /** Frames that were checked: T x F values in [0, 1], G neurons a channel. */
 export interface Frames {

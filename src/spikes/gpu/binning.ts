@@ -3,7 +3,7 @@
 import { checkWhole } from "@spillway/core/checks.js";
 import { Held } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { checked, type InputOf, optional, resolve } from "@spillway/core/options.js";
 import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
 import { DeviceMatrix } from "../../reservoir/index.js";
 import { type BinOptions, binsOf, binTable } from "../pattern/binning.js";
@@ -11,23 +11,20 @@ import type { SpikePattern } from "../pattern/pattern.js";
 import { type DeviceSpikeColumns, DeviceSpikePattern } from "./device-pattern.js";
 import { gridFor, none, spikeKernels } from "./kernels.js";
 
-/** Who does the binning. */
-export interface DeviceBinOptions extends BinOptions {
+export const deviceBinTable = {
+  ...binTable,
   /**
    * Work that came before on this stream is waited for. Default a stream of its own, for spikes
    * that are there already.
    */
-  readonly stream?: Stream | undefined;
-}
-
-/** The options of `binSpikesOnDevice` and `binPatternsOnDevice`. */
-export const deviceBinTable = {
-  ...binTable,
   stream: optional(
     checked<Stream>("a stream of the context", (value) => typeof (value as Stream | null)?.launch === "function"),
     "Work that came before on it is waited for; left out, a stream of its own.",
   ),
-} satisfies TableOf<DeviceBinOptions>;
+};
+
+/** Who does the binning. */
+export interface DeviceBinOptions extends BinOptions, InputOf<typeof deviceBinTable> {}
 
 const unitsOfOne = 16777216;
 

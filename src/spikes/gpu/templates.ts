@@ -2,7 +2,7 @@
 // PatternTemplates, bit for bit.
 import { Held } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
 import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "@spillway/gpu";
 import { Matrix } from "@spillway/numerics";
 import type { DeviceMatrix, DeviceSequences } from "../../reservoir/index.js";
@@ -14,25 +14,20 @@ import type { DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.j
 import { gridFor, spikeKernels } from "./kernels.js";
 import { binPatternsOnDevice } from "./patterns-binning.js";
 
-/** The score of templates on a device, and from where on it is a match. */
-export interface DeviceTemplateOptions {
+export const deviceTemplateTable = {
   /** "cosine" (default), from -1 to 1, or "dot", the dot product x . w as it is. */
-  readonly score?: "cosine" | "dot" | undefined;
+  score: option(choice("cosine", "dot"), "cosine", "What a vector is scored by: its cosine with a template, or their dot product."),
   /**
    * The smallest score that is a match; default that of the templates. Any number, since dot
    * products have no bounds.
    */
-  readonly threshold?: number | undefined;
-  /** Work that came before on it is waited for; default a stream of its own. */
-  readonly stream?: Stream | undefined;
-}
-
-/** The options of `DeviceTemplates`. */
-export const deviceTemplateTable = {
-  score: option(choice("cosine", "dot"), "cosine", "What a vector is scored by: its cosine with a template, or their dot product."),
   threshold: optional(number(), "The smallest score that is a match; left out, that of the templates."),
+  /** Work that came before on it is waited for; default a stream of its own. */
   stream: deviceBinTable.stream,
-} satisfies TableOf<DeviceTemplateOptions>;
+};
+
+/** The score of templates on a device, and from where on it is a match. */
+export interface DeviceTemplateOptions extends InputOf<typeof deviceTemplateTable> {}
 
 /** What a detection on the device gives, all of it there. B vectors, P templates. */
 export interface DeviceMatches {

@@ -3,7 +3,7 @@
 import { checkHas } from "@spillway/core/checks.js";
 import { disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, option, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, option, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import type { DeviceSlice } from "@spillway/gpu";
 import { allocate, asMatrix, columnMeans, type FloatArray, Matrix } from "@spillway/numerics";
@@ -23,27 +23,23 @@ import { checkPatterns, isPattern, SpikePattern } from "../pattern/pattern.js";
 import { type InputOptions, inputTable } from "./input-options.js";
 import { patternInputs, stepFor } from "./inputs.js";
 
-/** How patterns become inputs, and which state is kept of each. */
-export interface ProcessOptions extends InputOptions, WorkOptions {
+export const processTable = {
+  ...inputTable,
+  ...workTable,
   /**
    * "last" (default): the state at the end of the pattern. "mean": the mean of the states of all
    * steps. "all": the states of all steps, T x N for each pattern.
    */
-  readonly state?: "last" | "mean" | "all" | undefined;
+  state: option(choice("last", "mean", "all"), "last", "The state at the end, the mean of all states, or all of them."),
   /**
    * "host" (default), or "device": the states stay in the memory of the reservoir's device, in a
    * DeviceMatrix (B x N) or, of all steps, DeviceSequences. Means are computed only on the host.
    */
-  readonly keep?: "host" | "device" | undefined;
-}
-
-/** The options of `processPatterns`. */
-export const processTable = {
-  ...inputTable,
-  ...workTable,
-  state: option(choice("last", "mean", "all"), "last", "The state at the end, the mean of all states, or all of them."),
   keep: option(choice("host", "device"), "host", "Whether states stay in the memory of the reservoir's device."),
-} satisfies TableOf<ProcessOptions>;
+};
+
+/** How patterns become inputs, and which state is kept of each. */
+export interface ProcessOptions extends InputOptions, WorkOptions, InputOf<typeof processTable> {}
 
 /** The options of `processPattern`, which gives one state on the host. */
 export const oneStateTable = {

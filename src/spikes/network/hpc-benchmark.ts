@@ -2,26 +2,21 @@
 // nest/nest-simulator (84b06d8d4, GPL-2: numbers only), after Morrison, Aertsen and Diesmann
 // (2007), "Spike-timing-dependent plasticity in balanced random networks", Neural Computation
 // 19:1437.
-import { number, option, resolve, seed, type TableOf } from "@spillway/core/options.js";
-import type { Seed } from "@spillway/numerics";
+import { type InputOf, number, option, resolve, seed } from "@spillway/core/options.js";
 import type { NetworkOptions, ProjectionOptions } from "./config.js";
 
-/** The size of the benchmark. */
-export interface HpcBenchmarkOptions {
+export const hpcBenchmarkTable = {
   /**
    * Of the neurons: 1 (default) is 11,250, each with 11,250 synapses. Above 1 that number stays, as
    * in NEST; below 1 a neuron has as few as there are sources.
    */
-  readonly scale?: number | undefined;
-  /** Default "spillway". */
-  readonly seed?: Seed | undefined;
-}
-
-/** The options of `hpcBenchmark`. */
-export const hpcBenchmarkTable = {
   scale: option(number({ above: 0 }), 1, "Of the 11,250 neurons, and below 1 of the synapses onto each."),
+  /** Default "spillway". */
   seed: option(seed, "spillway", "Determines every synapse."),
-} satisfies TableOf<HpcBenchmarkOptions>;
+};
+
+/** The size of the benchmark. */
+export interface HpcBenchmarkOptions extends InputOf<typeof hpcBenchmarkTable> {}
 
 const [excitatory, inhibitory] = [9000, 2250];
 const [capacitance, tauMembrane, threshold, tauSynapse] = [250, 10, 20, 0.32582722403722841];

@@ -1,29 +1,24 @@
 // The cortical microcircuit of Potjans and Diesmann (2014), "The cell-type specific cortical
 // microcircuit", Cerebral Cortex 24:785, as a description. Numbers as in the benchmark's
 // repository (INM-6/microcircuit-PD14-model).
-import { choice, number, option, resolve, seed, type TableOf } from "@spillway/core/options.js";
-import { portableLog, portablePow, type Seed } from "@spillway/numerics";
+import { choice, type InputOf, number, option, resolve, seed } from "@spillway/core/options.js";
+import { portableLog, portablePow } from "@spillway/numerics";
 import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "./config.js";
 
-/** The size and the drive of the microcircuit. */
-export interface MicrocircuitOptions {
+export const microcircuitTable = {
   /** Of neurons and of the synapses onto each: 1 (default) is full size, 77,169 neurons. */
-  readonly scale?: number | undefined;
+  scale: option(number({ above: 0, atMost: 1 }), 1, "Share of the neurons, and of the synapses onto each."),
   /**
    * The input from the rest of the brain: "dc" (default), a constant current, or "poisson". Below
    * a scale of .4 populations fall silent with "dc".
    */
-  readonly drive?: "dc" | "poisson" | undefined;
-  /** Default "spillway". */
-  readonly seed?: Seed | undefined;
-}
-
-/** The options of `microcircuit`. */
-export const microcircuitTable = {
-  scale: option(number({ above: 0, atMost: 1 }), 1, "Share of the neurons, and of the synapses onto each."),
   drive: option(choice("dc", "poisson"), "dc", "The input from the rest of the brain: a constant current, or Poisson spikes."),
+  /** Default "spillway". */
   seed: option(seed, "spillway", "Determines every synapse."),
-} satisfies TableOf<MicrocircuitOptions>;
+};
+
+/** The size and the drive of the microcircuit. */
+export interface MicrocircuitOptions extends InputOf<typeof microcircuitTable> {}
 
 interface Layer {
   readonly name: string;

@@ -6,13 +6,13 @@ import {
   either,
   flag,
   given,
+  type InputOf,
   list,
   number,
   object,
   option,
   optional,
   record,
-  type TableOf,
   text,
   whole,
 } from "@spillway/core/options.js";
@@ -97,16 +97,15 @@ export interface NetworkWeights {
   readonly weights: Float64Array;
 }
 
-/** Options of `SpikingNetwork.weights`. */
-export interface NetworkWeightsOptions {
-  /** So many synapses, evenly spread; default all. */
-  readonly sample?: number | undefined;
-}
-
 const sampled = optional(whole({ atLeast: 1, takes: "a whole number of at least 1" }), "Synapses of each; left out, all.");
 
-/** The options of `SpikingNetwork.weights`. */
-export const networkWeightsTable = { sample: sampled } satisfies TableOf<NetworkWeightsOptions>;
+export const networkWeightsTable = {
+  /** So many synapses, evenly spread; default all. */
+  sample: sampled,
+};
+
+/** Options of `SpikingNetwork.weights`. */
+export interface NetworkWeightsOptions extends InputOf<typeof networkWeightsTable> {}
 
 const everyMs = optional(positive("ms"), "How often; left out, every step.");
 const names = list(text(), "a list of names of populations");

@@ -1,24 +1,20 @@
 // One neuron under a given current: for looking at neurons. Networks are run by engines.
 import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, option, resolve, type TableOf } from "@spillway/core/options.js";
-import { allocate, type FloatArray, type Precision } from "@spillway/numerics";
+import { choice, type InputOf, option, resolve } from "@spillway/core/options.js";
+import { allocate, type FloatArray } from "@spillway/numerics";
 import type { NeuronOptions } from "../../reservoir/spiking-config.js";
 import { positive } from "../options.js";
 
-/** Time step and precision of a simulated neuron. */
-export interface SimulateNeuronOptions {
-  /** ms; default 1. */
-  readonly timeStep?: number | undefined;
-  /** Default "float64". */
-  readonly precision?: Precision | undefined;
-}
-
-/** The options of `simulateNeuron`. */
 export const simulateNeuronTable = {
+  /** ms; default 1. */
   timeStep: option(positive("ms"), 1, "Length of a step."),
+  /** Default "float64". */
   precision: option(choice("float32", "float64"), "float64", "Precision of potentials and currents."),
-} satisfies TableOf<SimulateNeuronOptions>;
+};
+
+/** Time step and precision of a simulated neuron. */
+export interface SimulateNeuronOptions extends InputOf<typeof simulateNeuronTable> {}
 
 /** What a neuron did. */
 export interface NeuronTrace {

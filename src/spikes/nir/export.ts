@@ -1,6 +1,6 @@
 // The NIR graph of a network of populations, as far as NIR can say it.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, option, optional, resolve } from "@spillway/core/options.js";
 import type { NetworkConfig, NetworkOptions, PopulationConfig, ReceptorConfig } from "../network/config.js";
 import { drawNetwork } from "../network/draw.js";
 import type { NetworkModel } from "../network/plan.js";
@@ -9,19 +9,15 @@ import { positive } from "../options.js";
 import type { NirArray, NirGraph, NirNode } from "./graph.js";
 import { perWeight } from "./weights.js";
 
-/** How a network is expressed in NIR. */
-export interface NirExportOptions {
-  /** ms in a unit of the file's times; default 1000: seconds. */
-  readonly timeUnit?: number | undefined;
-  /** ms for which the reader takes a spike to be a current of 1; default one step. */
-  readonly spikeDuration?: number | undefined;
-}
-
-/** The options of `networkToNir`. */
 export const nirExportTable = {
+  /** ms in a unit of the file's times; default 1000: seconds. */
   timeUnit: option(positive("ms"), 1000, "ms in a unit of the file's times."),
+  /** ms for which the reader takes a spike to be a current of 1; default one step. */
   spikeDuration: optional(positive("ms"), "For how long a spike is a current of 1; left out, one step."),
-} satisfies TableOf<NirExportOptions>;
+};
+
+/** How a network is expressed in NIR. */
+export interface NirExportOptions extends InputOf<typeof nirExportTable> {}
 
 /** A graph, and what of the network it does not say. */
 export interface NirExport {

@@ -3,7 +3,7 @@
 // and its file: HDF5 with a group a node. What nodes mean is the matter of import.ts and export.ts.
 import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { type InputOf, option, resolve, text } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { FileError } from "@spillway/io/errors.js";
 import { readBytes } from "@spillway/io/files.js";
@@ -74,16 +74,13 @@ function graphOf(members: Members, path: string, refuse: (what: string) => Error
   };
 }
 
-/** How a file is read. */
-export interface NirReadOptions {
-  /** The name that errors call the data by. */
-  readonly source?: string | undefined;
-}
-
-/** The options of `decodeNir`. */
 export const nirReadTable = {
+  /** The name that errors call the data by. */
   source: option(text(), "NIR data", "The name that errors call the data by."),
-} satisfies TableOf<NirReadOptions>;
+};
+
+/** How a file is read. */
+export interface NirReadOptions extends InputOf<typeof nirReadTable> {}
 
 /**
  * The graph of a NIR file's bytes, of at most 4096 nodes and parameters. @throws FileError if it is

@@ -1,7 +1,7 @@
 // A network of populations from a NIR graph. Rule 13 of docs/numerics.md then runs it.
 import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, either, number, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, either, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
 import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../network/config.js";
 import { networkTable } from "../network/schema.js";
 import { positive } from "../options.js";
@@ -21,39 +21,30 @@ import {
 } from "./maps.js";
 import { perWeight } from "./weights.js";
 
-/** What a NIR graph does not say of itself. */
-export interface NirImportOptions {
+export const nirImportTable = {
   /** Length of a step in ms; default 0.1. */
-  readonly timeStep?: number | undefined;
+  timeStep: option(positive("ms"), 0.1, "Length of a step."),
   /** ms in a unit of the file's times; default 1000: seconds, as tools write them. */
-  readonly timeUnit?: number | undefined;
+  timeUnit: option(positive("ms"), 1000, "ms in a unit of the file's times."),
   /**
    * ms for which a spike is a current of 1; default one step, as simulators with steps have it. The
    * equation of NIR read to the letter has impulses of area 1: take `timeUnit`.
    */
-  readonly spikeDuration?: number | undefined;
+  spikeDuration: optional(positive("ms"), "For how long a spike is a current of 1; left out, one step."),
   /**
    * Whether a spike puts the potential to v_reset (default "value"), or takes the threshold off.
    */
-  readonly reset?: "value" | "subtract" | undefined;
-  /** The potential before the first step; default "rest", which is v_leak, and 0 of IF and I. */
-  readonly initialPotential?: "rest" | number | undefined;
-  /** As of a network; default null, the most with which every weight has 16 bits. */
-  readonly fractionBits?: number | null | undefined;
-  /** Default "float32". */
-  readonly precision?: "float32" | "float64" | undefined;
-}
-
-/** The options of `networkFromNir`. */
-export const nirImportTable = {
-  timeStep: option(positive("ms"), 0.1, "Length of a step."),
-  timeUnit: option(positive("ms"), 1000, "ms in a unit of the file's times."),
-  spikeDuration: optional(positive("ms"), "For how long a spike is a current of 1; left out, one step."),
   reset: option(choice("value", "subtract"), "value", "What a spike does to the potential."),
+  /** The potential before the first step; default "rest", which is v_leak, and 0 of IF and I. */
   initialPotential: option(either('"rest", or a number', choice("rest"), number()), "rest", "The potential before the first step."),
+  /** As of a network; default null, the most with which every weight has 16 bits. */
   fractionBits: networkTable.fractionBits,
+  /** Default "float32". */
   precision: option(choice("float32", "float64"), "float32", "Precision of potentials and currents."),
-} satisfies TableOf<NirImportOptions>;
+};
+
+/** What a NIR graph does not say of itself. */
+export interface NirImportOptions extends InputOf<typeof nirImportTable> {}
 
 /** A network, and where the nodes of the graph are in it. */
 export interface NirNetwork {

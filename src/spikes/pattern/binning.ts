@@ -2,37 +2,31 @@
 // of the spikes does not change a bit.
 import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, given, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, given, type InputOf, option, optional, resolve } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
 import { checkRoom } from "../errors.js";
 import { count, positive } from "../options.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 
-/** How the duration is cut into bins, and what a spike adds to its bin. */
-export interface BinOptions {
+export const binTable = {
   /** How many bins the duration is cut into: T. Give this or `binMs`. */
-  readonly bins?: number | undefined;
+  bins: optional(count, "How many bins the duration is cut into; this or binMs."),
   /**
    * The width of a bin in ms; the last bin reaches past the end if the duration is no multiple
    * of it.
    */
-  readonly binMs?: number | undefined;
+  binMs: optional(positive("ms"), "Width of a bin; the last one may reach past the end."),
   /** What a spike adds to its bin: "counts" (default) adds 1, "amplitudes" its amplitude. */
-  readonly values?: "counts" | "amplitudes" | undefined;
+  values: option(choice("counts", "amplitudes"), "counts", "What a spike adds to its bin: 1, or its amplitude."),
   /**
    * Sums neighbouring neurons into this many columns: neuron n goes to column floor(n channels /
    * N). Default one column a neuron.
    */
-  readonly channels?: number | undefined;
-}
-
-/** The options of `binSpikes`. */
-export const binTable = {
-  bins: optional(count, "How many bins the duration is cut into; this or binMs."),
-  binMs: optional(positive("ms"), "Width of a bin; the last one may reach past the end."),
-  values: option(choice("counts", "amplitudes"), "counts", "What a spike adds to its bin: 1, or its amplitude."),
   channels: optional(count, "Columns that neighbouring neurons are summed into; left out, one a neuron."),
-} satisfies TableOf<BinOptions>;
+};
+
+/** How the duration is cut into bins, and what a spike adds to its bin. */
+export interface BinOptions extends InputOf<typeof binTable> {}
 
 const stepTable = { stepMs: given(positive("ms"), "Length of a step.") };
 

@@ -1,25 +1,22 @@
 // Patterns made from patterns: merged, joined, shifted, jittered, thinned. The pattern that is
 // given never changes.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, given, type Option, option, resolve, seed, type TableOf } from "@spillway/core/options.js";
+import { choice, given, type InputOf, type Option, option, resolve, seed } from "@spillway/core/options.js";
 import type { Seed } from "@spillway/numerics";
 import { notNegative, share } from "../options.js";
 import { spikeStream } from "../streams.js";
 import { checkPattern, checkPatterns, type SpikeColumns, SpikePattern } from "./pattern.js";
 
-/** Whether patterns share their neurons. */
-export interface MergeOptions {
+export const mergeTable = {
   /**
    * "shared" (default): neuron n of every pattern is one neuron. "stacked": each pattern's neurons
    * follow those of the pattern before it.
    */
-  readonly neurons?: "shared" | "stacked" | undefined;
-}
-
-/** The options of `mergePatterns`. */
-export const mergeTable = {
   neurons: option(choice("shared", "stacked"), "shared", "Whether neuron n of every pattern is one neuron, or they follow each other."),
-} satisfies TableOf<MergeOptions>;
+};
+
+/** Whether patterns share their neurons. */
+export interface MergeOptions extends InputOf<typeof mergeTable> {}
 
 /**
  * All spikes of several patterns at the times they have. The result lasts as long as the longest,
@@ -88,28 +85,22 @@ export function shiftPattern(pattern: SpikePattern, byMs: number, options: { rea
   return moved(pattern, edge, (i) => pattern.times[i]! + byMs);
 }
 
-/** How far spikes are moved, and what becomes of those that leave the pattern. */
-export interface JitterOptions {
+export const jitterTable = {
   /** Determines every shift. */
-  readonly seed: Seed;
+  seed: given(seed, "Determines every shift."),
   /** The standard deviation of the shift, in ms. */
-  readonly standardDeviationMs: number;
+  standardDeviationMs: given(notNegative("ms"), "The standard deviation of the shift."),
   /**
    * The distribution of the shift: "normal" (default) or "uniform", over +-sqrt(3) standard
    * deviations.
    */
-  readonly distribution?: "normal" | "uniform" | undefined;
-  /** Default "clamp". */
-  readonly edge?: PatternEdge | undefined;
-}
-
-/** The options of `jitterPattern`. */
-export const jitterTable = {
-  seed: given(seed, "Determines every shift."),
-  standardDeviationMs: given(notNegative("ms"), "The standard deviation of the shift."),
   distribution: option(choice("normal", "uniform"), "normal", "The distribution of the shift."),
+  /** Default "clamp". */
   edge: edgeOption("clamp"),
-} satisfies TableOf<JitterOptions>;
+};
+
+/** How far spikes are moved, and what becomes of those that leave the pattern. */
+export interface JitterOptions extends InputOf<typeof jitterTable> {}
 
 /**
  * Every spike moved by a random time of its own, drawn for its position in the pattern. The same

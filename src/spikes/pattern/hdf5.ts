@@ -6,7 +6,7 @@
 import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { halfBits } from "@spillway/core/half.js";
-import { choice, list, option, optional, type Resolved, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { choice, type InputOf, list, option, optional, type Resolved, resolve, type TableOf, text } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { FileError } from "@spillway/io/errors.js";
 import { readBytes } from "@spillway/io/files.js";
@@ -138,25 +138,21 @@ export class SpikeEventFile implements Disposable {
   }
 }
 
-/** How times and classes are written. */
-export interface SpikeHdf5WriteOptions {
+export const writeHdf5Table = {
   /**
    * "float16", as in the Spiking Heidelberg Digits: at 1 s times are right to 0.5 ms. Default
    * "float32": to 0.06 microseconds.
    */
-  readonly times?: "float16" | "float32" | undefined;
+  times: option(choice("float16", "float32"), "float32", "How times are written: float16 as in the Spiking Heidelberg Digits."),
   /**
    * The names of the classes in the order of their numbers; default the labels of the patterns in
    * the order in which they occur.
    */
-  readonly classNames?: readonly string[] | undefined;
-}
-
-/** The options of `writeSpikeHdf5`. */
-export const writeHdf5Table = {
-  times: option(choice("float16", "float32"), "float32", "How times are written: float16 as in the Spiking Heidelberg Digits."),
   classNames: optional(list(text(), "a list of texts"), "The names of the classes by number; left out, the labels as they occur."),
-} satisfies TableOf<SpikeHdf5WriteOptions>;
+};
+
+/** How times and classes are written. */
+export interface SpikeHdf5WriteOptions extends InputOf<typeof writeHdf5Table> {}
 
 /**
  * Patterns as an HDF5 file of event lists: times in seconds, units, and, if the patterns have

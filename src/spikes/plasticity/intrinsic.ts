@@ -2,7 +2,7 @@
 // activity to a wanted distribution.
 import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { number, option, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, number, option, optional, type Resolved, resolve } from "@spillway/core/options.js";
 import {
   allocate,
   asMatrix,
@@ -17,28 +17,22 @@ import {
 import type { ReservoirModel } from "../../reservoir/index.js";
 import { count, positiveNumber } from "../options.js";
 
-/** The activity that is wanted of each neuron, and how it is learnt. */
-export interface IntrinsicPlasticityOptions {
+export const intrinsicTable = {
   /**
    * mu, the wanted mean of the activity: in (0, 1) for sigmoid (default 0.2), in (-1, 1) for tanh
    * (default 0).
    */
-  readonly mean?: number | undefined;
-  /** sigma, the wanted standard deviation; for tanh only. Default 0.2. */
-  readonly standardDeviation?: number | undefined;
-  /** eta; default 5e-4. */
-  readonly learningRate?: number | undefined;
-  /** How often the inputs are gone through; default 1. The state goes on from one to the next. */
-  readonly epochs?: number | undefined;
-}
-
-/** The options of `intrinsicPlasticity`. */
-export const intrinsicTable = {
   mean: optional(number(), "mu, the wanted mean of the activity; left out, 0.2 for sigmoid and 0 for tanh."),
+  /** sigma, the wanted standard deviation; for tanh only. Default 0.2. */
   standardDeviation: optional(positiveNumber, "sigma, the wanted deviation, for tanh; left out, 0.2."),
+  /** eta; default 5e-4. */
   learningRate: option(positiveNumber, 5e-4, "eta."),
+  /** How often the inputs are gone through; default 1. The state goes on from one to the next. */
   epochs: option(count, 1, "How often the inputs are gone through."),
-} satisfies TableOf<IntrinsicPlasticityOptions>;
+};
+
+/** The activity that is wanted of each neuron, and how it is learnt. */
+export interface IntrinsicPlasticityOptions extends InputOf<typeof intrinsicTable> {}
 
 /** The reservoir after learning, and what was learnt. */
 export interface IntrinsicPlasticityResult {

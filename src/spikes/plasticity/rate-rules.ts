@@ -1,33 +1,28 @@
 // Plasticity of rates: a Hebbian rule with decay and homeostasis, and Oja's rule. Rules of spike
 // times are in spike-timing.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, option, optional, resolve } from "@spillway/core/options.js";
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, matrixSpectralRadius } from "@spillway/numerics";
 import { seriesOf } from "../../reservoir/options.js";
 import { notNegativeNumber, positiveNumber } from "../options.js";
-import { type PlasticityChoice, profileOption } from "./profiles.js";
+import { profileOption } from "./profiles.js";
 import { PlasticityRule } from "./rule.js";
 import { bounded, type LearnableWeights, Synapses } from "./synapses.js";
 
-/** Profile, homeostasis and the bound on the spectral radius. */
-export interface RateHebbianOptions {
+export const rateHebbianTable = {
   /** Default "balanced"; the two time constants mean nothing to this rule. */
-  readonly profile?: PlasticityChoice | undefined;
+  profile: profileOption,
   /** How fast mean activity away from its target changes weights; default 1e-4. */
-  readonly homeostaticRate?: number | undefined;
+  homeostaticRate: option(notNegativeNumber, 1e-4, "How fast mean activity away from its target changes weights."),
   /**
    * After `apply`, W is scaled down to this spectral radius if it is above. Default: it is not
    * looked at.
    */
-  readonly maxRadius?: number | undefined;
-}
-
-/** The options of `RateHebbianPlasticity`. */
-export const rateHebbianTable = {
-  profile: profileOption,
-  homeostaticRate: option(notNegativeNumber, 1e-4, "How fast mean activity away from its target changes weights."),
   maxRadius: optional(positiveNumber, "The spectral radius that W is scaled down to after apply; left out, it is not looked at."),
-} satisfies TableOf<RateHebbianOptions>;
+};
+
+/** Profile, homeostasis and the bound on the spectral radius. */
+export interface RateHebbianOptions extends InputOf<typeof rateHebbianTable> {}
 
 /**
  * Rate-Hebbian learning of recurrent weights, for every step t of the states x (T x N): dW_ij = eta
@@ -96,19 +91,15 @@ export class RateHebbianPlasticity extends PlasticityRule {
   }
 }
 
-/** Learning rate and outputs of Oja's rule. */
-export interface OjaOptions {
-  /** eta; default 0.01. */
-  readonly learningRate?: number | undefined;
-  /** y, T x N; left out, y(t) = W x(t) with the weights of that moment. */
-  readonly targets?: MatrixLike | undefined;
-}
-
-/** The options of `oja`. */
 export const ojaTable = {
+  /** eta; default 0.01. */
   learningRate: option(positiveNumber, 0.01, "eta."),
+  /** y, T x N; left out, y(t) = W x(t) with the weights of that moment. */
   targets: optional(seriesOf("T x N"), "y; left out, W x with the weights of that moment."),
-} satisfies TableOf<OjaOptions>;
+};
+
+/** Learning rate and outputs of Oja's rule. */
+export interface OjaOptions extends InputOf<typeof ojaTable> {}
 
 /**
  * Oja's rule over sources x, T x M: dW_ij = eta y_i (x_j - y_i W_ij) for the synapses that are

@@ -1,50 +1,41 @@
 // Spike-timing-dependent plasticity: the pair rule, with homeostasis and heterosynaptic
 // normalisation. Rules of rates are in rate-rules.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, option, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, option, type Resolved, resolve } from "@spillway/core/options.js";
 import { portableExp, portablePow } from "@spillway/numerics";
 import { notNegativeNumber, positive, share } from "../options.js";
 import type { SpikePattern } from "../pattern/pattern.js";
-import { type PlasticityChoice, profileOption } from "./profiles.js";
+import { profileOption } from "./profiles.js";
 import { PlasticityRule } from "./rule.js";
 import { bounded, type LearnableWeights } from "./synapses.js";
 
-/** Profile, pairing and bounds of spike-timing-dependent plasticity. */
-export interface SpikeTimingOptions {
+export const spikeTimingTable = {
   /** Default "balanced". */
-  readonly profile?: PlasticityChoice | undefined;
+  profile: profileOption,
   /**
    * Which spikes make pairs: every two ("allToAll", default), or each spike with the last one of
    * the other neuron ("nearest").
    */
-  readonly pairing?: "allToAll" | "nearest" | undefined;
+  pairing: option(choice("allToAll", "nearest"), "allToAll", "Which spikes make pairs: every two, or each with the last one."),
   /**
    * mu, from 0 (additive, default) to 1 (multiplicative): how much a change depends on where the
    * weight stands between its bounds.
    */
-  readonly weightDependence?: number | undefined;
+  weightDependence: option(share, 0, "mu: 0 is additive, 1 multiplicative."),
   /** How much stronger weakening is than strengthening; default 1. */
-  readonly depressionRatio?: number | undefined;
+  depressionRatio: option(notNegativeNumber, 1, "How much stronger weakening is than strengthening."),
   /** How often decay, homeostasis and normalisation take place, in ms; default 1000. */
-  readonly updateMs?: number | undefined;
+  updateMs: option(positive("ms"), 1000, "How often decay, homeostasis and normalisation take place."),
   /** The rate that activity 1 stands for, in Hz; default 100. */
-  readonly maxRateHz?: number | undefined;
+  maxRateHz: option(positive("Hz"), 100, "The rate that activity 1 stands for."),
   /**
    * How far an update moves a neuron's total excitation, at most, as a share of it; default 0.05.
    */
-  readonly homeostaticRate?: number | undefined;
-}
-
-/** The options of `SpikeTimingPlasticity`. */
-export const spikeTimingTable = {
-  profile: profileOption,
-  pairing: option(choice("allToAll", "nearest"), "allToAll", "Which spikes make pairs: every two, or each with the last one."),
-  weightDependence: option(share, 0, "mu: 0 is additive, 1 multiplicative."),
-  depressionRatio: option(notNegativeNumber, 1, "How much stronger weakening is than strengthening."),
-  updateMs: option(positive("ms"), 1000, "How often decay, homeostasis and normalisation take place."),
-  maxRateHz: option(positive("Hz"), 100, "The rate that activity 1 stands for."),
   homeostaticRate: option(share, 0.05, "How far an update moves a neuron's total excitation, at most, as a share of it."),
-} satisfies TableOf<SpikeTimingOptions>;
+};
+
+/** Profile, pairing and bounds of spike-timing-dependent plasticity. */
+export interface SpikeTimingOptions extends InputOf<typeof spikeTimingTable> {}
 
 /**
  * Pair rule on weights W (targets x sources): with dt = t_target - t_source, every pair changes |w|

@@ -2,31 +2,25 @@
 // microcircuit measures them.
 import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { seed as anySeed, option, resolve, type TableOf } from "@spillway/core/options.js";
+import { seed as anySeed, type InputOf, option, resolve } from "@spillway/core/options.js";
 import type { Seed } from "@spillway/numerics";
 import { count, notNegative, positive } from "../options.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 
-/** What of a pattern is measured. */
-export interface PopulationStatisticsOptions {
-  /** Spikes before this time are left out, ms; default 0. */
-  readonly fromMs?: number | undefined;
-  /** Neurons whose counts are correlated, drawn from all; default 250. */
-  readonly neurons?: number | undefined;
-  /** Width of the bins that they are counted in, ms; default 2. */
-  readonly binMs?: number | undefined;
-  /** What the neurons are drawn from; default 1. */
-  readonly seed?: Seed | undefined;
-}
-
-/** The options of `populationStatistics`. */
 export const populationStatisticsTable = {
+  /** Spikes before this time are left out, ms; default 0. */
   fromMs: option(notNegative("ms"), 0, "Spikes before this time are left out."),
+  /** Neurons whose counts are correlated, drawn from all; default 250. */
   neurons: option(count, 250, "Neurons whose counts are correlated."),
+  /** Width of the bins that they are counted in, ms; default 2. */
   binMs: option(positive("ms"), 2, "Width of the bins."),
+  /** What the neurons are drawn from; default 1. */
   seed: option(anySeed, 1, "What the neurons are drawn from."),
-} satisfies TableOf<PopulationStatisticsOptions>;
+};
+
+/** What of a pattern is measured. */
+export interface PopulationStatisticsOptions extends InputOf<typeof populationStatisticsTable> {}
 
 /** Measures of a population. */
 export interface PopulationStatistics {

@@ -1,6 +1,6 @@
 // Which kernel multiplies two matrices, and how it is launched. Every kernel gives the same bits;
 // they differ in speed.
-import { choice, optional, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, optional } from "@spillway/core/options.js";
 
 /**
  * How `blas` chooses what multiplies: this package's kernels; cuBLAS, or an error; or cuBLAS if
@@ -8,19 +8,16 @@ import { choice, optional, type TableOf } from "@spillway/core/options.js";
  */
 export type BlasChoice = "none" | "cublas" | "auto";
 
-/** What multiplies. */
-export interface ExecutorOptions {
+export const executorTable = {
   /**
    * What multiplies matrices: default "none", this package's kernels, whose bits are the same on
    * every device. A call's default is what its executor was made with.
    */
-  readonly blas?: BlasChoice;
-}
-
-/** The options of an executor and of its products. */
-export const executorTable = {
   blas: optional(choice("none", "auto", "cublas"), "What multiplies matrices; left out, this package's kernels."),
-} satisfies TableOf<ExecutorOptions>;
+};
+
+/** What multiplies. */
+export interface ExecutorOptions extends InputOf<typeof executorTable> {}
 
 /** What a product was computed by. */
 export type ProductSource =

@@ -2,7 +2,7 @@
 // dominant pairs. The result scales every weight of a reservoir, so it is made of IEEE operations
 // in one fixed order and has the same bits everywhere.
 import { SpillwayError } from "@spillway/core/errors.js";
-import { choice, option, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, option, type Resolved, resolve } from "@spillway/core/options.js";
 import type { Matrix, SparseMatrix } from "../matrix.js";
 import { balanced } from "./balance.js";
 import { checkSquare } from "./check-square.js";
@@ -20,19 +20,16 @@ import { type BlockSummary, cycleWeights, orthogonalScale, summarize, symmetrize
 /** What found a spectral radius. */
 export type SpectralRadiusMethod = "structure" | "dense" | "krylov" | "power" | "circularLaw";
 
-/** How the radius is found. */
-export interface SpectralRadiusOptions {
+export const spectralRadiusTable = {
   /**
    * Default `auto`. `dense` and `krylov` still look for structure first. `power` (power iteration
    * with W as it is) and `circularLaw` (an estimate) look at nothing else.
    */
-  readonly method?: "auto" | "dense" | "krylov" | "power" | "circularLaw" | undefined;
-}
-
-/** The options of `matrixSpectralRadius`. */
-export const spectralRadiusTable = {
   method: option(choice("auto", "dense", "krylov", "power", "circularLaw"), "auto", "How the radius is found."),
-} satisfies TableOf<SpectralRadiusOptions>;
+};
+
+/** How the radius is found. */
+export interface SpectralRadiusOptions extends InputOf<typeof spectralRadiusTable> {}
 
 type Method = Resolved<typeof spectralRadiusTable>["method"];
 

@@ -1,6 +1,6 @@
 // A PTX module: kernels for one target, checked and printed. The same program gives the same bytes,
 // always.
-import { checked, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { checked, type InputOf, option, optional, resolve } from "@spillway/core/options.js";
 import { PtxBuildError } from "./errors.js";
 import { type Instruction, type Item, instructionText, registersRead, registersWritten, type Statement } from "./instruction.js";
 import { type LaunchBounds, PtxKernel } from "./kernel.js";
@@ -9,31 +9,26 @@ import { laterVersion, type PtxVersion, type Target, targetFacts, targetOption }
 import { type RegisterType, registerTypes, typeBytes } from "./types.js";
 import { type BuiltKernelResources, validateKernel } from "./validate.js";
 
-/** The target and PTX version of a module. */
-export interface ModuleOptions {
-  /** Default "sm_75". */
-  target?: Target;
-  /** PTX version; by default the least that has everything used. */
-  version?: PtxVersion;
-  /** Bits of an address; only 64 is made. */
-  addressSize?: 64;
-}
-
 const isVersion = (value: unknown): boolean => Array.isArray(value) && value.length === 2 && value.every(Number.isInteger) && value[0] >= 6;
 
-/** The options of a module. */
 export const moduleTable = {
+  /** Default "sm_75". */
   target: targetOption,
+  /** PTX version; by default the least that has everything used. */
   version: optional(
     checked<PtxVersion>("[major, minor], [6, 0] or later", isVersion),
     "PTX version; left out, the least that has everything used.",
   ),
+  /** Bits of an address; only 64 is made. */
   addressSize: option(
     checked<64>("64", (value) => value === 64, { const: 64 }),
     64,
     "Bits of an address.",
   ),
-} satisfies TableOf<ModuleOptions>;
+};
+
+/** The target and PTX version of a module. */
+export interface ModuleOptions extends InputOf<typeof moduleTable> {}
 
 /** A module for one target: kernels are added by `kernel`, checked and printed by `emit`. */
 export class PtxModule {

@@ -1,6 +1,6 @@
 // What a generator of kernels gives: PTX with all that a launch needs to know. It launches nothing.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { type OptionTable, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, type OptionTable, resolve } from "@spillway/core/options.js";
 import {
   type BuiltKernelResources,
   type DeclaredParameter,
@@ -41,16 +41,13 @@ export interface GeneratedLaunch {
   readonly shared: number;
 }
 
-/** The target that a kernel is generated for. */
-export interface KernelGeneratorOptions {
-  /** Default "sm_75". */
-  target?: Target;
-}
-
-/** The options of every generator of kernels. */
 export const generatorTable = {
+  /** Default "sm_75". */
   target: targetOption,
-} satisfies TableOf<KernelGeneratorOptions>;
+};
+
+/** The target that a kernel is generated for. */
+export interface KernelGeneratorOptions extends InputOf<typeof generatorTable> {}
 
 interface Shape {
   readonly name: string;

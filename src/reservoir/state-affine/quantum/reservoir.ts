@@ -1,14 +1,8 @@
 // quantumReservoir: qubits as the description of a reservoir.
-import { choice, optional, resolve, seed as seedKind, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, optional, resolve, seed as seedKind } from "@spillway/core/options.js";
 import type { CommonKindOptions } from "../../registered/options.js";
 import type { QuantumOptions, StateAffineReservoirOptions } from "../options.js";
 import { quantumTable, stateAffineTable } from "../options.js";
-
-/** Qubits, and what a reservoir's description has beside them. */
-export interface QuantumReservoirOptions
-  extends QuantumOptions,
-    Pick<StateAffineReservoirOptions, "range">,
-    Pick<CommonKindOptions, "seed" | "precision"> {}
 
 /** A description of a quantum reservoir: one of the kind "stateAffine". */
 export interface QuantumReservoir extends Pick<StateAffineReservoirOptions, "range">, Pick<CommonKindOptions, "seed" | "precision"> {
@@ -23,7 +17,14 @@ const table = {
   range: optional(stateAffineTable.range, stateAffineTable.range.description),
   seed: optional(seedKind, "Determines the couplings."),
   precision: optional(choice("float32", "float64"), stateAffineTable.precision.description),
-} satisfies TableOf<QuantumReservoirOptions>;
+};
+
+/** Qubits, and what a reservoir's description has beside them. */
+export interface QuantumReservoirOptions
+  extends QuantumOptions,
+    Pick<StateAffineReservoirOptions, "range">,
+    Pick<CommonKindOptions, "seed" | "precision">,
+    InputOf<typeof table> {}
 
 /**
  * A quantum reservoir with the transverse-field Ising Hamiltonian H = sum over i < j of J_ij X_i
