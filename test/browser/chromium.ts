@@ -41,10 +41,12 @@ export async function openPage(browser: Browser, size: { width: number; height: 
   return { page, errors };
 }
 
-/** Waits until an element's text is of a form, and gives it. */
+/** Waits until an element's text is of a form, and gives it. @throws Error with the text it has */
 export async function untilText(page: Page, selector: string, form: RegExp, not?: string): Promise<string> {
   const element = page.locator(selector).filter({ hasText: form, ...(not === undefined ? {} : { hasNotText: not }) });
-  await element.waitFor();
+  await element.waitFor().catch(async (cause: unknown) => {
+    throw new Error(`${selector} says ${JSON.stringify(await page.locator(selector).allTextContents())}, not ${form}`, { cause });
+  });
   return (await element.textContent()) ?? "";
 }
 

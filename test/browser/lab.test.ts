@@ -412,23 +412,26 @@ describe("the lab in Chromium", () => {
       await page.reload();
       await page.waitForSelector("#remote:not([hidden])");
     }
-    // A choice while the weights of the one before are drawn does not mix the two.
-    await page.clock.install({ time: 0 });
+    // A choice while the weights of the one before are drawn does not mix the two. A page of its
+    // own: nothing of an earlier load is on its way when the clock stops.
+    const held = await openPage(browser, { width: 1400, height: 1000 });
+    await held.page.clock.install({ time: 0 });
     let draw = () => {};
     const drawing = new Promise<void>((go) => (draw = go));
-    await page.route("**/*.wasm", async (route) => {
+    await held.page.route("**/*.wasm", async (route) => {
       await drawing;
       await route.continue();
     });
-    await page.goto(`${lab.url}#size=50`);
-    await page.reload();
-    await page.waitForSelector("#remote:not([hidden])");
-    await page.clock.pauseAt(60_000);
-    await page.selectOption('select[name="signal"]', "ownWave");
+    await held.page.goto(`${lab.url}#size=50`);
+    await held.page.waitForSelector("#remote:not([hidden])");
+    await held.page.clock.pauseAt(60_000);
+    await held.page.selectOption('select[name="signal"]', "ownWave");
     draw();
-    expect(await untilText(page, "#status", /50 neurons|ownWave/)).toContain("50 neurons");
-    await page.clock.resume();
-    expect(await untilText(page, "#status", /ownWave/)).toContain("run it there");
+    expect(await untilText(held.page, "#status", /50 neurons|ownWave/)).toContain("50 neurons");
+    await held.page.clock.resume();
+    expect(await untilText(held.page, "#status", /ownWave/)).toContain("run it there");
+    expect(held.errors).toEqual([]);
+    await held.page.close();
     await page.goto(`${lab.url}#signal=ownWave&size=40`);
     await page.reload();
     await untilText(page, "#status", /ownWave/);
