@@ -3,9 +3,13 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Matrix } from "@spillway/numerics";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ForecastTask } from "../../src/experiment/description/description.js";
+import { parseExperiment } from "../../src/experiment/description/parse.js";
 import { type ExperimentInput, readRun, runExperiment, searchExperiment } from "../../src/experiment/index.js";
 import { forecastAhead } from "../../src/experiment/runs/ahead.js";
+import { Forecaster } from "../../src/model/index.js";
 import { continueSmoothing, fitClassical } from "../../src/series/index.js";
 import "../../src/index.js";
 
@@ -169,6 +173,49 @@ describe("an experiment with members by name", () => {
       own.forecasts.map(({ prediction }) => [...prediction.data]),
     );
     for (let k = 0; k < horizon; k++) expect(forecasts[3]!.prediction.data[k]! / value(3, 70 + k)).toBeCloseTo(1, 1);
+  });
+
+  it("is the default, that of Forecaster.fit, of a file that describes no loop", async () => {
+    const file = { ...described(), task: { type: "forecast", horizon, starts: 2 } } as const;
+    const { folder: place, result } = await runExperiment(file, { out: join(folder, "default") });
+    const rows = load.map((value) => [value]);
+    const times = load.map((_, t) => new Date(Date.UTC(2021, 0, 1 + t)).toISOString().slice(0, 10));
+    await using forecaster = await Forecaster.fit({ series: Matrix.from(rows), times }, { horizon, season: 7 });
+    const expected = await forecaster.forecast(horizon);
+    const last = (await linesOf(place)).filter(({ start }) => start === "last");
+    expect(last.map((line) => Number(line["prediction"]))).toEqual([...(expected as { values: Matrix }).values.data]);
+    expect(result.seeds[0]!.weighed!.members.map(({ name }) => name)).toEqual([
+      ...["loop", "direct", "theta", "damped", "ets", "seasonalNaive"],
+    ]);
+    expect(result.choice!.sentence).toMatch(/loop [01]\.\d\d/);
+    // 150 rows train: the loop has the neurons of so few.
+    expect(result.config.reservoir).toMatchObject({ size: 60 });
+  });
+
+  it.each([
+    ["reservoir", { reservoir: { size: 9 } }, {}],
+    ["liquid", { liquid: { size: 9 } }, {}],
+    ["readout", { readout: "ridge" }, {}],
+    ["transforms", { transforms: ["standardise"] }, {}],
+    ["washout", { washout: 5 }, {}],
+    ["model", { model: "nvar" }, {}],
+    ["lags", {}, { lags: 0 }],
+    ["a number of members", {}, { members: 2 }],
+    ["adaptive", {}, { adaptive: true }],
+    ["states", { outputs: { states: "npy" } }, {}],
+    ["group", { data: { file: "x.csv", group: "shop" } }, {}],
+    ["split gaps", { data: { file: "x.csv", time: "date", gaps: "split" } }, {}],
+  ] as const)("is not the default with %s", (_, more, task) => {
+    const { members } = parseExperiment({ ...described(), ...more, task: { type: "forecast", horizon, ...task } }).task as ForecastTask;
+    expect(Array.isArray(members)).toBe(false);
+  });
+
+  it('is what "loop" alone turns off: the run of a file that names a default of the loop', async () => {
+    const of = async (more: object, task: object) =>
+      (await runExperiment({ ...described(more), task: { type: "forecast", horizon, starts: 2, ...task } } as ExperimentInput)).result;
+    const [loop, same] = [await of({}, { members: ["loop"] }), await of({ washout: "auto" }, {})];
+    expect(loop.seeds[0]!.weighed).toBeUndefined();
+    expect(loop.scores).toEqual(same.scores);
   });
 
   it("is searched by a score of its quantiles", async () => {

@@ -94,7 +94,7 @@ describe("an experiment file", () => {
 
   it.each([
     ["predict", 300],
-    ["{ type: forecast, horizon: 5 }", 300],
+    ["{ type: forecast, horizon: 5, members: [loop] }", 300],
   ] as const)("needs no reservoir for %s", (task, size) => {
     expect(parse(`name: x\ndata: { task: lorenz, length: 500 }\ntask: ${task}`).reservoir).toMatchObject({ size });
     expect(parse(`name: x\ndata: { task: lorenz, length: 500 }\nreservoir: { leakRate: 1 }\ntask: ${task}`).reservoir).toMatchObject({

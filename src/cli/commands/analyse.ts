@@ -18,12 +18,13 @@ import {
 } from "../../analysis/index.js";
 import { axisValues, usualAxes } from "../../analysis/map/options.js";
 import { loadData } from "../../experiment/data/data.js";
-import { inputsOf } from "../../experiment/data/inputs.js";
+import { drivenReservoir, inputsOf } from "../../experiment/data/inputs.js";
 import type { MapAxisDescription, OpenExperiment } from "../../experiment/description/description.js";
 import { loadExperiment } from "../../experiment/description/file.js";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { formatNumber } from "../../plot/format.js";
 import { type Figure, plotCapacity, plotMemoryCapacity, plotQualityMap, plotSeries, reportHtml, toSvg } from "../../plot/index.js";
+import { isComposite } from "../../reservoir/composite/config.js";
 import { ReservoirComputer, type ReservoirOptions } from "../../reservoir/index.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
@@ -56,7 +57,8 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
   const { experiment, path: file } = await loadExperiment(path, options.set);
   const seed = experiment.seeds[0]!;
   const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
-  const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
+  const reservoir = drivenReservoir(experiment, inputs);
+  const head = `${experiment.name}: ${isComposite(reservoir) ? "a reservoir" : `${reservoir.size} neurons`}, seed ${seed}`;
   const asked = gridOf(experiment, options);
   if (options.mapMeasures && !asked)
     throw new ArgumentError("--map-measures", options.mapMeasures.join(","), "--map, or a file with a map");
@@ -96,14 +98,14 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
   );
   if (options.out !== undefined) {
     await writeInto(options.out, "analysis.json", json);
-    await writeInto(options.out, "analysis.html", await pageOf(experiment, found, map));
+    await writeInto(options.out, "analysis.html", await pageOf({ name: experiment.name, head }, found, map));
     for (const measure of Object.keys(map?.values ?? {}))
       await writeInto(options.out, `map-${measure}.svg`, toSvg(plotQualityMap(map!, measure)));
   }
   const interrupted = map?.interrupted === true;
   if (options.json) return { text: json, interrupted };
   const written = options.out === undefined ? [] : ["", `report: ${join(options.out, "analysis.html")}`];
-  return { text: [...textOf(experiment, found, map), ...written].join("\n"), interrupted };
+  return { text: [...textOf(head, found, map), ...written].join("\n"), interrupted };
 }
 
 type Grid = Pick<QualityMapOptions, "x" | "y" | "measures" | "estimator">;
@@ -170,14 +172,9 @@ function linesOf({ measures }: ReservoirAnalysis): [name: string, value: string,
   return out;
 }
 
-function headline(experiment: OpenExperiment): string {
-  const { size } = experiment.reservoir as { readonly size?: number };
-  return `${experiment.name}: ${size === undefined ? "a reservoir" : `${size} neurons`}, seed ${experiment.seeds[0]}`;
-}
-
-function textOf(experiment: OpenExperiment, found: ReservoirAnalysis, map: QualityMap | undefined): string[] {
+function textOf(head: string, found: ReservoirAnalysis, map: QualityMap | undefined): string[] {
   return [
-    headline(experiment),
+    head,
     "",
     formatTable(["measure", "value", ""], linesOf(found), [1]),
     ...found.leftOut.map(({ measure, reason }) => `${measure} is left out: ${reason}`),
@@ -198,7 +195,11 @@ function peaksOf({ x, y, values }: QualityMap): string[] {
   });
 }
 
-async function pageOf(experiment: OpenExperiment, found: ReservoirAnalysis, map: QualityMap | undefined): Promise<string> {
+async function pageOf(
+  { name, head }: { readonly name: string; readonly head: string },
+  found: ReservoirAnalysis,
+  map: QualityMap | undefined,
+): Promise<string> {
   const { informationCapacity, memoryCapacity, echoStateIndex } = found.measures;
   const figures: Figure[] = [];
   if (informationCapacity) figures.push(plotCapacity(informationCapacity));
@@ -206,10 +207,10 @@ async function pageOf(experiment: OpenExperiment, found: ReservoirAnalysis, map:
   if (echoStateIndex) figures.push(plotSeries(echoStateIndex.curve, { title: "Mean distance of runs from other states, by step" }));
   for (const measure of Object.keys(map?.values ?? {})) figures.push(plotQualityMap(map!, measure));
   return reportHtml({
-    title: `${experiment.name}: measures of the reservoir`,
+    title: `${name}: measures of the reservoir`,
     sections: [
       {
-        title: headline(experiment),
+        title: head,
         facts: linesOf(found).map(([name, value, says]) => [name.trim(), `${value}: ${says}`] as const),
         scores: [],
         warnings: found.leftOut.map(({ measure, reason }) => `${measure} is left out: ${reason}`),

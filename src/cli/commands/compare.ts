@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ensureFolder, writeInto } from "@spillway/io";
 import { type ComparedRun, type Comparison, compare } from "../../analysis/index.js";
 import { loadData } from "../../experiment/data/data.js";
-import { inputsOf } from "../../experiment/data/inputs.js";
+import { drivenReservoir, inputsOf } from "../../experiment/data/inputs.js";
 import type { OpenExperiment } from "../../experiment/description/description.js";
 import { loadExperiment } from "../../experiment/description/file.js";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
@@ -52,7 +52,7 @@ export async function compareEngines(
   const inputs = inputsOf(experiment, await loadData(experiment, loaded.path, seed));
   const steps = Math.min(inputs.rows, options.steps ?? inputs.rows);
   if (options.out !== undefined) await ensureFolder(options.out);
-  const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
+  const reservoir = drivenReservoir(experiment, inputs);
   progress.begin(`compare ${options.engines.join(", ")}`, steps * options.engines.length);
   let comparison: Comparison;
   try {

@@ -2,7 +2,7 @@
 // are drawn, without a radius; nothing is run.
 import "../../index.js";
 import { loadData } from "../../experiment/data/data.js";
-import { inputsOf } from "../../experiment/data/inputs.js";
+import { drivenReservoir, inputsOf } from "../../experiment/data/inputs.js";
 import { loadExperiment } from "../../experiment/description/file.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
 import { checkPlanOptions } from "../../reservoir/engines.js";
@@ -27,7 +27,7 @@ export async function describePlan(path: string, { kernelSource, set, json, ...g
   const { engine: name = experiment.engine, plan: planName = experiment.plan } = given;
   const seed = experiment.seeds[0]!;
   const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
-  const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
+  const reservoir = drivenReservoir(experiment, inputs);
   const { engine, reason } = await chooseEngine(name, await shapeFor(name, reservoir));
   const options: EngineOptions = { plan: planName, kernelSource: kernelSource as EngineOptions["kernelSource"] };
   checkPlanOptions(engine, options);

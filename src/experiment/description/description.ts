@@ -112,7 +112,7 @@ export interface PredictTask {
   readonly ahead?: number | undefined;
 }
 
-/** Closed loop from several starts in the test part. */
+/** Forecasts from several starts in the test part. */
 export interface ForecastTask {
   readonly type: "forecast";
   readonly horizon: number;
@@ -139,9 +139,11 @@ export interface ForecastTask {
    */
   readonly lags?: number | "season" | undefined;
   /**
-   * Reservoirs whose median is the forecast. Default 5 if settings are chosen, else 1. Or names of
-   * members, whose weighted mean is the forecast: each forecast is made from all rows before it, at
-   * most `warmup` of them.
+   * Names of members, whose weighted mean is the forecast: each forecast is made from all rows
+   * before it, at most `warmup` of them. Or reservoirs of a closed loop alone, whose median is the
+   * forecast: 5 if settings are chosen, else 1. Left out, all names, unless the file describes a
+   * loop (`model`, `reservoir`, `liquid`, `readout`, `transforms`, `washout`, `lags`) or asks for
+   * what only a loop has (`adaptive`, `outputs.states`, `data.group`, `gaps: "split"`).
    */
   readonly members?: number | readonly MemberName[] | undefined;
   /** How the members of a combination are weighed. */
@@ -302,7 +304,7 @@ export type OpenExperiment = Omit<Experiment, "task" | "washout"> & {
 type WithDefaults<Given, Required extends keyof Given> = Pick<Given, Required> & Partial<Given>;
 
 /**
- * An experiment as a file or a program says it: only name, data, task and a reservoir are needed.
+ * An experiment as a file or a program says it: only name, data and task are needed.
  */
 export interface ExperimentInput extends Pick<EngineSelection, "engine" | "plan"> {
   readonly name: string;

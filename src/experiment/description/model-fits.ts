@@ -1,6 +1,6 @@
 // What goes with the `model` of an experiment, and what it would ignore silently.
 import { ArgumentError } from "@spillway/core/errors.js";
-import type { MemberName } from "../../model/forecaster/options.js";
+import { type MemberName, memberNames } from "../../model/forecaster/options.js";
 import { isComposite } from "../../reservoir/composite/config.js";
 import { isSpiking } from "../../reservoir/index.js";
 import { isRegistered } from "../../reservoir/registered/model.js";
@@ -31,10 +31,30 @@ export function isCombined<Task extends object>(task: Task): task is Task & { re
   return "members" in task && Array.isArray(task.members) && task.members.some((name) => name !== "loop");
 }
 
+/** Fields that describe a loop alone. */
+const loopFields = ["model", "reservoir", "liquid", "readout", "transforms", "washout"] as const;
+
+/**
+ * The members of a forecast whose file names none: all that `Forecaster.fit` combines by default.
+ * Undefined for a loop alone: if the file describes one, or asks for what only one has.
+ */
+export function defaultMembers(source: Readonly<Record<string, unknown>>): readonly MemberName[] | undefined {
+  const { task, data, outputs } = source as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
+  if (task?.["type"] !== "forecast" || loopFields.some((field) => source[field] !== undefined)) return undefined;
+  const isSeveral = data?.["group"] !== undefined || data?.["gaps"] === "split";
+  const hasStates = (outputs?.["states"] ?? "none") !== "none";
+  const isLoop = task["members"] !== undefined || task["lags"] !== undefined || task["adaptive"] === true;
+  return isLoop || isSeveral || hasStates ? undefined : memberNames;
+}
+
 /** @throws ArgumentError for what a combination has no use for */
 function checkCombined({ task, transforms, outputs, readout, reservoir, washout }: Omit<OpenExperiment, "seeds" | "metrics">): void {
   const nothing = (field: string, value: unknown) =>
-    new ArgumentError(field, value, 'nothing for members by name, which is of a loop alone; leave it out, or take members: ["loop"]');
+    new ArgumentError(
+      field,
+      value,
+      "nothing for a combination of members, as it is of a loop alone; leave it out, or take members: [loop]",
+    );
   const option = Object.entries(readout).find(([name, value]) => value !== undefined && (name !== "type" || value !== "ridge"));
   if (option) throw nothing(`readout.${option[0]}`, option[1]);
   if ("lags" in task && task.lags !== undefined) throw nothing("task.lags", task.lags);

@@ -26,7 +26,7 @@ import { liquidKind, spikingKind } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
 import { metricsOf } from "../tasks/scores.js";
 import type { BaselineDescription, MetricName, OpenExperiment, OpenTask, TransformDescription } from "./description.js";
-import { checkModel, checkModelSource } from "./model-fits.js";
+import { checkModel, checkModelSource, defaultMembers, isCombined } from "./model-fits.js";
 import { modelSchemas } from "./model-options.js";
 import { typedFields } from "./overrides.js";
 import { common, dataKinds, taskSchemas } from "./schema.js";
@@ -70,6 +70,8 @@ function parseFields(source: unknown): OpenExperiment {
   if (value["search"] !== undefined)
     throw new ArgumentError("search", value["search"], "nothing here: `spillway search` runs a file with a search, and search() an object");
   checkModelSource(typeOf(value["model"]), typeOf(value["task"]), value);
+  const members = defaultMembers(value);
+  if (members) value["task"] = { ...(value["task"] as object), members };
   if (value["readout"] === undefined) value["readout"] = { type: "ridge" };
   for (const field of typedFields) if (typeof value[field] === "string") value[field] = { type: value[field] };
   if (isObject(value["readout"]) && value["readout"]["type"] === undefined) value["readout"] = { ...value["readout"], type: "ridge" };
@@ -98,7 +100,9 @@ function parseFields(source: unknown): OpenExperiment {
     ...described,
   };
   const { liquid: __, ...parsed } = object(table, "").read(value, "") as unknown as Parsed;
-  return complete(parsed, liquid === undefined ? value : { ...value, reservoir: { kind: "spiking", ...liquid } });
+  if (liquid !== undefined) return complete(parsed, { ...value, reservoir: { kind: "spiking", ...liquid } });
+  // The size of a combination's reservoir follows from the rows.
+  return complete(parsed, isCombined(parsed.task) ? { ...value, reservoir: said } : value);
 }
 
 /** Neurons of a rate reservoir whose size is not given, by the type of the task. */

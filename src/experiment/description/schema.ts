@@ -143,7 +143,7 @@ export const taskSchemas = {
   }),
   forecast: object({
     type: given(choice("forecast"), ""),
-    horizon: given(atLeast(1, most.horizon), "Steps in closed loop."),
+    horizon: given(atLeast(1, most.horizon), "Steps that are forecast."),
     starts: option(
       either(startsTakes, count(1, most.starts, startsTakes), choice("auto")),
       "auto",
@@ -152,7 +152,7 @@ export const taskSchemas = {
     warmup: option(
       either(warmupTakes, count(1, undefined, warmupTakes), choice("auto")),
       "auto",
-      "Rows that drive the reservoir before each start; auto, 100, or half of a shorter training part.",
+      "Rows that drive the reservoir before each start; auto, 100, or half of a shorter training part, and of a combination all, at most 3000.",
     ),
     stride: optional(atLeast(1), "Rows from start to start; left out, equal distances over the test part."),
     independent: option(flag, false, "Every start on a generated series of its own."),
@@ -176,7 +176,7 @@ export const taskSchemas = {
         list(choice(...memberNames), "a list of names", 1),
         atLeast(1, most.members),
       ),
-      "Reservoirs whose median is the forecast; left out, 5 if settings are chosen, else 1. Or names of members, whose weighted mean is the forecast.",
+      "Names of members, whose weighted mean is the forecast, or how many reservoirs, whose median is it. Left out, all names; but a closed loop alone (5 reservoirs if settings are chosen, else 1) with model, reservoir, liquid, readout, transforms, washout, lags, adaptive, outputs.states, data.group or gaps: split.",
     ),
     weights: weightsOption,
     quantiles: optional(
@@ -281,7 +281,7 @@ export const common = {
   encode: optional(encode, "For classify and detect: what turns each case into spikes, and the encoder's options."),
   reservoir: optional(
     either("an object that describes a reservoir", reservoirKind, spikingKind, anyRegisteredKind, layeredKind, groupedKind),
-    "The reservoir: a rate reservoir, with kind spiking a network of spiking neurons, or several composed: layers on top of one another, or groups side by side. inputSize follows from the data. Left out, size is 300 (for classify 100), bias is 0.5 (for detect 0), and for a series inputScaling is 0.2 and spectralRadius 1.",
+    "The reservoir: a rate reservoir, with kind spiking a network of spiking neurons, or several composed: layers on top of one another, or groups side by side. inputSize follows from the data. Left out, a forecast combines members (task.members), size is 300 (for classify 100; of a combination it follows from the rows), bias is 0.5 (for detect 0), and for a series inputScaling is 0.2 and spectralRadius 1.",
   ),
   washout: option(
     either(washoutTakes, count(0, undefined, washoutTakes), choice("auto")),

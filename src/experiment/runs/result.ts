@@ -8,6 +8,7 @@ import type { ClassResult } from "../tasks/classes.js";
 import type { MetricName, OpenExperiment } from "../description/description.js";
 import type { ChosenSettings, WeighedMembers } from "../tasks/forecast-choice.js";
 import type { Machine } from "./machine.js";
+import { isCombined } from "../description/model-fits.js";
 import { modelTypeOf } from "../description/model-options.js";
 import { type ColumnScores, meanAndDeviation, median, quantile, type Scores, takesQuantiles } from "../tasks/scores.js";
 import type { SaidVerdict } from "../tasks/verdict.js";
@@ -189,6 +190,9 @@ const asWritten: Readonly<Record<keyof OpenExperiment, undefined>> = {
 export function resolveExperiment(experiment: OpenExperiment, resolved: AnyModel["config"] | undefined): ResolvedExperiment {
   if (modelTypeOf(experiment) === "nvar" || experiment.task.type === "anomalies")
     return { ...asWritten, ...experiment, reservoir: undefined, readout: undefined };
+  // A combination whose file does not describe the loop's, before a loop was trained.
+  if (!resolved && isCombined(experiment.task) && experiment.reservoir.size === undefined)
+    return { ...asWritten, ...experiment, reservoir: undefined };
   const { seed: _, ...reservoir } = { seed: undefined, ...(resolved ?? experiment.reservoir) };
   return { ...asWritten, ...experiment, reservoir };
 }
