@@ -20,6 +20,11 @@ export interface Verdict {
   readonly skill: number;
   /** On how many of the starts the model's error is smaller. */
   readonly betterOn: number;
+  /**
+   * Whether it is on so few or so many of them that chance gives less than 5 % of the time
+   * (McNemar's test with continuity correction; equal errors do not count).
+   */
+  readonly oneSided: boolean;
   readonly starts: number;
   /** 95 % interval of the mean difference of square errors, model less baseline. */
   readonly interval: readonly [number, number];
@@ -58,12 +63,15 @@ export function compareStarts(
   const ofStart = ({ errors }: StartErrors, k: number) => worstIfNaN(middle(errors.map((seed) => seed[k]!)));
   const differences = Array.from({ length: starts }, (_, k) => ofStart(model, k) - ofStart(best.each, k));
   const interval = bootstrap(differences, model.counts);
+  const betterOn = differences.filter((difference) => difference < 0).length;
+  const worseOn = differences.filter((difference) => difference > 0).length;
   return {
     against: best.name,
     rmse,
     baselineRmse: best.rmse,
     skill: best.rmse > 0 ? 1 - rmse / best.rmse : rmse > 0 ? Number.NEGATIVE_INFINITY : 0,
-    betterOn: differences.filter((difference) => difference < 0).length,
+    betterOn,
+    oneSided: starts >= fewestStarts && Math.abs(betterOn - worseOn) - 1 > 1.96 * Math.sqrt(betterOn + worseOn),
     starts,
     interval,
     differs: starts >= fewestStarts && (interval[0] > 0 || interval[1] < 0),

@@ -27,6 +27,18 @@ describe("the verdict", () => {
     );
   });
 
+  it("says of starts that almost all go one way that only the square errors show no difference", () => {
+    // 42 of 50 starts are a little worse, and 8 much better: the mean of the differences is near 0.
+    const verdict = compare(errors("model", [...same(10, 42), ...same(1, 8)]), errors("naive", [...same(9, 42), ...same(6, 8)]));
+    expect([verdict.differs, verdict.oneSided]).toEqual([false, true]);
+    expect(sentenceOf(verdict)).toMatch(
+      /^No difference of rmse from naive that 50 starts can show: .*, better on 8 of 50 starts, fewer than chance gives\.$/,
+    );
+    // The exact sign test of 18 of 50 has p = .065, and of 17 of 50 p = .033.
+    const won = (count: number) => compare(errors("model", [...same(1, count), ...same(3, 50 - count)]), errors("naive", same(2, 50)));
+    expect([17, 18, 32, 33].map((count) => won(count).oneSided)).toEqual([true, false, false, true]);
+  });
+
   it("takes five starts for too few to show anything", () => {
     expect(compare(errors("model", same(1, 5)), errors("naive", same(2, 5))).differs).toBe(false);
     expect(compare(errors("model", same(1, 6)), errors("naive", same(2, 6))).differs).toBe(true);

@@ -80,7 +80,7 @@ const verdict = having({
   interval: tuple<[number, number]>("two figures", [figure, figure]),
   differs: flag,
   baselines: list(having({ name: anyText(), rmse: figure }), "a list of baselines"),
-});
+}, { oneSided: option(flag, false, "") });
 const result = having(
   {
     format: choice("spillway-result"),

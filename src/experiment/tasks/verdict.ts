@@ -49,13 +49,17 @@ export function verdictOn(
 
 /** "Worse than ridge AR(192): rmse 81.9 against 38.6 (skill -1.12), better on 3 of 50 starts." */
 export function sentenceOf(
-  { against, rmse, baselineRmse, skill, betterOn, starts, differs, interval }: Verdict,
+  { against, rmse, baselineRmse, skill, betterOn, oneSided, starts, differs, interval }: Verdict,
   standardised = false,
 ): string {
   const from = `${starts} start${starts === 1 ? "" : "s"}`;
-  const how = differs ? `${interval[1] < 0 ? "Better" : "Worse"} than ${against}` : `No difference from ${against} that ${from} can show`;
+  const isUneven = oneSided && !differs;
+  const same = `No difference${isUneven ? " of rmse" : ""} from ${against} that ${from} can show`;
+  const how = differs ? `${interval[1] < 0 ? "Better" : "Worse"} than ${against}` : same;
+  const many = 2 * betterOn > starts ? "more" : "fewer";
+  const count = `better on ${betterOn} of ${from}${isUneven ? `, ${many} than chance gives` : ""}`;
   const figures = Number.isFinite(rmse)
     ? `${standardised ? "standardised " : ""}rmse ${formatNumber(rmse)} against ${formatNumber(baselineRmse)} (skill ${formatNumber(skill)})`
     : `a forecast left for infinity; rmse of ${against} ${formatNumber(baselineRmse)}`;
-  return `${how}: ${figures}, better on ${betterOn} of ${from}.`;
+  return `${how}: ${figures}, ${count}.`;
 }
