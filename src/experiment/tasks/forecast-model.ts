@@ -90,6 +90,7 @@ export function modelPlan<Model extends ForecastModel>(
             weighed,
           };
         },
+        triesCalendar: forecaster.choice?.candidates.some(({ calendar }) => calendar) ?? false,
         measuredOf: (group) => {
           const key = keyOf(group);
           return key === undefined ? forecaster.choice : forecaster.choiceOf(key);
@@ -132,6 +133,8 @@ function keysOf(series: readonly TrainingRows[]): readonly string[] {
 export interface RunModel {
   /** What a result says of it. */
   readonly found: Pick<Trial, "engine" | "reservoir" | "measuredRadius" | "radiusMethod" | "readout" | "choice" | "weighed" | "profile">;
+  /** Whether the calendar was among what it chose from. */
+  readonly triesCalendar: boolean;
   /** Errors of the forecasts that its settings were chosen by; undefined if none were. */
   measuredOf(group?: string): MeasuredErrors | undefined;
   /** The rows from a row on, driven by the warm-up before it. */

@@ -273,11 +273,15 @@ function planModel(
 /**
  * What of the calendar the model sees, or has as a choice: an autoregression is given the same.
  */
-function calendarOf({ data: described }: Experiment, { axis }: SeriesData, { found }: RunModel, trained: readonly PreparedSeries[]) {
+function calendarOf(
+  { data: described }: Experiment,
+  { axis }: SeriesData,
+  { triesCalendar }: RunModel,
+  trained: readonly PreparedSeries[],
+) {
   if (!axis || !("file" in described)) return [];
-  const isOpen = found.choice?.among.settings.some(({ calendar }) => calendar) ?? false;
   const rows = Math.max(...trained.map(({ trainRows }) => trainRows));
-  return described.calendar ?? (isOpen ? shownCycles(axis.grid.step, rows) : []);
+  return described.calendar ?? (triesCalendar ? shownCycles(axis.grid.step, rows) : []);
 }
 
 /**
