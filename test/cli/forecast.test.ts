@@ -1,5 +1,6 @@
 // `spillway forecast` in a process of its own: what it prints, and the file that it writes.
 import "../../src/index.js";
+import type { ChildProcess } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,6 +68,18 @@ describe("spillway forecast", () => {
     expect(cells.length).toBe(11);
     expect(new Set(cells.map((cell) => cell.split(".")[1]!.length)).size).toBe(1);
     expect(await readFile(join(cwd, "f.csv"), "utf8")).not.toContain("no bands");
+  });
+
+  it("shows how far a long forecast is, and stops by itself", async () => {
+    let stopped = Number.NaN;
+    const watch = (stderr: string, child: ChildProcess) => {
+      if (!Number.isNaN(stopped) || !/^forecast: [1-9]\d*%$/m.test(stderr)) return;
+      stopped = performance.now();
+      child.kill("SIGINT");
+    };
+    const ended = await spillway(["forecast", ".", "-d", "new.csv", "--steps", "1000000", "-o", "long.csv"], { cwd, watch });
+    expect(performance.now() - stopped).toBeLessThan(2000);
+    expect(ended).toMatchObject({ code: 130, stderr: expect.not.stringContaining("was ended") });
   });
 
   it("says how many rows a model with lags needs", async () => {

@@ -14,6 +14,9 @@ export interface ForecastFlags extends Omit<AheadOptions, "onProgress" | "signal
   readonly import?: unknown;
 }
 
+/** Work that is over before shows no progress. */
+const quickMs = 500;
+
 /** Lines that are printed if a file has all of them. */
 const printed = 100;
 
@@ -23,13 +26,25 @@ export async function forecast(
   { json, quiet: _, signal, progress, ...options }: ForecastFlags & { readonly signal: AbortSignal; readonly progress: Progress },
 ): Promise<string> {
   const report = reportTo(progress);
+  let [share, isShown] = [0, false];
+  const show = () => report(share, 1, "forecast");
+  // A forecast that is made at once shows none.
+  const timer = setTimeout(() => {
+    isShown = true;
+    show();
+  }, quickMs);
+  const onProgress = (done: number, total: number) => {
+    share = done / total;
+    if (isShown) show();
+  };
   try {
-    const ahead = await forecastAhead(path, { ...options, signal, onProgress: (done, total) => report(done, total, "forecast") });
+    const ahead = await forecastAhead(path, { ...options, signal, onProgress });
     progress.end();
     const lines = ahead.forecasts.flatMap((one) => linesOf(one, ahead));
     if (json) return JSON.stringify(asJson(ahead, lines, options.out), undefined, 2);
     return describe(ahead, lines, options.out);
   } finally {
+    clearTimeout(timer);
     progress.end();
   }
 }

@@ -57,10 +57,10 @@ export const aheadTable = {
   out: optional(text("the path of a file"), "A CSV file that receives the forecasts."),
   /** Stops the work. */
   signal: workTable.signal,
-  /** Called with the series that are done, and how many there are. */
+  /** Called with the series that are done, the share of one among them, and how many there are. */
   onProgress: optional(
     callback<(done: number, total: number) => void>(),
-    "Called with the series that are done, and how many there are.",
+    "Called with the series that are done, the share of one among them, and how many there are.",
   ),
 };
 

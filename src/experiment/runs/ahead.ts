@@ -125,8 +125,8 @@ async function aheadOf(forecaster: AnyForecaster, path: string, given: Given): P
   const forecasts: WrittenForecast[] = [];
   for (const [k, one] of series.entries()) {
     const { quantiles, bandsFrom, signal } = given;
-    forecasts.push(await forecastOne(forecaster, { ...one, wanted, steps, levels, quantiles, bandsFrom, signal }));
-    if (series.length > 1) given.onProgress?.(k + 1, series.length);
+    const onProgress = (done: number, total: number) => given.onProgress?.(k + done / total, series.length);
+    forecasts.push(await forecastOne(forecaster, { ...one, wanted, steps, levels, quantiles, bandsFrom, signal, onProgress }));
   }
   const all = table?.columns ?? names?.columns ?? namesByPosition(wanted.columns);
   const columns = forecaster.settings.targets?.map((c) => all[c]!) ?? all;
@@ -193,11 +193,12 @@ interface One {
   readonly quantiles: readonly number[] | undefined;
   readonly bandsFrom: "errors" | "members";
   readonly signal: AbortSignal | undefined;
+  readonly onProgress: (done: number, total: number) => void;
 }
 
 async function forecastOne(
   forecaster: AnyForecaster,
-  { key, wanted, rows, coming, steps, levels, quantiles, bandsFrom, signal }: One,
+  { key, wanted, rows, coming, steps, levels, quantiles, bandsFrom, signal, onProgress }: One,
 ): Promise<WrittenForecast> {
   const origin = { start: "last", row: rows?.series.rows ?? (lastRowOf(wanted.names) ?? -1) + 1, group: rows?.group ?? key } as const;
   const times = rows?.axis && timesAfter(rows.axis.grid, steps);
@@ -213,6 +214,7 @@ async function forecastOne(
     quantiles,
     bandsFrom,
     signal,
+    onProgress,
   };
   return written(await forecaster.forecast(steps, options));
 }

@@ -4,7 +4,7 @@
 import { Matrix, portableExp, portableLog } from "@spillway/numerics";
 import { type GramAccumulator, IllConditionedError, ridge, type TrainedReadout } from "../../readout/index.js";
 import { ridgePath } from "../../readout/ridge-path.js";
-import type { AnyReservoirComputer, ReservoirOptions, WorkOptions } from "../../reservoir/index.js";
+import { type AnyReservoirComputer, type ReservoirOptions, type WorkOptions, WorkPacer } from "../../reservoir/index.js";
 import { fitTransforms } from "../../series/transforms.js";
 import type { Bound } from "./bounds.js";
 import { type CheckedData, type CheckedSeries, lastRows } from "./data.js";
@@ -153,10 +153,13 @@ export class DirectMember implements ForecastMember<DirectState> {
     return [out];
   }
 
-  async forecast(steps: number, _outside: Matrix | undefined, { signal }: WorkOptions): Promise<Matrix<Float64Array>> {
+  async forecast(steps: number, _outside: Matrix | undefined, work: WorkOptions): Promise<Matrix<Float64Array>> {
     const { horizon } = this.parts.shape;
+    const { signal } = work;
     const out = Matrix.zeros(steps, this.columns);
+    const pacer = new WorkPacer(work, steps);
     for (let from = 0; from < steps; from += horizon) {
+      if (pacer.due()) await pacer.pause(from);
       const { recent } = this.state;
       const made = await this.#ahead(recent, [recent.rows], Math.min(horizon, steps - from), signal);
       out.data.set(made.data, from * this.columns);
