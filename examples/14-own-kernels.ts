@@ -29,7 +29,7 @@ const drive = kernels.matvecInput({ size, steps, ...given });
 const now = context.zeros("f32", size);
 const recurrent = context.zeros("f32", size);
 
-// Two launches a step, recorded once: what comes from outside is copied to the same place before
+// Two launches a step, recorded once: what comes from outside is copied to the same buffer before
 // each.
 const graph = kernels.stream.capture((stream) => {
   const { state } = there;

@@ -1,31 +1,31 @@
-// Values of a process that is seen in part: a ring of 20 places, of which only place 0 is seen,
-// with a reward at place 19. Least-squares temporal differences on a reservoir's states, and on the
+// Values of a process observed in part: a ring of 20 states, of which only state 0 is observed,
+// with a reward in state 19. Least-squares temporal differences on a reservoir's states, and on the
 // observation alone, beside the exact values.
 import { Matrix, ReservoirComputer } from "spillway";
 import { lstd } from "spillway/model";
 import { RandomStream, seedKeys, solveSquare } from "spillway/numerics";
 
-const [places, steps, discount, moves] = [20, 20_000, 0.9, 0.95];
+const [size, steps, discount, moves] = [20, 20_000, 0.9, 0.95];
 // V(p) = r(p) + discount (.95 V(p + 1) + .05 V(p))
-const equations = Matrix.zeros(places, places);
-const reward = Matrix.zeros(places, 1);
-for (let p = 0; p < places; p++) {
-  equations.data[p * places + p] = 1 - discount * (1 - moves);
-  equations.data[p * places + ((p + 1) % places)] = -discount * moves;
+const equations = Matrix.zeros(size, size);
+const reward = Matrix.zeros(size, 1);
+for (let p = 0; p < size; p++) {
+  equations.data[p * size + p] = 1 - discount * (1 - moves);
+  equations.data[p * size + ((p + 1) % size)] = -discount * moves;
 }
-reward.data[places - 1] = 1;
+reward.data[size - 1] = 1;
 const values = solveSquare(equations, reward)!.data;
 console.log(`exact values: ${Math.min(...values).toFixed(3)} to ${Math.max(...values).toFixed(3)}`);
 
 const draws = new RandomStream(seedKeys("ring").weights, 0);
-const seen = new Float64Array(steps);
+const observed = new Float64Array(steps);
 const rewards = new Float64Array(steps);
 const exact = new Float64Array(steps);
-for (let t = 0, place = 0; t < steps; t++) {
-  seen[t] = place === 0 ? 1 : 0;
-  rewards[t] = place === places - 1 ? 1 : 0;
-  exact[t] = values[place]!;
-  if (draws.uniform(0, t) < moves) place = (place + 1) % places;
+for (let t = 0, state = 0; t < steps; t++) {
+  observed[t] = state === 0 ? 1 : 0;
+  rewards[t] = state === size - 1 ? 1 : 0;
+  exact[t] = values[state]!;
+  if (draws.uniform(0, t) < moves) state = (state + 1) % size;
 }
 /** Trained on the first half, scored on the second. */
 function error(states: Matrix): string {
@@ -39,7 +39,7 @@ function error(states: Matrix): string {
 const errors: string[] = [];
 for (const seed of [1, 2, 3, 4, 5]) {
   await using computer = await ReservoirComputer.create({ size: 60, spectralRadius: 0.95, leakRate: 1, connectionProbability: 1, seed });
-  errors.push(error(await computer.run(seen)));
+  errors.push(error(await computer.run(observed)));
 }
 console.log(`error of values from 60 neurons, five seeds: ${errors.join(", ")}`);
-console.log(`error of values from the observation alone: ${error(new Matrix(steps, 1, seen))}`);
+console.log(`error of values from the observation alone: ${error(new Matrix(steps, 1, observed))}`);

@@ -36,46 +36,46 @@ keep(
   ),
 );
 
-// The ring of example 17: place 0 is seen, place 19 is rewarded.
-const [places, steps, discount, moves] = [20, 20_000, 0.9, 0.95];
-const equations = Matrix.zeros(places, places);
-const reward = Matrix.zeros(places, 1);
-for (let p = 0; p < places; p++) {
-  equations.data[p * places + p] = 1 - discount * (1 - moves);
-  equations.data[p * places + ((p + 1) % places)] = -discount * moves;
+// The ring of example 17: state 0 is observed, state 19 is rewarded.
+const [size, steps, discount, moves] = [20, 20_000, 0.9, 0.95];
+const equations = Matrix.zeros(size, size);
+const reward = Matrix.zeros(size, 1);
+for (let p = 0; p < size; p++) {
+  equations.data[p * size + p] = 1 - discount * (1 - moves);
+  equations.data[p * size + ((p + 1) % size)] = -discount * moves;
 }
-reward.data[places - 1] = 1;
+reward.data[size - 1] = 1;
 const draws = new RandomStream(seedKeys("ring").weights, 0);
-const seen = new Float64Array(steps);
+const observed = new Float64Array(steps);
 const rewards = new Float64Array(steps);
 const at = new Uint8Array(steps);
-for (let t = 0, place = 0; t < steps; t++) {
-  at[t] = place;
-  seen[t] = place === 0 ? 1 : 0;
-  rewards[t] = place === places - 1 ? 1 : 0;
-  if (draws.uniform(0, t) < moves) place = (place + 1) % places;
+for (let t = 0, state = 0; t < steps; t++) {
+  at[t] = state;
+  observed[t] = state === 0 ? 1 : 0;
+  rewards[t] = state === size - 1 ? 1 : 0;
+  if (draws.uniform(0, t) < moves) state = (state + 1) % size;
 }
-/** Trained on the first half; the mean value found at each place of the second. */
+/** Trained on the first half; the mean value found in each state of the second. */
 function valuesBy(states: Matrix): number[] {
   const half = steps / 2;
   const readout = lstd({ discount }).fit(states.slice(0, half), rewards.subarray(0, half), { washout: 100 });
   const found = readout.predict(states.slice(half), undefined, { precision: "float64" }).data;
-  return Array.from({ length: places }, (_, place) => {
-    const there = Array.from(found).filter((_, t) => at[half + t] === place);
+  return Array.from({ length: size }, (_, state) => {
+    const there = Array.from(found).filter((_, t) => at[half + t] === state);
     return there.reduce((sum, value) => sum + value, 0) / there.length;
   });
 }
 await using ring = await ReservoirComputer.create({ size: 60, spectralRadius: 0.95, leakRate: 1, connectionProbability: 1, seed: 1 });
-const byPlace = Array.from({ length: places }, (_, p) => p);
+const byState = Array.from({ length: size }, (_, p) => p);
 keep(
   "values",
   plotCurves(
     {
-      exact: { x: byPlace, y: solveSquare(equations, reward)!.data },
-      "60 neurons": { x: byPlace, y: valuesBy(await ring.run(seen)), as: "points" },
-      "the observation alone": { x: byPlace, y: valuesBy(new Matrix(steps, 1, seen)), as: "points" },
+      exact: { x: byState, y: solveSquare(equations, reward)!.data },
+      "60 neurons": { x: byState, y: valuesBy(await ring.run(observed)), as: "points" },
+      "the observation alone": { x: byState, y: valuesBy(new Matrix(steps, 1, observed)), as: "points" },
     },
-    { title: "Values of a ring of which place 0 is seen", xLabel: "place", yLabel: "value" },
+    { title: "Values of a ring whose state 0 is observed", xLabel: "state", yLabel: "value" },
   ),
 );
 
@@ -94,12 +94,12 @@ keep(
   ),
 );
 
-// Example 22 over the noise of what is seen.
+// Example 22 over the noise of the observation.
 const [washout, train, test] = [200, 4000, 2000];
 const end = washout + train;
 const truth = mackeyGlass(end + test).data;
 const noises = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3];
-const errors = { "what is seen": [] as number[], "the readout's prediction": [] as number[], "both, by the filter": [] as number[] };
+const errors = { "the observation": [] as number[], "the readout's prediction": [] as number[], "both, by the filter": [] as number[] };
 for (const noise of noises) {
   const normal = new RandomStream(seedKeys("noise").weights, 0);
   const noisy = Float64Array.from(truth, (value, t) => value + noise * normal.normal(0, t));
@@ -125,15 +125,15 @@ for (const noise of noises) {
 keep(
   "predictive-coding",
   plotCurves(Object.fromEntries(Object.entries(errors).map(([name, y]) => [name, { x: noises, y, as: "both" as const }])), {
-    title: "Mackey-Glass seen with noise",
+    title: "Mackey-Glass with noise",
     xLabel: "deviation of the noise",
     yLabel: "error",
   }),
 );
 
-// The T-maze of example 23 over how often its cue is right. States: place (0 middle, 1 and 2 arms,
+// The T-maze of example 23 over how often its cue is right. States: position (0 middle, 1 and 2 arms,
 // 3 cue) x the arm with the reward.
-const state = (place: number, arm: number) => 2 * place + arm;
+const state = (position: number, arm: number) => 2 * position + arm;
 const zeros = (rows: number) => Array.from({ length: rows }, () => new Array<number>(8).fill(0));
 const transitions = Array.from({ length: 4 }, (_, to) => {
   const b = zeros(8);
@@ -145,7 +145,7 @@ function rewarded(right: number): number {
   const likelihood = zeros(5);
   for (const arm of [0, 1]) {
     likelihood[0]![state(0, arm)] = 1;
-    for (const place of [1, 2]) likelihood[place - 1 === arm ? 2 : 1]![state(place, arm)] = 1;
+    for (const position of [1, 2]) likelihood[position - 1 === arm ? 2 : 1]![state(position, arm)] = 1;
     for (const told of [0, 1]) likelihood[3 + told]![state(3, arm)] = told === arm ? right : 1 - right;
   }
   const chances = new RandomStream(seedKeys("mazes").weights, 0);
@@ -155,12 +155,12 @@ function rewarded(right: number): number {
     const isRight = chances.uniform(2, maze) < right;
     const agent = new ActiveInferenceAgent({ likelihood, transitions, preferences: [0, -4, 2, 0, 0], prior: [0.5, 0.5, 0, 0, 0, 0, 0, 0] });
     agent.observe(0);
-    for (let step = 0, place = 0; step < 2; step++) {
+    for (let step = 0, position = 0; step < 2; step++) {
       const { action } = agent.plan();
-      if (place === 0 || place === 3) place = action;
+      if (position === 0 || position === 3) position = action;
       agent.move(action);
-      agent.observe(place === 0 ? 0 : place === 3 ? 3 + (isRight ? arm : 1 - arm) : place - 1 === arm ? 2 : 1);
-      if (step === 1 && place - 1 === arm) found++;
+      agent.observe(position === 0 ? 0 : position === 3 ? 3 + (isRight ? arm : 1 - arm) : position - 1 === arm ? 2 : 1);
+      if (step === 1 && position - 1 === arm) found++;
     }
   }
   return found / 1000;

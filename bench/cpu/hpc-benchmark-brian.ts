@@ -23,19 +23,19 @@ const mask = 2 ** model.cellBits - 1;
 const unit = 2 ** -model.fractionBits;
 
 /** Synapses as Brian2 takes them; a spike of step t is there at the end of it, and is taken in by the next. */
-function listed(offsets: Uint32Array, places: Uint32Array, first: number) {
+function listed(offsets: Uint32Array, packed: Uint32Array, first: number) {
   const sources: number[] = [];
   for (let j = 0; j + 1 < offsets.length; j++) for (let s = offsets[j]!; s < offsets[j + 1]!; s++) sources.push(first + j);
   return {
     sources,
-    targets: Array.from(places, (place) => place & mask),
-    delays: Array.from(places, (place) => (place >>> model.cellBits) * timeStep),
+    targets: Array.from(packed, (word) => word & mask),
+    delays: Array.from(packed, (word) => (word >>> model.cellBits) * timeStep),
   };
 }
 
-const { offsets, places, units, signs } = model.synapses;
+const { offsets, packed, units, signs } = model.synapses;
 const own = offsets.slice(0, model.size + 1);
-const fixed = listed(own, places.subarray(0, own.at(-1)), 0);
+const fixed = listed(own, packed.subarray(0, own.at(-1)), 0);
 const neuron = description.populations["E"]!;
 const { network, spikes, there, machine, counts, times } = besideBrian(model, {
   ...{ steps, inputs, script: "hpc_benchmark.py", python },
@@ -46,7 +46,7 @@ const { network, spikes, there, machine, counts, times } = besideBrian(model, {
     drive: Array.from(model.drive, (each) => each / model.populations[0]!.neuron.driveGain),
     potential: Array.from(model.initialPotential),
     fixed: { ...fixed, weights: fixed.sources.map((j, s) => signs[j]! * units[s]! * unit) },
-    plastic: { ...listed(timing!.offsets, timing!.places, 0), weights: Array.from(timing!.units, (each) => each * unit) },
+    plastic: { ...listed(timing!.offsets, timing!.packed, 0), weights: Array.from(timing!.units, (each) => each * unit) },
     inputs: { offsets: [...inputs.offsets], neurons: [...inputs.neurons], weight: units[own.at(-1)!]! * unit },
   },
 });

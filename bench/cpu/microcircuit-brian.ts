@@ -43,16 +43,16 @@ async function ours(): Promise<Measured> {
 
 /** Writes what Brian2 is given: every synapse, in ms and mV from rest. */
 function write(folder: string, { synapses, populations, config, size, fractionBits, drive, initialPotential }: NetworkModel): void {
-  const { offsets, places, units, signs, cellBits } = synapses;
-  const count = places.length;
+  const { offsets, packed, units, signs, cellBits } = synapses;
+  const count = packed.length;
   const [sources, targets] = [new Uint32Array(count), new Uint32Array(count)];
   const [weights, delays] = [new Float64Array(count), new Float64Array(count)];
   for (let j = 0; j < size; j++)
     for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
       sources[s] = j;
-      targets[s] = places[s]! & (2 ** cellBits - 1);
+      targets[s] = packed[s]! & (2 ** cellBits - 1);
       weights[s] = (signs[j]! * units[s]!) / 2 ** fractionBits;
-      delays[s] = (places[s]! >>> cellBits) * config.timeStep;
+      delays[s] = (packed[s]! >>> cellBits) * config.timeStep;
     }
   const neuron = Object.values(config.populations)[0]!.neuron as { membraneTimeConstant: number; refractoryPeriod: number };
   const { driveGain, threshold } = populations[0]!.neuron;
@@ -90,7 +90,7 @@ try {
     `${cpus()[0]!.model}, ${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)}, Node ${process.versions.node}; ${many} each`,
   );
   console.log(
-    `${model.size} neurons, ${model.synapses.places.length} synapses, Poisson drive; ${durationMs} ms after ${discardMs} ms, seed ${seed}\n`,
+    `${model.size} neurons, ${model.synapses.packed.length} synapses, Poisson drive; ${durationMs} ms after ${discardMs} ms, seed ${seed}\n`,
   );
   const names = ["", "wall time / model time", "processor time / model time", `rates in Hz: ${Object.keys(here.rates).join(" | ")}`];
   console.log(`|${names.join(" | ")} |`);

@@ -68,7 +68,7 @@ async function measure(description: NetworkOptions, milliseconds: number): Promi
   }
   for (const network of networks) await network.dispose();
   const rate = fired / model.size / ((Number(rounds) * milliseconds) / 1000);
-  const synapses = model.synapses.places.length.toLocaleString("en");
+  const synapses = model.synapses.packed.length.toLocaleString("en");
   return {
     network: `${model.size} | ${synapses} | ${rate.toFixed(1)}`,
     factor: 1e-3 / model.config.timeStep,

@@ -14,15 +14,15 @@ const model = drawNetwork(planNetwork(brianNetwork));
 const [timing, dynamic] = model.plastic as [PlasticTable, PlasticTable];
 const { timeStep } = model.config;
 
-function listed({ offsets, places, projection }: PlasticTable, weights: ArrayLike<number>) {
+function listed({ offsets, packed, projection }: PlasticTable, weights: ArrayLike<number>) {
   const sources: number[] = [];
   for (let j = 0; j < projection.source.size; j++)
     for (let s = offsets[j]!; s < offsets[j + 1]!; s++) sources.push(projection.source.first + j);
   return {
     sources,
-    targets: Array.from(places, (place) => place & (2 ** model.cellBits - 1)),
+    targets: Array.from(packed, (word) => word & (2 ** model.cellBits - 1)),
     // Brian2 takes in a spike at the end of its step, here it is the beginning of the next.
-    delays: Array.from(places, (place) => (place >>> model.cellBits) * timeStep),
+    delays: Array.from(packed, (word) => (word >>> model.cellBits) * timeStep),
     weights: Array.from(weights, (units) => units / 2 ** model.fractionBits),
   };
 }

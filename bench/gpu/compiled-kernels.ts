@@ -79,8 +79,8 @@ async function measure(model: ReservoirModel, kernelSource: Source, drives: Floa
 }
 
 function plansOf(model: ReservoirModel, kernelSource: Source): TimeLoopPlan[] {
-  const place = { engine: "cuda", device: context.info, memory: context.memoryInfo().free, whyNoCompiler: () => whyNoCompiler(context) };
-  return choices(shapeOf(model), place, { kernelSource }).map(({ loop }) => loop);
+  const target = { engine: "cuda", device: context.info, memory: context.memoryInfo().free, whyNoCompiler: () => whyNoCompiler(context) };
+  return choices(shapeOf(model), target, { kernelSource }).map(({ loop }) => loop);
 }
 
 /** Every dense or sparse shape for NVRTC that is modelled at no more than twice the best. */

@@ -165,10 +165,10 @@ console.log("|---|---|---|---|---|---|---|---|---|---|---|");
 const plans: string[] = [];
 for (const [label, size, density, steps, bar, aim, weights] of cases) {
   const model = reservoir(size, density, weights);
-  const place = { engine: "cuda", device: context.info, memory: context.memoryInfo().free, whyNoCompiler: () => whyNoCompiler(context) };
+  const target = { engine: "cuda", device: context.info, memory: context.memoryInfo().free, whyNoCompiler: () => whyNoCompiler(context) };
   let measured: Measured | undefined;
   let modelled = 0;
-  for (const { loop } of choices(shapeOf(model), place, { plan: flags.plan, kernelSource: flags["kernel-source"] as "auto" })) {
+  for (const { loop } of choices(shapeOf(model), target, { plan: flags.plan, kernelSource: flags["kernel-source"] as "auto" })) {
     measured = await byEvents(model, steps, loop);
     modelled = loop.microsecondsPerStep;
     if (measured) break;

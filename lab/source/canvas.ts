@@ -164,7 +164,7 @@ function surfaceOf(canvas: HTMLCanvasElement) {
 
 function scaleOf({ range, reversed = false }: Axis, from: number, to: number): Scale {
   const scale = new Scale({ range, ...(reversed ? { autorange: "reversed" } : {}) }, []);
-  scale.place(from, to);
+  scale.setRange(from, to);
   return scale;
 }
 

@@ -164,16 +164,16 @@ const redraw = () => {
   for (const side of sides()) side.redraw();
 };
 const sizes = new ResizeObserver(redraw);
-const sight = new IntersectionObserver((entries) => {
+const visibility = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) isIntersecting ? visible.add(target) : visible.delete(target);
 });
 function watch(view: HTMLCanvasElement): void {
   sizes.observe(view);
-  sight.observe(view);
+  visibility.observe(view);
 }
 function unwatch(view: HTMLCanvasElement): void {
   sizes.unobserve(view);
-  sight.unobserve(view);
+  visibility.unobserve(view);
   visible.delete(view);
 }
 document.querySelectorAll("canvas").forEach(watch);
@@ -207,7 +207,7 @@ function openMapView(): Promise<MapView> {
   return mapView;
 }
 
-/** Opens a map, and brings it into sight. */
+/** Opens a map, and scrolls it into view. */
 async function takeMap(file: File): Promise<void> {
   const { section, open } = await openMapView();
   await open(file);

@@ -152,10 +152,10 @@ export class Side {
     this.#shared.changed();
   }
 
-  /** Not every side has a place for everything. */
+  /** Not every side has an element for everything. */
   #say(id: string, text: string): void {
-    const place = document.getElementById(`${id}${this.#suffix}`);
-    if (place) place.textContent = text;
+    const element = document.getElementById(`${id}${this.#suffix}`);
+    if (element) element.textContent = text;
   }
 
   #show(kind: Measure["kind"], result: MeasureAnswer["result"]): void {

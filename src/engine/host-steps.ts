@@ -7,13 +7,13 @@ import { evaluateReadout, writeFeatures } from "../reservoir/features.js";
 import type { EngineModel } from "../reservoir/spiking-model.js";
 import type { PhaseClock } from "./phase-clock.js";
 import { type Chunk, Session, type StatesThere, type Steps, type Wanted } from "./session.js";
-import { type Chunks, type SessionRecord, type StatePlace, writeFeedback } from "./session-record.js";
+import { type Chunks, type SessionRecord, type StateStore, writeFeedback } from "./session-record.js";
 
 /**
  * Computes chunks of steps in buffers of its own. Views are live: reading after `advance` sees its
  * results.
  */
-export interface Stepper extends StatePlace {
+export interface Stepper extends StateStore {
   /** Steps that fit into one chunk. */
   readonly capacity: number;
   /** Whether it times its phases itself, if there is a clock. */
@@ -68,7 +68,7 @@ export function stepperSession(model: EngineModel, plan: EnginePlan, stepper: St
 }
 
 class HostSteps implements Steps {
-  readonly place: Stepper;
+  readonly store: Stepper;
   readonly there: StepperStates | undefined;
   readonly #model: EngineModel;
   readonly #stepper: Stepper;
@@ -85,7 +85,7 @@ class HostSteps implements Steps {
     this.#model = model;
     this.#stepper = stepper;
     this.#clock = clock;
-    this.place = stepper;
+    this.store = stepper;
     this.there = stepper.there;
     this.#chunkSteps = stepper.advanceLater ? Number.POSITIVE_INFINITY : 1;
     this.#before = allocate(model.precision, model.size);

@@ -11,7 +11,7 @@ import { WorkPacer } from "../reservoir/work.js";
 import { initialNetwork } from "../spikes/liquid/network-state.js";
 
 /** Where x is. */
-export interface StatePlace {
+export interface StateStore {
   /** x(t), N values; the view may be live. */
   getValues(): FloatArray;
   setValues(values: FloatArray): void;
@@ -63,15 +63,15 @@ export class SessionRecord {
   /** y(t), what the next step feeds back. */
   readonly output: FloatArray;
   readonly #model: EngineModel;
-  readonly #place: StatePlace;
+  readonly #store: StateStore;
   #step = 0;
   /** The last input while it is only on a device. */
   #inputThere: { readonly matrix: DeviceMatrix; readonly row: number } | undefined;
   #disposed = false;
 
-  constructor(model: EngineModel, place: StatePlace) {
+  constructor(model: EngineModel, store: StateStore) {
     this.#model = model;
-    this.#place = place;
+    this.#store = store;
     this.input = allocate(model.precision, model.inputSize);
     this.output = allocate(model.precision, model.outputSize);
   }
@@ -111,9 +111,9 @@ export class SessionRecord {
   getState(): SessionState {
     this.alive();
     const { input, output, step } = this;
-    const network = this.#place.getNetwork?.();
-    const below = this.#place.getBelow?.().slice();
-    const values = this.#place.getValues().slice();
+    const network = this.#store.getNetwork?.();
+    const below = this.#store.getBelow?.().slice();
+    const values = this.#store.getValues().slice();
     return {
       values,
       output: output.slice(),
@@ -128,9 +128,9 @@ export class SessionRecord {
     this.alive();
     const model = this.#model;
     if (model.kind === undefined && model.config.arithmetic === "integer") checkSteps(values);
-    this.#place.setValues(values);
-    if (network) this.#place.setNetwork?.(network);
-    if (below) this.#place.setBelow?.(below);
+    this.#store.setValues(values);
+    if (network) this.#store.setNetwork?.(network);
+    if (below) this.#store.setBelow?.(below);
     this.output.set(output);
     this.input.set(input);
     this.#inputThere = undefined;
@@ -141,9 +141,9 @@ export class SessionRecord {
   reset(): void {
     this.alive();
     const model = this.#model;
-    this.#place.setValues(model.initialState);
-    if (model.kind === "spiking") this.#place.setNetwork?.(initialNetwork(model));
-    if (model.kind === "registered") this.#place.setBelow?.(model.initialBelow);
+    this.#store.setValues(model.initialState);
+    if (model.kind === "spiking") this.#store.setNetwork?.(initialNetwork(model));
+    if (model.kind === "registered") this.#store.setBelow?.(model.initialBelow);
     this.output.fill(0);
     this.input.fill(0);
     this.#inputThere = undefined;
@@ -182,7 +182,7 @@ export class SessionRecord {
         done += sequence.inputs.rows;
       }
     } finally {
-      if (!this.#disposed && !this.#place.lost) this.setState(saved);
+      if (!this.#disposed && !this.#store.lost) this.setState(saved);
     }
     pacer.finish();
   }
@@ -196,7 +196,7 @@ export class SessionRecord {
     sequence: SequenceInput,
     progress: Progress,
     chunks: Chunks<Chunk>,
-    seen: (chunk: Chunk) => void,
+    take: (chunk: Chunk) => void,
   ): Promise<void> {
     try {
       this.checkCount(sequence.inputs.rows);
@@ -206,7 +206,7 @@ export class SessionRecord {
         this.#note(sequence, from, finite);
         const failed = finite < to - from;
         try {
-          seen(chunk);
+          take(chunk);
         } finally {
           if (failed) await chunks.goBack(chunk);
         }
@@ -261,7 +261,7 @@ export class SessionRecord {
   #fetchInput(): void {
     const there = this.#inputThere;
     this.#inputThere = undefined;
-    if (!there || this.#disposed || this.#place.lost) return;
+    if (!there || this.#disposed || this.#store.lost) return;
     const { matrix, row } = there;
     this.input.set(
       matrix.context.read(matrix.values.slice(row * matrix.cols, (row + 1) * matrix.cols) as typeof matrix.values) as FloatArray,

@@ -25,7 +25,7 @@ import { hostInputs } from "../reservoir/inputs.js";
 import type { EngineProfile } from "../reservoir/profile.js";
 import type { EngineModel } from "../reservoir/spiking-model.js";
 import type { PhaseClock } from "./phase-clock.js";
-import { type Chunks, type DoneChunk, type Progress, SessionRecord, type StatePlace } from "./session-record.js";
+import { type Chunks, type DoneChunk, type Progress, SessionRecord, type StateStore } from "./session-record.js";
 
 /** Which states of a sequence are wanted, and where. */
 export interface Wanted {
@@ -101,7 +101,7 @@ export interface ChunkTrainer<C extends Chunk> {
 
 /** How an engine makes the steps of a session. Calls do not overlap. */
 export interface Steps<C extends Chunk = Chunk> {
-  readonly place: StatePlace;
+  readonly store: StateStore;
   /** x after one more step, at once; the record does not know of it yet. @throws NonFiniteStateError */
   step(record: SessionRecord, input: FloatArray): FloatArray;
   /** The chunks of a sequence from the present state; `number` is its noise sequence. */
@@ -138,7 +138,7 @@ export class Session<C extends Chunk = Chunk> implements EngineSession {
     this.plan = plan;
     this.#steps = steps;
     this.#clock = clock;
-    this.#record = new SessionRecord(model, steps.place);
+    this.#record = new SessionRecord(model, steps.store);
     const { there } = steps;
     this.device = there?.side;
     if (there) this.summarise = (sequences, work) => this.#summarise(there, sequences, work);
@@ -187,7 +187,7 @@ export class Session<C extends Chunk = Chunk> implements EngineSession {
       const out = into?.[index] ?? Matrix.zeros(isLast ? 1 : rows, size, precision);
       const every = isLast ? rows : 1;
       results.push(out);
-      return { every, onHost: out, seen: (chunk) => this.#keepRows(chunk, every, out) };
+      return { every, onHost: out, take: (chunk) => this.#keepRows(chunk, every, out) };
     });
     return results;
   }
@@ -264,7 +264,7 @@ export class Session<C extends Chunk = Chunk> implements EngineSession {
         return {
           every: 0,
           there: true,
-          seen: ({ from, finite, there: states }) => take({ states: states!, pitch: 0, from, to: from + finite }),
+          take: ({ from, finite, there: states }) => take({ states: states!, pitch: 0, from, to: from + finite }),
         };
       });
     await this.#alone(() => stream.done());
@@ -294,12 +294,12 @@ export class Session<C extends Chunk = Chunk> implements EngineSession {
   #oneByOne(
     sequences: readonly SequenceInput[],
     options: BatchOptions,
-    begin: (sequence: SequenceInput, index: number) => Wanted & { readonly seen: (chunk: C) => void },
+    begin: (sequence: SequenceInput, index: number) => Wanted & { readonly take: (chunk: C) => void },
   ): Promise<void> {
     return this.#alone(() =>
       this.#record.runEach(sequences, options, (sequence, index, progress) => {
-        const { seen, ...wanted } = begin(sequence, index);
-        return this.#chunks(sequence, (options.firstSequence ?? 0) + index, progress, wanted, seen);
+        const { take, ...wanted } = begin(sequence, index);
+        return this.#chunks(sequence, (options.firstSequence ?? 0) + index, progress, wanted, take);
       }),
     );
   }
@@ -312,9 +312,9 @@ export class Session<C extends Chunk = Chunk> implements EngineSession {
    * Runs the chunks of a sequence. Keeps the state and the input at the last one that was handed
    * on, even if it fails.
    */
-  #chunks(sequence: SequenceInput, number: number, progress: Progress, wanted: Wanted, seen: (chunk: C) => void): Promise<void> {
+  #chunks(sequence: SequenceInput, number: number, progress: Progress, wanted: Wanted, take: (chunk: C) => void): Promise<void> {
     const record = this.#record;
-    return record.takeChunks(sequence, progress, this.#steps.chunks(sequence, record, number, wanted), seen);
+    return record.takeChunks(sequence, progress, this.#steps.chunks(sequence, record, number, wanted), take);
   }
 
   #keepRows(chunk: Chunk, every: number, states: Matrix): void {

@@ -12,7 +12,7 @@ export interface GroupBounds {
 export const stateGroup: GroupBounds = { states: 2 ** 23, last: 2 ** 23 };
 
 /**
- * Groups whose states stay on a device. Noise is drawn by a sequence's place in its group, so a
+ * Groups whose states stay on a device. Noise is drawn by a sequence's index in its group, so a
  * reservoir with noise has the host's groups.
  */
 export const groupThere: GroupBounds = { states: 2 ** 32, last: 2 ** 26 };

@@ -68,8 +68,8 @@ const blankDigest = "0".repeat(64);
 export async function encodeModelFile(kind: ModelKind, content: ModelContent): Promise<Uint8Array> {
   const notes = { format: formatName, formatVersion: String(content.formatVersion ?? 1), kind, packageVersion, sha256: blankDigest };
   const bytes = encodeSafetensors(content.tensors, { ...content.metadata, ...notes });
-  const place = digestPlace(bytes, blankDigest);
-  bytes.set(new TextEncoder().encode(await sha256([bytes])), place);
+  const offset = digestOffset(bytes, blankDigest);
+  bytes.set(new TextEncoder().encode(await sha256([bytes])), offset);
   return bytes;
 }
 
@@ -111,12 +111,12 @@ export async function decodeModelFile(bytes: Uint8Array, source: string, expecte
 }
 
 async function checkDigest(bytes: Uint8Array, digest: string, source: string): Promise<void> {
-  const place = /^[0-9a-f]{64}$/.test(digest) ? digestPlace(bytes, digest) : -1;
-  if (place >= 0) {
+  const offset = /^[0-9a-f]{64}$/.test(digest) ? digestOffset(bytes, digest) : -1;
+  if (offset >= 0) {
     const found = await sha256([
-      bytes.subarray(0, place),
+      bytes.subarray(0, offset),
       new TextEncoder().encode(blankDigest),
-      bytes.subarray(place + blankDigest.length),
+      bytes.subarray(offset + blankDigest.length),
     ]);
     if (found === digest) return;
   }
@@ -124,7 +124,7 @@ async function checkDigest(bytes: Uint8Array, digest: string, source: string): P
 }
 
 /** Where the note `sha256` stands in the header. */
-function digestPlace(bytes: Uint8Array, digest: string): number {
+function digestOffset(bytes: Uint8Array, digest: string): number {
   const headerEnd = 8 + Number(new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true));
   const text = `"sha256":"${digest}"`;
   const wanted = new TextEncoder().encode(text);

@@ -173,7 +173,7 @@ export function parseGroups(value: unknown): readonly number[] {
 }
 
 const pairKind = object({
-  candidate: given(whole(), "Its place among the candidates."),
+  candidate: given(whole(), "Its index among the candidates."),
   lambda: given(number({ atLeast: 0 }), "The penalty."),
   score: optional(number(), "What is compared: its error and those of its neighbours."),
   error: optional(number(), "By the loss."),

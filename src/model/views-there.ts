@@ -8,10 +8,10 @@ import { statisticsPerNeuron, writeStatistics } from "./classifier/statistics.js
 import { groupThere, rowsOfGroups, stateGroup } from "./groups.js";
 import {
   casesOf,
+  type Driving,
   type Levels,
   type MemberComputers,
   reversed,
-  type Seen,
   type Sequence,
   statisticsCount,
   type View,
@@ -25,7 +25,7 @@ import {
  */
 export async function statisticsThere(
   computers: MemberComputers,
-  seen: Seen,
+  driving: Driving,
   settings: ClassifierSettings,
   levels: Levels,
   { signal, onProgress }: WorkOptions,
@@ -34,7 +34,7 @@ export async function statisticsThere(
   const [{ model, engine, context, canSummarise }, second] = computers;
   if (!canSummarise || (second && second.context !== context)) return undefined;
   if (classes && (engine.plan.details["devices"] ?? 1) !== 1) return undefined;
-  const { inputs } = seen;
+  const { inputs } = driving;
   const columns = statisticsCount(settings, model.size, inputs[0]!.cols);
   const views = viewsOf(settings).length;
   const bounds = { ...groupThere, last: Math.floor((groupThere.last * model.size) / columns) };
@@ -45,7 +45,7 @@ export async function statisticsThere(
       onProgress: report && ((done: number) => report((v * rows + done) / views, rows)),
     });
     const ofGroup = (view: View): readonly Sequence[] => {
-      const { cases, backward } = casesOf(seen, view);
+      const { cases, backward } = casesOf(driving, view);
       const own = cases.slice(from, from + group.length);
       return backward ? own.map(reversed) : own;
     };

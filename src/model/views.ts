@@ -14,10 +14,10 @@ export type MemberComputers = readonly [AnyReservoirComputer, AnyReservoirComput
  * The same cases on the host as each reservoir of a member sees them: z-scores, and theirs of
  * differences.
  */
-export type SeenSeries = readonly (readonly Matrix[])[];
+export type HostSeries = readonly (readonly Matrix[])[];
 
 /** The same cases as the reservoirs of a member see them, on the host or on the device. */
-export interface Seen {
+export interface Driving {
   readonly inputs: readonly Sequence[];
   /** z-scores of their differences, for the second reservoir. */
   readonly differences?: readonly Sequence[] | undefined;
@@ -29,14 +29,14 @@ export interface Seen {
 export type Sequence = Matrix | DeviceMatrix;
 
 /** The series that reservoirs see. */
-export function seriesOf({ inputs, differences }: Seen): readonly (readonly Sequence[])[] {
+export function seriesOf({ inputs, differences }: Driving): readonly (readonly Sequence[])[] {
   return differences ? [inputs, differences] : [inputs];
 }
 
 /** Cases of a view, and whether they are still to be run from their ends. */
-export function casesOf(seen: Seen, { of, backward }: View): { readonly cases: readonly Sequence[]; readonly backward: boolean } {
-  const turned = backward ? seen.backward?.[of] : undefined;
-  return { cases: turned ?? seriesOf(seen)[of]!, backward: backward && !turned };
+export function casesOf(driving: Driving, { of, backward }: View): { readonly cases: readonly Sequence[]; readonly backward: boolean } {
+  const turned = backward ? driving.backward?.[of] : undefined;
+  return { cases: turned ?? seriesOf(driving)[of]!, backward: backward && !turned };
 }
 
 /** Levels that statistics count states above, by view, and inputs above, by series. */
@@ -55,7 +55,7 @@ const drawStream = 49;
 
 type ViewSettings = Pick<ClassifierSettings, "differences" | "directions" | "thresholds" | "input">;
 
-/** A series by its place in SeenSeries, and whether it is run from its end. */
+/** A series by its index in the list, and whether it is run from its end. */
 export interface View {
   readonly of: 0 | 1;
   readonly backward: boolean;
@@ -96,13 +96,13 @@ export function reversed(given: Sequence): Matrix {
  */
 export async function fitLevels(
   computers: MemberComputers,
-  seen: Seen,
+  driving: Driving,
   settings: ClassifierSettings,
   { signal }: WorkOptions,
 ): Promise<Levels> {
   const { thresholds, washout, input } = settings;
   const views = viewsOf(settings);
-  const series = seriesOf(seen);
+  const series = seriesOf(driving);
   if (thresholds === 0) {
     const none = (columns: number) => Matrix.zeros(0, columns);
     return {
@@ -111,12 +111,12 @@ export async function fitLevels(
     };
   }
   const draws = new RandomStream(seedKeys(computers[0].model.config.seed).weights, drawStream);
-  const places = series[0]!.map((_, b) => ({ b, at: draws.uniform(0, b) })).sort((x, y) => x.at - y.at);
-  const drawn = places.slice(0, drawnCases).map(({ b }) => b);
+  const shuffled = series[0]!.map((_, b) => ({ b, at: draws.uniform(0, b) })).sort((x, y) => x.at - y.at);
+  const drawn = shuffled.slice(0, drawnCases).map(({ b }) => b);
   const states: Matrix<Float64Array>[] = [];
   for (const view of views) {
     const samples: Matrix[] = [];
-    const { cases, backward } = casesOf(seen, view);
+    const { cases, backward } = casesOf(driving, view);
     await eachState(
       computers[view.of]!,
       drawn.map((b) => cases[b]!),
@@ -146,7 +146,7 @@ export async function fitLevels(
  */
 export async function statisticsOf(
   computers: MemberComputers,
-  series: SeenSeries,
+  series: HostSeries,
   settings: ClassifierSettings,
   levels: Levels,
   { signal, onProgress }: WorkOptions,

@@ -10,7 +10,7 @@ export const inBinary64: Round = (value) => value;
 export const roundFor = (precision: "float32" | "float64"): Round => (precision === "float32" ? Math.fround : inBinary64);
 
 /**
- * Turns the point at place i of (c, s) by d radians into place i of (toC, toS): with m = (d / 2)(1
+ * Turns the point at index i of (c, s) by d radians into index i of (toC, toS): with m = (d / 2)(1
  * + d^2 / 12), which is tan(d / 2) up to d^5, and q = 1 + m^2, by the rotation ((1 - m^2) / q, 2 m
  * / q), then back to length 1. Every operation is rounded.
  */
@@ -19,8 +19,8 @@ export function turn(
   s: ArrayLike<number>,
   i: number,
   d: number,
-  toC: { [place: number]: number },
-  toS: { [place: number]: number },
+  toC: { [index: number]: number },
+  toS: { [index: number]: number },
   round: Round,
 ): void {
   const m = round(round(0.5 * d) * round(1 + round(round(d * d) / 12)));
@@ -38,7 +38,7 @@ export function turn(
 }
 
 /**
- * The sum of `count` values: 32 partial sums by place modulo 32 from +0, then rule 1's butterfly.
+ * The sum of `count` values: 32 partial sums by index modulo 32 from +0, then rule 1's butterfly.
  */
 export function portableSum(values: ArrayLike<number>, count: number, round: Round): number {
   const partials = new Float64Array(32);

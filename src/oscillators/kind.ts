@@ -198,9 +198,9 @@ function draw(config: OscillatorConfig): KindDraw {
   };
   const inputWeights = Matrix.zeros(size, inputSize);
   const values = new RandomStream(key, streams.inputWeights);
-  const places = new RandomStream(key, streams.inputWeights, 1);
+  const channels = new RandomStream(key, streams.inputWeights, 1);
   for (let i = 0; i < size; i++) {
-    const only = inputs === "one" ? places.integer(i, 0, inputSize) : undefined;
+    const only = inputs === "one" ? channels.integer(i, 0, inputSize) : undefined;
     for (let k = 0; k < inputSize; k++)
       if (only === undefined || only === k) inputWeights.data[i * inputSize + k] = gain * (2 * values.uniform(i, k) - 1);
   }

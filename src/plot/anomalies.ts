@@ -45,7 +45,7 @@ export function plotAnomalies({ names, series, incidents, labels = [], first = 0
   const data: Record<string, unknown>[] = [];
   const layout: Record<string, unknown> = { height: 140 + 170 * panels, showlegend: false };
   const axis = (panel: number) => (panel === 0 ? "" : String(panel + 1));
-  const place = (panel: number) => ({ yaxis: `y${axis(panel)}` });
+  const axes = (panel: number) => ({ yaxis: `y${axis(panel)}` });
   const panel = (k: number, title: string, more: object = {}) => {
     const height = 0.94 / panels;
     const top = 1 - k * (1 / panels);
@@ -54,14 +54,14 @@ export function plotAnomalies({ names, series, incidents, labels = [], first = 0
   const band = { lower: said.lower, upper: said.upper, level: 1 - alarmRate, name: "expected" };
   for (let c = 0; c < shown; c++) {
     panel(c, names[c]!);
-    data.push(bandTrace({ band, column: c, strength: 0.3, scale: 1, ...drawn }, place(c)));
-    data.push(line({ name: names[c]!, values: series.column(c), style: { color: targetColour, width: 1.2 }, ...drawn }, place(c)));
+    data.push(bandTrace({ band, column: c, strength: 0.3, scale: 1, ...drawn }, axes(c)));
+    data.push(line({ name: names[c]!, values: series.column(c), style: { color: targetColour, width: 1.2 }, ...drawn }, axes(c)));
   }
   const style = { color: predictionColour, width: 1 };
   panel(shown, "score", { rangemode: "tozero" });
-  data.push(line({ name: "score", values: said.scores, style, ...drawn }, place(shown)));
+  data.push(line({ name: "score", values: said.scores, style, ...drawn }, axes(shown)));
   panel(shown + 1, "p-value", { type: "log", exponentformat: "power" });
-  data.push(line({ name: "p-value", values: said.pValues, style, ...drawn }, place(shown + 1)));
+  data.push(line({ name: "p-value", values: said.pValues, style, ...drawn }, axes(shown + 1)));
   const at = (row: number) => times?.[Math.max(0, row - first)] ?? Math.max(first, row);
   const limit = (k: number, y: number) => ({
     ...{ type: "line", xref: "paper", x0: 0, x1: 1, yref: `y${axis(k)}`, y0: y, y1: y },

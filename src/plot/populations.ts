@@ -110,13 +110,13 @@ export function plotPopulationRates(
   for (const [name, rate] of given)
     if (!(Number.isFinite(rate) && rate >= 0)) throw new ArgumentError(`rates.${name}`, rate, "a number of Hz of at least 0");
   const names = given.map(([name]) => name);
-  const places = names.map((_, k) => k);
+  const rows = names.map((_, k) => k);
   const marks = (of: PlottedRates, k: number) => ({
     type: "scatter",
     mode: "markers",
     name: of.name,
     x: names.map((name) => of.rates[name] ?? null),
-    y: places,
+    y: rows,
     marker: { color: seriesColour(k), size: k === 0 ? 11 : 9, symbol: k === 0 ? "circle" : "line-ns-open", line: { width: 3 } },
   });
   const lines = names.flatMap((name, k) => {
@@ -140,7 +140,7 @@ export function plotPopulationRates(
     layout: {
       height: 120 + 34 * names.length,
       xaxis: { title: { text: "Hz" }, rangemode: "tozero", automargin: true },
-      yaxis: { range: [names.length - 0.4, -0.6], tickmode: "array", tickvals: places, ticktext: names, showgrid: false, automargin: true },
+      yaxis: { range: [names.length - 0.4, -0.6], tickmode: "array", tickvals: rows, ticktext: names, showgrid: false, automargin: true },
     },
   };
 }

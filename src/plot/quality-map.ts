@@ -85,7 +85,7 @@ export function plotQualityMap(map: PlottedMap, measure: string, options: { read
   };
 }
 
-/** At most nine values, at their places. */
+/** At most nine values, at their positions. */
 function ticks(values: readonly number[]) {
   const every = Math.ceil(values.length / 9);
   const shown = values.map((_, k) => k).filter((k) => k % every === 0);
@@ -107,7 +107,7 @@ interface Line {
 
 /**
  * Where the exponent first changes sign, between the cells: along each row, or along each column if
- * more of those have such a place. Behind it the exponent may lie at 0 and change sign by chance.
+ * more of those have such a point. Behind it the exponent may lie at 0 and change sign by chance.
  */
 function edge({ values }: PlottedMap): Line {
   const exponents = values["lyapunovExponent"];

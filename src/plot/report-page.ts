@@ -88,8 +88,8 @@ globalThis.figuresDrawn = (async () => {
     return out;
   };
   const draw = (figure, k) => {
-    const place = document.getElementById("figure-" + k);
-    Plotly.react(place, figure.data, themed(figure), { responsive: true, displaylogo: false, displayModeBar: pointer.matches ? "hover" : false,
+    const element = document.getElementById("figure-" + k);
+    Plotly.react(element, figure.data, themed(figure), { responsive: true, displaylogo: false, displayModeBar: pointer.matches ? "hover" : false,
       modeBarButtonsToRemove: ["zoomIn2d", "zoomOut2d", "autoScale2d", "select2d", "lasso2d"] });
   };
   const numbers = ({ dtype, bdata }) => {
@@ -99,21 +99,21 @@ globalThis.figuresDrawn = (async () => {
   // An image with single points behind it: they are drawn while few enough of them are in view.
   const zoomable = (figure, k) => {
     const { maxPoints, ...trace } = figure.detail;
-    const place = document.getElementById("figure-" + k);
+    const element = document.getElementById("figure-" + k);
     let xs, ys;
-    place.on("plotly_relayout", () => {
+    element.on("plotly_relayout", () => {
       xs ??= numbers(trace.x);
       ys ??= numbers(trace.y);
-      const { xaxis: { range: [x0, x1] }, yaxis: { range: [y0, y1] } } = place._fullLayout;
+      const { xaxis: { range: [x0, x1] }, yaxis: { range: [y0, y1] } } = element._fullLayout;
       const x = [], y = [];
       for (let i = 0; i < xs.length && x.length <= maxPoints; i++) {
         if (xs[i] >= x0 && xs[i] <= x1 && ys[i] >= y0 && ys[i] <= y1) { x.push(xs[i]); y.push(ys[i]); }
       }
       const few = x.length <= maxPoints;
-      const shown = place.data.length > figure.data.length;
+      const shown = element.data.length > figure.data.length;
       if (!few && !shown) return;
       const data = few ? [...figure.data.map((image) => ({ ...image, opacity: 0.35 })), { ...trace, x, y }] : figure.data;
-      Plotly.react(place, data, place.layout, { responsive: true });
+      Plotly.react(element, data, element.layout, { responsive: true });
     });
   };
   figures.forEach(draw);

@@ -31,7 +31,7 @@ export interface ResidualPlotOptions extends InputOf<typeof residualTable> {}
 
 interface Residuals {
   readonly values: Float64Array;
-  readonly places: readonly (number | string)[];
+  readonly positions: readonly (number | string)[];
 }
 
 /**
@@ -70,7 +70,7 @@ export function plotResiduals(
   const edges = edgesOf(all, asked.bins);
   const data = names.flatMap((name, c): Record<string, unknown>[] => {
     const color = seriesColour(c);
-    const { values, places } = columns[c]!;
+    const { values, positions } = columns[c]!;
     const every = Math.max(1, Math.ceil(values.length / maxPoints));
     const drawn = Array.from({ length: Math.ceil(values.length / every) }, (_, k) => k * every);
     return [
@@ -78,7 +78,7 @@ export function plotResiduals(
         type: "scatter",
         mode: "markers",
         name,
-        x: drawn.map((k) => places[k]!),
+        x: drawn.map((k) => positions[k]!),
         y: encodeArray(Float64Array.from(drawn, (k) => values[k]!)),
         marker: { color, size: 4, opacity: 0.6 },
       },
@@ -114,7 +114,7 @@ function residualsOf(
   times: readonly (readonly string[])[] | undefined,
 ): Residuals {
   const values: number[] = [];
-  const places: (number | string)[] = [];
+  const positions: (number | string)[] = [];
   let next = 0;
   pairs.forEach(([prediction, target], k) => {
     const first = starts?.[k] ?? next;
@@ -123,15 +123,15 @@ function residualsOf(
       const value = target.at(h, column) - prediction.at(h, column);
       if (!Number.isFinite(value)) continue;
       values.push(value);
-      places.push(times ? times[k]![h]! : first + h);
+      positions.push(times ? times[k]![h]! : first + h);
     }
   });
-  return { values: Float64Array.from(values), places };
+  return { values: Float64Array.from(values), positions };
 }
 
 function zeroLine(columns: readonly Residuals[]): Record<string, unknown> {
-  const { places } = columns.find((column) => column.places.length > 0) ?? { places: [0] };
-  const sorted = typeof places[0] === "number" ? [...(places as number[])].sort((a, b) => a - b) : places;
+  const { positions } = columns.find((column) => column.positions.length > 0) ?? { positions: [0] };
+  const sorted = typeof positions[0] === "number" ? [...(positions as number[])].sort((a, b) => a - b) : positions;
   const style = { color: baselineColour, width: 1, dash: "longdash" };
   return { type: "line", xref: "x", yref: "y", x0: sorted[0], x1: sorted.at(-1), y0: 0, y1: 0, line: style };
 }

@@ -106,24 +106,24 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike | undefi
   const layout: Record<string, unknown> = { height: 120 + 210 * panels };
   for (let c = 0; c < shown; c++) {
     const axis = c === 0 ? "" : String(c + 1);
-    const place = (legendgroup: string) => ({ yaxis: `y${axis}`, showlegend: c === 0, legendgroup });
+    const axes = (legendgroup: string) => ({ yaxis: `y${axis}`, showlegend: c === 0, legendgroup });
     bands.forEach((band, k) => {
-      data.push(bandTrace({ band, column: c, strength: (k + 1) / bands.length, ...ahead }, place(`band ${band.level}`)));
+      data.push(bandTrace({ band, column: c, strength: (k + 1) / bands.length, ...ahead }, axes(`band ${band.level}`)));
     });
     const whole = Float64Array.from([...(before ? before.column(c) : []), ...(known ? known.column(c) : [])]);
     const drawn = { values: whole, start: begin - lead, scale, times, style: { color: targetColour, width: 4 }, maxPoints };
-    if (whole.length > 0) data.push(line({ name: "target", ...drawn }, place("target")));
+    if (whole.length > 0) data.push(line({ name: "target", ...drawn }, axes("target")));
     others.forEach(({ name, values }, k) => {
       // The first of the colours is too near that of the target.
       const style = { color: otherColour(k + 1) ?? baselineColour, width: 1, dash: "dot" };
-      data.push(line({ name, values: values.column(c), style, ...ahead }, { ...place(`other ${k}`), visible: "legendonly" }));
+      data.push(line({ name, values: values.column(c), style, ...ahead }, { ...axes(`other ${k}`), visible: "legendonly" }));
     });
     if (baseline) {
       const style = { color: baselineColour, width: 1.5, dash: "dash" };
-      data.push(line({ name: baselineName, values: baseline.column(c), style, ...ahead }, place("baseline")));
+      data.push(line({ name: baselineName, values: baseline.column(c), style, ...ahead }, axes("baseline")));
     }
     const style = { color: predictionColour, width: 1.5 };
-    data.push(line({ name: "prediction", values: predicted.column(c), style, ...ahead }, place("prediction")));
+    data.push(line({ name: "prediction", values: predicted.column(c), style, ...ahead }, axes("prediction")));
     layout[`yaxis${axis}`] = { title: { text: names[c] }, domain: domainOf(c, panels), automargin: true };
   }
   if (withError) {

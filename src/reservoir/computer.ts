@@ -44,7 +44,7 @@ import {
   networkOf,
   rowOf,
   type SequenceLike,
-  type SequencePlace,
+  type SequenceOwner,
   sequenceOf,
   series,
   statesTarget,
@@ -152,7 +152,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   async run(inputs: SequenceLike, options?: ComputerRunOptions & { readonly keep?: "host" | undefined }): Promise<Matrix>;
   async run(inputs: SequenceLike, options: ComputerRunOptions = {}): Promise<Matrix | DeviceMatrix> {
     const { teacher, every, into, keep, ...work } = resolve(runTable, options);
-    const sequence = sequenceOf(this.#place, inputs, teacher);
+    const sequence = sequenceOf(this.#owner, inputs, teacher);
     const rows = Math.floor(sequence.inputs.rows / every);
     if (keep === "device") {
       if (into) throw ArgumentError.because('into was given beside keep "device"; it takes one of the two');
@@ -202,8 +202,8 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
         field: "teachers",
       });
     }
-    const place = this.#place;
-    const checked = sequences.map((inputs, b) => sequenceOf(place, inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
+    const owner = this.#owner;
+    const checked = sequences.map((inputs, b) => sequenceOf(owner, inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
     checkSteps(checked, "sequences");
     const last = keep === "last" || keep === "deviceLast";
     const rows = checked.map(({ inputs }) => (last ? 1 : inputs.rows));
@@ -263,7 +263,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
 
   #checkedThere(series: readonly DeviceMatrix[]): void {
     checkSequences(series, "sequences");
-    const checked = series.map((inputs, b) => sequenceOf(this.#place, inputs, undefined, `sequences[${b}]`));
+    const checked = series.map((inputs, b) => sequenceOf(this.#owner, inputs, undefined, `sequences[${b}]`));
     checkSteps(checked, "sequences");
   }
 
@@ -281,8 +281,8 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     const session = this.#session;
     if (!session.summarise) return undefined;
     checkSequences(sequences, "sequences");
-    const place = this.#place;
-    const checked = sequences.map((inputs, b) => sequenceOf(place, inputs, undefined, `sequences[${b}]`));
+    const owner = this.#owner;
+    const checked = sequences.map((inputs, b) => sequenceOf(owner, inputs, undefined, `sequences[${b}]`));
     checkSteps(checked, "sequences");
     checkSummary(
       work,
@@ -344,7 +344,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   async train(inputs: SequenceLike, targets: MatrixLike, sink: TrainingSink, options: TrainOptions = {}): Promise<void> {
     const { teacher, washout, ...work } = resolve(trainTable, options);
     sinkKind.read(sink, "sink");
-    const sequence = sequenceOf(this.#place, inputs, teacher);
+    const sequence = sequenceOf(this.#owner, inputs, teacher);
     const { rows } = sequence.inputs;
     const wanted = anySeries(targets, "targets", "float64");
     if (wanted.rows !== rows)
@@ -370,7 +370,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     let index = 0;
     let buffer: Matrix | undefined;
     for await (const chunk of chunks) {
-      const sequence = sequenceOf(this.#place, chunk, undefined, `chunk ${index++}`);
+      const sequence = sequenceOf(this.#owner, chunk, undefined, `chunk ${index++}`);
       const { rows } = sequence.inputs;
       if (buffer?.rows !== rows) buffer = Matrix.zeros(rows, this.model.size, this.model.precision);
       const states = buffer;
@@ -421,7 +421,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     return this.dispose();
   }
 
-  get #place(): SequencePlace {
+  get #owner(): SequenceOwner {
     return { session: this.#session, engine: this.engine.name };
   }
 

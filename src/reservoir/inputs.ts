@@ -51,21 +51,21 @@ export function onlyHost(inputs: Matrix | DeviceMatrix, name: string): Matrix {
 }
 
 /** The session that inputs are for, and how it is called. */
-export interface SequencePlace {
+export interface SequenceOwner {
   readonly session: Pick<EngineSession, "model" | "device">;
   readonly engine: string;
 }
 
 /** Inputs, T x I, with the outputs to force, T x O, if they are given. @throws ArgumentError */
 export function sequenceOf(
-  place: SequencePlace,
+  owner: SequenceOwner,
   inputs: SequenceLike,
   teacher: MatrixLike | undefined,
   name = "inputs",
   teacherName = "teacher",
 ): SequenceInput {
-  const { inputSize, outputSize, precision } = place.session.model;
-  const checked = inputs instanceof DeviceMatrix ? there(place, inputs, name) : series(inputs, name, inputSize, "inputSize", precision);
+  const { inputSize, outputSize, precision } = owner.session.model;
+  const checked = inputs instanceof DeviceMatrix ? there(owner, inputs, name) : series(inputs, name, inputSize, "inputSize", precision);
   if (teacher === undefined) return { inputs: checked };
   if (outputSize === 0)
     throw ArgumentError.because(`${teacherName} was given; this reservoir has no feedback to force, set feedback in its description`);
@@ -80,7 +80,7 @@ export function sequenceOf(
  * Inputs on a device, as they are: whether their numbers are finite is for the states to tell.
  * @throws ArgumentError
  */
-function there({ session, engine }: SequencePlace, matrix: DeviceMatrix, name: string): DeviceMatrix {
+function there({ session, engine }: SequenceOwner, matrix: DeviceMatrix, name: string): DeviceMatrix {
   const { model, device } = session;
   if (!device)
     throw ArgumentError.because(`${name} lies on a device; the engine "${engine}" takes series on the host, which toMatrix() gives`);

@@ -37,12 +37,12 @@ export function neighbourhoodsOf(model: IsingModel): Neighbourhoods {
   const own = Float64Array.from({ length: spins }, (_, i) => number().read(fields?.[i] ?? 0, `model.fields[${i}]`));
   const rows = Array.from({ length: spins }, (): Map<number, number> => new Map());
   for (const [e, coupling] of couplings.entries()) {
-    const place = `model.couplings[${e}]`;
+    const path = `model.couplings[${e}]`;
     const [i, j, value] = Array.isArray(coupling) ? (coupling as readonly unknown[]) : [];
     const isSpin = (v: unknown): v is number => Number.isInteger(v) && (v as number) >= 0 && (v as number) < spins;
     if (!isSpin(i) || !isSpin(j) || i === j || rows[i]!.has(j))
-      throw new ArgumentError(place, `[${[i, j].join(", ")}, ...]`, `two different spins from 0 to ${spins - 1} and J, each pair once`);
-    const read = number().read(value, `${place}[2]`);
+      throw new ArgumentError(path, `[${[i, j].join(", ")}, ...]`, `two different spins from 0 to ${spins - 1} and J, each pair once`);
+    const read = number().read(value, `${path}[2]`);
     rows[i]!.set(j, read);
     rows[j]!.set(i, read);
   }

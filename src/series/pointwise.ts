@@ -20,13 +20,13 @@ export function scaleOf({ steps }: FittedTransforms): ValueScale | undefined {
   const pointwise = end < 0 ? steps : steps.slice(0, end);
   if (pointwise.every(isStraight)) return undefined;
   return {
-    forward: (values) => pointwise.reduce(placed, Matrix.from(values, "float64")),
+    forward: (values) => pointwise.reduce(stepped, Matrix.from(values, "float64")),
     back: (values) => restoredForecast(values, Matrix.zeros(0, values.cols), { steps: pointwise, lost: 0 }),
   };
 }
 
 /** A step done to values, and NaN for those that it does not take. */
-function placed(values: Matrix<Float64Array>, step: FittedTransform): Matrix<Float64Array> {
+function stepped(values: Matrix<Float64Array>, step: FittedTransform): Matrix<Float64Array> {
   const { data, cols } = values;
   for (const [i, value] of data.entries()) if (!takes(step, value, i % cols)) data[i] = Number.NaN;
   return transformed(values, { steps: [step], lost: 0 });

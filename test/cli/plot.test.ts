@@ -54,7 +54,7 @@ describe("spillway plot", () => {
     await writeFile(join(cwd, "received", "forecasts.csv"), await readFile(join(cwd, "forecasts.csv")));
     await symlink(join(cwd, "elsewhere"), join(cwd, "received", "figures"));
     const { code, stderr } = await spillway(["plot", "received/forecasts.csv", "--format", "html"], { cwd });
-    expect(stderr).toContain(`spillway: ${join("received", "figures")}: that is a link to another place`);
+    expect(stderr).toContain(`spillway: ${join("received", "figures")}: that is a link to another folder`);
     expect([code, await readdir(join(cwd, "elsewhere"))]).toEqual([2, []]);
     expect(await spillway(["plot", "forecasts.csv", "--format", "html", "--out", "run-of-others"], { cwd })).toMatchObject({ code: 0 });
     expect(await readdir(join(cwd, "elsewhere"))).toEqual(["figures.html"]);

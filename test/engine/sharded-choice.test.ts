@@ -1,7 +1,7 @@
 // Whether several devices share a reservoir, and what is said of it, before any is opened.
 import { describe, expect, it } from "vitest";
 import type { Context } from "../../packages/gpu/src/index.js";
-import { choices, describeChoice, type Place } from "../../src/engine/cuda/plan.js";
+import { choices, describeChoice, type PlanTarget } from "../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
 import { model } from "./contract.js";
 
@@ -9,7 +9,7 @@ describe("the choice over several devices", () => {
   const large = () => ({ ...shapeOf(model({ size: 10, storage: "dense" })), size: 8192, nonzeros: 8192 ** 2 });
 
   /** H200s as they would be asked, for a choice that opens nothing. */
-  function h200s(count: number, whyNoCompiler?: string, reach = true, memory: object = {}): Place {
+  function h200s(count: number, whyNoCompiler?: string, reach = true, memory: object = {}): PlanTarget {
     const attributes = {
       ...memory,
       ...{ multiprocessors: 132, sharedBytesPerBlockOptIn: 232_448, l2Bytes: 50 * 2 ** 20, clusterLaunch: 1, cooperativeLaunch: 1 },
@@ -22,9 +22,9 @@ describe("the choice over several devices", () => {
     return { engine: "cuda:all", device: peers[0]!.info, memory: 1e11, peers, whyNoCompiler: () => whyNoCompiler };
   }
 
-  const described = (shape: ReturnType<typeof large>, place: Place) => {
-    const found = choices(shape, place);
-    return describeChoice(found[0]!, shape, place, found).details;
+  const described = (shape: ReturnType<typeof large>, target: PlanTarget) => {
+    const found = choices(shape, target);
+    return describeChoice(found[0]!, shape, target, found).details;
   };
 
   it("takes all of them if W fits their chips together, and none beside the first if it fits one", () => {
@@ -36,15 +36,15 @@ describe("the choice over several devices", () => {
   it.each([
     ["device 0 cannot reach the memory of device 1", h200s(2, undefined, false)],
     ["it takes up to 8 devices; there are 9", h200s(9)],
-  ])("says why not: %s", (reason, place) => {
-    expect(described(large(), place)).toMatchObject({ plan: "grid", notSharded: reason });
-    expect(() => choices(large(), place, { plan: "sharded" })).toThrow(`the plan "sharded" is not to be had: ${reason}`);
+  ])("says why not: %s", (reason, target) => {
+    expect(described(large(), target)).toMatchObject({ plan: "grid", notSharded: reason });
+    expect(() => choices(large(), target, { plan: "sharded" })).toThrow(`the plan "sharded" is not to be had: ${reason}`);
   });
 
   it("takes a launch for each step without NVRTC, and says why it has no other kernels", () => {
-    const place = h200s(4, "no NVRTC loads from any of 3 places");
-    expect(described(large(), place)).toMatchObject({ plan: "sharded", kernel: "dense_step_f32", devices: 4 });
-    expect(() => choices(large(), place, { plan: "sharded", kernelSource: "nvrtc" })).toThrow("no NVRTC loads from any of 3 places");
+    const target = h200s(4, "no NVRTC loads from any of 3 places");
+    expect(described(large(), target)).toMatchObject({ plan: "sharded", kernel: "dense_step_f32", devices: 4 });
+    expect(() => choices(large(), target, { plan: "sharded", kernelSource: "nvrtc" })).toThrow("no NVRTC loads from any of 3 places");
   });
 
   it("models a W that is read from memory by the memory's rate, and one that the chips hold without", () => {
@@ -103,8 +103,8 @@ describe("the choice over several devices", () => {
 
   it("says which device has no room for its part, before anything is drawn", () => {
     const shape = { ...large(), size: 100_000, nonzeros: 1e10 };
-    const place = { ...h200s(2), memoryOf: () => 1e10 };
-    expect(() => choices(shape, place, { plan: "sharded" })).toThrow(
+    const target = { ...h200s(2), memoryOf: () => 1e10 };
+    expect(() => choices(shape, target, { plan: "sharded" })).toThrow(
       /a reservoir of 100000 neurons with 10,000,000,000 weights on device 1, its part on H200 would take .* and the limit is /,
     );
     const twice = h200s(2);
@@ -114,7 +114,9 @@ describe("the choice over several devices", () => {
   });
 
   it("refuses the plan to one device", () => {
-    const place = { ...h200s(1), peers: undefined };
-    expect(() => choices(large(), place, { plan: "sharded" })).toThrow('it takes several devices, such as engine "cuda:0-3" or "cuda:all"');
+    const target = { ...h200s(1), peers: undefined };
+    expect(() => choices(large(), target, { plan: "sharded" })).toThrow(
+      'it takes several devices, such as engine "cuda:0-3" or "cuda:all"',
+    );
   });
 });

@@ -8,11 +8,11 @@ import {
   loadFirst,
   nvrtcBuiltins,
   nvrtcCandidates,
-  type SearchPlace,
+  type SearchedSystem,
 } from "../../packages/gpu/src/library-search.js";
 import { FakeDriver } from "./fake-driver.js";
 
-function place(over: Partial<SearchPlace> & { folders?: Record<string, readonly string[]> }): SearchPlace {
+function place(over: Partial<SearchedSystem> & { folders?: Record<string, readonly string[]> }): SearchedSystem {
   return { platform: "linux", environment: {}, wsl: false, list: (folder) => over.folders?.[folder] ?? [], ...over };
 }
 

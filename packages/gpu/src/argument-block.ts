@@ -31,7 +31,7 @@ export class ArgumentBlock {
   readonly #lengths: readonly (readonly number[])[];
   readonly #host: HostBytes;
   /** The position of each value. */
-  readonly #places: readonly number[];
+  readonly #offsets: readonly number[];
 
   /** Uses `memory` from byte `offset`, which is at `address`. */
   constructor(
@@ -48,11 +48,11 @@ export class ArgumentBlock {
     this.#parameters = parameters;
     this.#lengths = lengths;
     this.#host = new HostBytes(memory, offset, argumentBytes(parameters));
-    let place = 8 * this.count;
-    this.#places = parameters.map((parameter, index) => {
-      const here = place;
+    let next = 8 * this.count;
+    this.#offsets = parameters.map((parameter, index) => {
+      const here = next;
       this.#host.setLong(8 * index, address + BigInt(here));
-      place += slotBytes(parameter);
+      next += slotBytes(parameter);
       return here;
     });
   }
@@ -71,7 +71,7 @@ export class ArgumentBlock {
 
   /** Writes an argument. @throws LaunchError if the parameter does not take it. */
   write(index: number, value: unknown, core: ContextCore, stream: bigint): void {
-    const refusal = store(this.#host, this.#places[index]!, this.#parameters[index]!, value, core, stream);
+    const refusal = store(this.#host, this.#offsets[index]!, this.#parameters[index]!, value, core, stream);
     if (refusal) throw new LaunchError(this.#kernel, `argument ${index}${refusal.path}${refusal.reason}`, { field: `arguments[${index}]` });
   }
 

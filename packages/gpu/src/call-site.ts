@@ -11,7 +11,7 @@ const own = (basename(here) === "src" ? ["src", "packages"].map((folder) => reso
   (folder) => folder + sep,
 );
 
-/** A program that makes code as it runs has names and places without end. */
+/** A program that makes code as it runs has names and positions without end. */
 const mostKnown = 1000;
 
 function remember<T>(values: Map<string, T>, name: string, value: T): T {
@@ -35,15 +35,15 @@ function isForeign(site: NodeJS.CallSite): boolean {
   return remember(foreignFiles, name, !/^(node|wasm|evalmachine)\b/.test(name) && !own.some((folder) => pathOf(name).startsWith(folder)));
 }
 
-/** `/home/me/reservoir.ts:88:12` of a line of a stack; undefined if it says no place. */
-function placeOf(line: string): string | undefined {
+/** `/home/me/reservoir.ts:88:12` of a line of a stack; undefined if it says no position. */
+function positionOf(line: string): string | undefined {
   const [, within, alone] = /^\s*at (?:.* \((.*)\)|(?:async )?(.*))$/.exec(line) ?? [];
   const [, name, position] = /^(.*?)(:\d+:\d+)$/.exec(within ?? alone ?? "") ?? [];
   return name === undefined ? undefined : pathOf(name) + position;
 }
 
-/** Places that source maps gave before: to print a stack by them takes a millisecond. */
-const printedPlaces = new Map<string, string>();
+/** Positions that source maps gave before: to print a stack by them takes a millisecond. */
+const printedPositions = new Map<string, string>();
 
 /**
  * `/home/me/reservoir.ts:88:12`, or "an unknown line" if no frame outside the package is near.
@@ -58,15 +58,15 @@ export function callSite(): string {
     const at = sites.findIndex(isForeign);
     if (at < 0) return "an unknown line";
     const site = sites[at]!;
-    const place = `${pathOf(site.getFileName()!)}:${site.getLineNumber()}:${site.getColumnNumber()}`;
-    if (prepareStackTrace === undefined && !process.sourceMapsEnabled) return place;
-    const known = printedPlaces.get(place);
+    const position = `${pathOf(site.getFileName()!)}:${site.getLineNumber()}:${site.getColumnNumber()}`;
+    if (prepareStackTrace === undefined && !process.sourceMapsEnabled) return position;
+    const known = printedPositions.get(position);
     if (known !== undefined) return known;
     // The same frames as the program prints them, if it does so in a way of its own.
     Error.prepareStackTrace = prepareStackTrace!;
     const printed: unknown = new Error().stack;
     const lines = typeof printed === "string" ? printed.split("\n").filter((line) => /^\s*at /.test(line)) : [];
-    return remember(printedPlaces, place, (lines.length === sites.length ? placeOf(lines[at]!) : undefined) ?? place);
+    return remember(printedPositions, position, (lines.length === sites.length ? positionOf(lines[at]!) : undefined) ?? position);
   } finally {
     Error.prepareStackTrace = prepareStackTrace!;
     Error.stackTraceLimit = stackTraceLimit;

@@ -46,7 +46,7 @@ export class LaunchHistory {
     this.#numbers[at + 7] = launches++;
   }
 
-  /** The launches kept, oldest first, each with its place in the order of all launches. */
+  /** The launches kept, oldest first, each with its number in the order of all launches. */
   list(): { order: number; record: LaunchRecord }[] {
     const out: { order: number; record: LaunchRecord }[] = [];
     for (let i = Math.max(0, this.#count - kept); i < this.#count; i++) {

@@ -31,7 +31,7 @@ export class LibraryError extends SpillwayError {
 }
 
 /** What the search depends on; given in tests, read from the machine otherwise. */
-export interface SearchPlace {
+export interface SearchedSystem {
   readonly platform: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly wsl: boolean;
@@ -50,7 +50,7 @@ export function isWsl(): boolean {
 }
 
 /** This machine. */
-export function thisPlace(): SearchPlace {
+export function thisSystem(): SearchedSystem {
   return {
     platform: process.platform,
     environment: process.env,
@@ -63,11 +63,11 @@ export function thisPlace(): SearchPlace {
  * The paths at which the CUDA driver's library may be. A chosen path (the option's, or
  * SPILLWAY_CUDA_LIBRARY) is the only one.
  */
-export function driverCandidates(place: SearchPlace, chosen?: string): readonly string[] {
-  const named = chosen ?? place.environment["SPILLWAY_CUDA_LIBRARY"];
+export function driverCandidates(system: SearchedSystem, chosen?: string): readonly string[] {
+  const named = chosen ?? system.environment["SPILLWAY_CUDA_LIBRARY"];
   if (named) return [named];
-  if (place.platform === "win32") return ["nvcuda.dll", join(place.environment["SystemRoot"] ?? "C:\\Windows", "System32", "nvcuda.dll")];
-  if (place.platform !== "linux") return [];
+  if (system.platform === "win32") return ["nvcuda.dll", join(system.environment["SystemRoot"] ?? "C:\\Windows", "System32", "nvcuda.dll")];
+  if (system.platform !== "linux") return [];
   const wsl = "/usr/lib/wsl/lib/libcuda.so.1";
   const folders = [
     "/usr/lib/x86_64-linux-gnu",
@@ -77,7 +77,7 @@ export function driverCandidates(place: SearchPlace, chosen?: string): readonly 
     "/usr/local/nvidia/lib",
   ];
   const rest = ["libcuda.so.1", "libcuda.so", ...folders.map((folder) => `${folder}/libcuda.so.1`)];
-  return place.wsl ? [wsl, ...rest] : [...rest, wsl];
+  return system.wsl ? [wsl, ...rest] : [...rest, wsl];
 }
 
 /** Newest first: libnvrtc.so.13 before libnvrtc.so.12. */
@@ -86,15 +86,15 @@ function newestFirst(names: readonly string[]): string[] {
 }
 
 /** The folders of CUDA's toolkits in which libraries stand, newest toolkit first. */
-function toolkitFolders(place: SearchPlace): readonly string[] {
-  const homes = [place.environment["CUDA_PATH"], place.environment["CUDA_HOME"]].filter((home) => home !== undefined && home !== "");
-  if (place.platform === "win32") {
+function toolkitFolders(system: SearchedSystem): readonly string[] {
+  const homes = [system.environment["CUDA_PATH"], system.environment["CUDA_HOME"]].filter((home) => home !== undefined && home !== "");
+  if (system.platform === "win32") {
     const folders = homes.flatMap((home) => [join(home!, "bin", "x64"), join(home!, "bin")]);
-    for (const folder of (place.environment["PATH"] ?? "").split(";")) if (/cuda/i.test(folder)) folders.push(folder);
+    for (const folder of (system.environment["PATH"] ?? "").split(";")) if (/cuda/i.test(folder)) folders.push(folder);
     return folders;
   }
-  if (place.platform !== "linux") return [];
-  const toolkits = newestFirst(place.list("/usr/local").filter((name) => /^cuda(-[\d.]+)?$/.test(name))).map(
+  if (system.platform !== "linux") return [];
+  const toolkits = newestFirst(system.list("/usr/local").filter((name) => /^cuda(-[\d.]+)?$/.test(name))).map(
     (name) => `/usr/local/${name}`,
   );
   const folders = [...homes, ...toolkits].flatMap((home) => [`${home}/lib64`, `${home}/targets/x86_64-linux/lib`, `${home}/lib`]);
@@ -106,14 +106,14 @@ function toolkitFolders(place: SearchPlace): readonly string[] {
  * else those in the toolkits' folders and, on Linux, its bare names.
  */
 function candidatesOf(variable: string, windows: RegExp, linux: RegExp, bare: readonly string[]) {
-  return (place: SearchPlace, chosen?: string): readonly string[] => {
-    const named = chosen ?? place.environment[variable];
+  return (system: SearchedSystem, chosen?: string): readonly string[] => {
+    const named = chosen ?? system.environment[variable];
     if (named) return [named];
-    const pattern = place.platform === "win32" ? windows : linux;
-    const inFolders = toolkitFolders(place).flatMap((folder) =>
-      newestFirst(place.list(folder).filter((name) => pattern.test(name))).map((name) => join(folder, name)),
+    const pattern = system.platform === "win32" ? windows : linux;
+    const inFolders = toolkitFolders(system).flatMap((folder) =>
+      newestFirst(system.list(folder).filter((name) => pattern.test(name))).map((name) => join(folder, name)),
     );
-    return place.platform === "linux" ? [...new Set([...inFolders, ...bare])] : inFolders;
+    return system.platform === "linux" ? [...new Set([...inFolders, ...bare])] : inFolders;
   };
 }
 
@@ -145,12 +145,12 @@ export const ncclCandidates = candidatesOf("SPILLWAY_NCCL_LIBRARY", /^nccl.*\.dl
  * find the builtins that stand beside it, so they are loaded first, by full path. Undefined if
  * the path is a bare name: then the system's search finds both.
  */
-export function nvrtcBuiltins(place: SearchPlace, library: string): string | undefined {
+export function nvrtcBuiltins(system: SearchedSystem, library: string): string | undefined {
   const folder = dirname(library);
   if (folder === "." && !library.startsWith(".")) return undefined;
-  const pattern = place.platform === "win32" ? /^nvrtc-builtins64_.*\.dll$/i : /^libnvrtc-builtins\.so(\.[\d.]+)?$/;
+  const pattern = system.platform === "win32" ? /^nvrtc-builtins64_.*\.dll$/i : /^libnvrtc-builtins\.so(\.[\d.]+)?$/;
   const version = /(?:\.so\.|nvrtc64_)(\d+)/.exec(library)?.[1];
-  const names = newestFirst(place.list(folder).filter((name) => pattern.test(name)));
+  const names = newestFirst(system.list(folder).filter((name) => pattern.test(name)));
   const matching =
     version === undefined ? undefined : names.find((name) => name.includes(`.so.${version}`) || name.includes(`64_${version.slice(0, 2)}`));
   const found = matching ?? names[0];

@@ -4,7 +4,7 @@ import type { Driver } from "./driver.js";
 import { type DriverArguments, type DriverCall, type DriverFunction, driverCalls } from "./driver-calls.js";
 import { ForeignLibrary } from "./ffi.js";
 import { HostMemory } from "./host-memory.js";
-import { driverCandidates, loadFirst, thisPlace } from "./library-search.js";
+import { driverCandidates, loadFirst, thisSystem } from "./library-search.js";
 
 class NativeDriver implements Driver {
   readonly library: string;
@@ -55,12 +55,12 @@ const drivers = new Map<string, Driver>();
 
 /**
  * Loads the CUDA driver's library: `library` if given, else the one that SPILLWAY_CUDA_LIBRARY
- * names, else the first that loads of the usual places. Nothing is initialised.
+ * names, else the first that loads of the usual paths. Nothing is initialised.
  *
  * @throws LibraryError naming every path that was tried.
  */
 export function loadDriver(library?: string): Driver {
-  const candidates = driverCandidates(thisPlace(), library);
+  const candidates = driverCandidates(thisSystem(), library);
   for (const path of candidates) {
     const known = drivers.get(path);
     if (known) return known;

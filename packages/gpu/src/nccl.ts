@@ -278,8 +278,8 @@ const joinTable = {
     checked<Uint8Array>("the 128 bytes that ncclIdentity gave", (value) => value instanceof Uint8Array && value.length === 128),
     "What ncclIdentity gave one of the processes.",
   ),
-  /** The place of this process, from 0. */
-  rank: given(whole({ atLeast: 0 }), "The place of this process, from 0."),
+  /** The rank of this process, from 0. */
+  rank: given(whole({ atLeast: 0 }), "The rank of this process, from 0."),
   /** How many processes there are. */
   size: given(whole({ atLeast: 1 }), "How many processes there are."),
 };

@@ -4,7 +4,7 @@ import { SpillwayError } from "@spillway/core/errors.js";
 import type { CompileRequest } from "./compile-options.js";
 import { type CallSignature, signature } from "./driver-calls.js";
 import { ForeignLibrary, firstLine } from "./ffi.js";
-import { loadFirst, nvrtcBuiltins, nvrtcCandidates, thisPlace } from "./library-search.js";
+import { loadFirst, nvrtcBuiltins, nvrtcCandidates, thisSystem } from "./library-search.js";
 import { LibraryCallError, StatusLibrary } from "./status-library.js";
 
 const calls = {
@@ -217,19 +217,19 @@ const builtins = new Map<string, ForeignLibrary>();
 
 /**
  * Loads NVRTC: `library` if given, else the one that SPILLWAY_NVRTC_LIBRARY names, else the
- * first that loads of the usual places.
+ * first that loads of the usual paths.
  *
  * @throws LibraryError naming every path that was tried.
  */
 export function loadNvrtcLibrary(library?: string): CompilerLibrary {
-  const place = thisPlace();
+  const system = thisSystem();
   const advice =
     'NVRTC comes with the CUDA toolkit. Name its library by the option `library` or the variable SPILLWAY_NVRTC_LIBRARY; the package\'s own kernels need none with kernelSource: "ptx", the default.';
   return loadFirst(
     "NVRTC (libnvrtc)",
-    nvrtcCandidates(place, library),
+    nvrtcCandidates(system, library),
     (path) => {
-      const beside = nvrtcBuiltins(place, path);
+      const beside = nvrtcBuiltins(system, path);
       if (beside !== undefined && !builtins.has(beside)) {
         try {
           builtins.set(beside, new ForeignLibrary(beside));

@@ -29,9 +29,9 @@ export interface Compiled {
 export const nvrtcTable = {
   /**
    * The library's path; default SPILLWAY_NVRTC_LIBRARY, or the first that loads of the usual
-   * places.
+   * paths.
    */
-  library: optional(text(), "The library's path; left out, SPILLWAY_NVRTC_LIBRARY or the first that loads of the usual places."),
+  library: optional(text(), "The library's path; left out, SPILLWAY_NVRTC_LIBRARY or the first that loads of the usual paths."),
   /**
    * The cache's folder, or false for none; default SPILLWAY_CACHE, or the platform's folder for
    * caches.

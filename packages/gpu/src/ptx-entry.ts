@@ -6,7 +6,7 @@ export interface EntryParameter {
   /** "u64", "f32"; "b8" of an array for a struct. */
   readonly type: string;
   readonly bytes: number;
-  /** Of its place among the parameters, in bytes. */
+  /** Of its position among the parameters, in bytes. */
   readonly alignment: number;
 }
 

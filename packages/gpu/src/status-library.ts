@@ -3,7 +3,7 @@
 import { SpillwayError } from "@spillway/core/errors.js";
 import type { ArgumentsOf, CallSignature } from "./driver-calls.js";
 import { ForeignLibrary } from "./ffi.js";
-import { loadFirst, type SearchPlace, thisPlace } from "./library-search.js";
+import { loadFirst, type SearchedSystem, thisSystem } from "./library-search.js";
 
 /** A call of a library beside the driver gave another status than success. */
 export class LibraryCallError extends SpillwayError {
@@ -61,12 +61,12 @@ export class StatusLibrary<Calls extends Readonly<Record<string, CallSignature>>
 
 /**
  * Gives a function that loads a library at its first call: the one that a variable names, or else
- * the first that loads of the usual places. `needed` and `failure` are those of StatusLibrary.
+ * the first that loads of the usual paths. `needed` and `failure` are those of StatusLibrary.
  * @throws LibraryError naming every path that was tried
  */
 export function lazyLibrary<Calls extends Readonly<Record<string, CallSignature>>>(
   what: string,
-  candidates: (place: SearchPlace) => readonly string[],
+  candidates: (system: SearchedSystem) => readonly string[],
   calls: Calls,
   failure: (code: number, call: string) => Error,
   needed: keyof Calls & string,
@@ -74,7 +74,7 @@ export function lazyLibrary<Calls extends Readonly<Record<string, CallSignature>
 ): () => StatusLibrary<Calls> {
   let loaded: StatusLibrary<Calls> | undefined;
   return () => {
-    loaded ??= loadFirst(what, candidates(thisPlace()), (path) => new StatusLibrary(path, calls, failure, needed), advice);
+    loaded ??= loadFirst(what, candidates(thisSystem()), (path) => new StatusLibrary(path, calls, failure, needed), advice);
     return loaded;
   };
 }

@@ -42,9 +42,9 @@ export function targetsOf(degrees: readonly (readonly [degree: number, longestDe
   let target = 0;
   let end = 0;
   /**
-   * The terms so far stand behind `end`; `left` degrees are to be placed at delays below `below`.
+   * The terms so far stand behind `end`; `left` degrees are to be spread over delays below `below`.
    */
-  const place = (left: number, below: number, terms: readonly (readonly [number, number])[]): void => {
+  const extend = (left: number, below: number, terms: readonly (readonly [number, number])[]): void => {
     if (left === 0) {
       for (const [degree, delay] of terms) {
         termDegrees[end] = degree;
@@ -54,10 +54,10 @@ export function targetsOf(degrees: readonly (readonly [degree: number, longestDe
       return;
     }
     for (let delay = 0; delay < below; delay++) {
-      for (let degree = delay === 0 ? left : 1; degree <= left; degree++) place(left - degree, delay, [...terms, [degree, delay]]);
+      for (let degree = delay === 0 ? left : 1; degree <= left; degree++) extend(left - degree, delay, [...terms, [degree, delay]]);
     }
   };
-  for (const [degree, longest] of degrees) place(degree, longest + 1, []);
+  for (const [degree, longest] of degrees) extend(degree, longest + 1, []);
   return { count, first, termDegrees, termDelays };
 }
 

@@ -31,8 +31,8 @@ export function checkedColumns(
     if (matrix.cols === 0) throw new ArgumentError(name, "no columns", "at least one", { code: "shape" });
     const bad = firstNonFinite(matrix.data);
     if (bad >= 0) {
-      const place = matrix.cols === 1 ? `${bad}` : `${Math.floor(bad / matrix.cols)}, ${bad % matrix.cols}`;
-      throw new ArgumentError(`${name}[${place}]`, matrix.data[bad], "finite numbers");
+      const cell = matrix.cols === 1 ? `${bad}` : `${Math.floor(bad / matrix.cols)}, ${bad % matrix.cols}`;
+      throw new ArgumentError(`${name}[${cell}]`, matrix.data[bad], "finite numbers");
     }
     if (matrix.rows !== rows) throw new ArgumentError(`the length of ${name}`, matrix.rows, `${rows}, as ${firstName}`, { code: "shape" });
     return Array.from({ length: matrix.cols }, (_, c) => {

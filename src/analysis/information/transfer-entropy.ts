@@ -42,7 +42,7 @@ export type TransferEntropy = BinnedInformation;
  * for what the bins of the past leave of the target's own memory.
  *
  * Surrogates close the source to a ring, cut it into four and put the pieces elsewhere. That keeps
- * the target's tie to its past and, but for four places, the source's memory: two slow series that
+ * the target's tie to its past and, but for four points, the source's memory: two slow series that
  * have nothing to do with each other stay insignificant. Sources: Schreiber 2000, "Measuring
  * information transfer", equation 4; effective: Marschinski and Kantz 2002; the mean by chance:
  * Vinh, Epps and Bailey 2010, "Information theoretic measures for clusterings comparison", in each

@@ -32,7 +32,7 @@ export async function plot(name: string, { runs, out, format, json, ...flags }: 
 async function ownFolder(run: string): Promise<string> {
   const folder = join(run, "figures");
   if ((await lstat(folder).catch(() => undefined))?.isSymbolicLink())
-    throw new FileError(folder, "that is a link to another place; --out writes the figures into a folder that you name", "notWritable");
+    throw new FileError(folder, "that is a link to another folder; --out writes the figures into a folder that you name", "notWritable");
   return folder;
 }
 

@@ -62,7 +62,7 @@ type PartName =
   | "spikeOffsets"
   | "spikes"
   | "units"
-  | "places";
+  | "packed";
 
 /** A part with its memory, which only its thread writes while steps run. */
 export interface PlacedPart extends NetworkPart {
@@ -133,7 +133,7 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
     const { size } = part;
     // At least those of a period.
     const spikeRoom = period * size + 65_536;
-    const placed = placeRegions<PartName>(
+    const laidOut = placeRegions<PartName>(
       {
         populations: part.slices.length * populationBytes,
         // From here to the ring is the state.
@@ -151,14 +151,14 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
         spikeOffsets: 4 * (mostSteps + 1),
         spikes: 4 * spikeRoom,
         units: synapses.units.BYTES_PER_ELEMENT * table.count(p),
-        places: synapses.places.BYTES_PER_ELEMENT * table.count(p),
+        packed: synapses.packed.BYTES_PER_ELEMENT * table.count(p),
       },
       totalBytes,
     );
-    totalBytes = placed.totalBytes;
-    return { ...part, regions: placed.regions, spikeRoom };
+    totalBytes = laidOut.totalBytes;
+    return { ...part, regions: laidOut.regions, spikeRoom };
   });
-  checkBytes(model, synapses.places.length, totalBytes);
+  checkBytes(model, synapses.packed.length, totalBytes);
   return { model, common: common.regions, parts, period, table, totalBytes };
 }
 
@@ -183,7 +183,7 @@ export function writeNetwork(memory: NetworkMemory, buffer: ArrayBuffer): void {
     new Int8Array(buffer, regions.signs.address, synapses.signs.length).set(synapses.signs);
   });
   table.write(
-    parts.map(({ regions }, p) => new Uint32Array(buffer, regions.places.address, table.count(p))),
+    parts.map(({ regions }, p) => new Uint32Array(buffer, regions.packed.address, table.count(p))),
     parts.map(({ regions }, p) => new Units(buffer, regions.units.address, table.count(p))),
   );
   writePopulations(memory, new DataView(buffer), writeConstants(memory, new DataView(buffer)));
@@ -270,7 +270,7 @@ export function writeRecords({ model, common, parts }: NetworkMemory, buffer: Ar
     const words = [
       ...[size, receptors * size, ringRows, synapses.cellBits, key[0], key[1], slices.length, at("populations")],
       ...[at("potential"), at("recovery"), at("currents"), at("held"), at("ring"), at("filtered"), at("drive")],
-      ...[at("offsets"), at("places"), at("units"), synapses.units instanceof Uint16Array ? 0 : 1, at("signs")],
+      ...[at("offsets"), at("packed"), at("units"), synapses.units instanceof Uint16Array ? 0 : 1, at("signs")],
       ...[offsets, channels, at("spikeOffsets"), at("spikes"), spikeRoom, at("rowsAhead"), at("states")],
       0, // A number of 64 bits follows.
     ];

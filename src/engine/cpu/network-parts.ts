@@ -46,10 +46,10 @@ export function cutNeurons({ populations }: NetworkModel, count: number): Networ
  * Steps after which threads exchange spikes: as long as none of them arrives in between. A spike of
  * step t with delay d is first needed in step t + 1 + d.
  */
-export function periodOf({ size, synapses: { offsets, places, cellBits } }: NetworkModel): number {
+export function periodOf({ size, synapses: { offsets, packed, cellBits } }: NetworkModel): number {
   let period = mostPeriod;
   // Synapses of a source are in order of delay.
-  for (let j = 0; j < size; j++) if (offsets[j]! < offsets[j + 1]!) period = Math.min(period, 1 + (places[offsets[j]!]! >>> cellBits));
+  for (let j = 0; j < size; j++) if (offsets[j]! < offsets[j + 1]!) period = Math.min(period, 1 + (packed[offsets[j]!]! >>> cellBits));
   return period;
 }
 
@@ -77,14 +77,14 @@ export class CutTable {
       this.offsets = [synapses.offsets];
       return;
     }
-    const { offsets, places, cellBits } = synapses;
+    const { offsets, packed, cellBits } = synapses;
     const mask = 2 ** cellBits - 1;
     const counts = parts.map(() => new Uint32Array(size + inputs + 1));
     const ofSource = new Uint32Array(parts.length);
     for (let j = 0; j < size + inputs; j++) {
       ofSource.fill(0);
       for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
-        const p = this.#partOf[places[s]! & mask]!;
+        const p = this.#partOf[packed[s]! & mask]!;
         ofSource[p] = ofSource[p]! + 1;
       }
       for (const [p, count] of ofSource.entries()) counts[p]![j + 1] = counts[p]![j]! + count;
@@ -98,24 +98,24 @@ export class CutTable {
   }
 
   /**
-   * Writes places, with cells of the part, and units of each part's synapses, in order of source
+   * Writes packed synapses, with cells of the part, and units of each part's synapses, in order of source
    * and delay as they are.
    */
-  write(places: readonly Uint32Array[], units: readonly (Uint16Array | Int32Array)[]): void {
-    const { places: from, units: drawn, offsets, cellBits } = this.#table;
-    if (places.length === 1) {
-      places[0]!.set(from);
+  write(packed: readonly Uint32Array[], units: readonly (Uint16Array | Int32Array)[]): void {
+    const { packed: from, units: drawn, offsets, cellBits } = this.#table;
+    if (packed.length === 1) {
+      packed[0]!.set(from);
       units[0]!.set(drawn);
       return;
     }
     const mask = 2 ** cellBits - 1;
-    const next = new Uint32Array(places.length);
+    const next = new Uint32Array(packed.length);
     for (let s = 0; s < offsets.at(-1)!; s++) {
-      const place = from[s]!;
-      const p = this.#partOf[place & mask]!;
+      const word = from[s]!;
+      const p = this.#partOf[word & mask]!;
       const to = next[p]!;
       next[p] = to + 1;
-      places[p]![to] = ((place & ~mask) | this.#cells[place & mask]!) >>> 0;
+      packed[p]![to] = ((word & ~mask) | this.#cells[word & mask]!) >>> 0;
       units[p]![to] = drawn[s]!;
     }
   }

@@ -9,7 +9,7 @@ import type { Stepper } from "../host-steps.js";
 import type { MemoryMap, Region } from "./memory.js";
 import type { Globals, WorkerTeam } from "./team.js";
 
-/** Place of the first bad step in the barrier's words. */
+/** Index of the first bad step in the barrier's words. */
 const badStep = 48;
 
 const activations = { tanh: 0, identity: 1, relu: 2, sigmoid: 3 } as const;

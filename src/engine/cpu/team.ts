@@ -7,13 +7,13 @@ import { WorkerPool } from "./worker-pool.js";
 export type Globals = Readonly<Record<string, number>>;
 
 /** The pool that a team has its workers of, and its number there. */
-interface Place {
+interface PoolEntry {
   readonly pool: WorkerPool;
   readonly id: number;
 }
 
 /** Gives back the workers of reservoirs that were collected without `dispose()`. */
-const collected = new FinalizationRegistry<{ place: Place }>(({ place: { pool, id } }) => void pool.release(id));
+const collected = new FinalizationRegistry<{ entry: PoolEntry }>(({ entry: { pool, id } }) => void pool.release(id));
 
 /** What workers make their instance of. */
 interface Opening {
@@ -33,15 +33,15 @@ export type TeamKernel = "run32" | "run64" | "runNetwork32" | "runNetwork64";
 export class WorkerTeam {
   readonly size: number;
   readonly #opening: Opening;
-  readonly #at: { place: Place };
+  readonly #at: { entry: PoolEntry };
   #globals: Globals = {};
   #renewal: Promise<void> | undefined;
   #disposed = false;
 
-  private constructor(size: number, opening: Opening, place: Place) {
+  private constructor(size: number, opening: Opening, entry: PoolEntry) {
     this.size = size;
     this.#opening = opening;
-    this.#at = { place };
+    this.#at = { entry };
     collected.register(this, this.#at, this);
     this.#tell(opening);
   }
@@ -70,22 +70,22 @@ export class WorkerTeam {
   }
 
   async #renew(): Promise<void> {
-    const { pool, id } = this.#at.place;
-    const place = await WorkerPool.take(this.size - 1, this.#opening.memory.buffer.byteLength);
+    const { pool, id } = this.#at.entry;
+    const entry = await WorkerPool.take(this.size - 1, this.#opening.memory.buffer.byteLength);
     await pool.release(id);
-    if (this.#disposed) return place.pool.release(place.id);
-    this.#at.place = place;
+    if (this.#disposed) return entry.pool.release(entry.id);
+    this.#at.entry = entry;
     this.#renewal = undefined;
     this.#tell(this.#opening);
     this.#tell({ globals: this.#globals });
   }
 
   get #pool(): WorkerPool {
-    return this.#at.place.pool;
+    return this.#at.entry.pool;
   }
 
   #tell(message: object): void {
-    this.#pool.tell(this.#at.place.id, this.size - 1, message);
+    this.#pool.tell(this.#at.entry.id, this.size - 1, message);
   }
 
   /**
@@ -115,7 +115,7 @@ export class WorkerTeam {
    * `sequence` are the counters of noise.
    */
   advance(steps: number, step: number, sequence: number, shares: readonly (readonly number[])[]): void {
-    const { pool, id } = this.#at.place;
+    const { pool, id } = this.#at.entry;
     for (let thread = 1; thread < this.size; thread++) pool.start(thread, [id, steps, step | 0, sequence | 0, ...shares[thread]!]);
   }
 
@@ -136,6 +136,6 @@ export class WorkerTeam {
     this.#disposed = true;
     collected.unregister(this);
     // Workers that are on their way are given back by what asked for them.
-    await Promise.all([this.#pool.release(this.#at.place.id), this.#renewal]);
+    await Promise.all([this.#pool.release(this.#at.entry.id), this.#renewal]);
   }
 }

@@ -137,14 +137,14 @@ class StateKeeper implements StateTaker {
     const { sequences, values } = this.#into;
     const size = sequences[0]!.cols;
     return ({ states, pitch, from, to }) => {
-      const pieces = indices.flatMap((b, place): Piece[] => {
+      const pieces = indices.flatMap((b, index): Piece[] => {
         const length = this.#lengths[b]!;
         const end = Math.min(to, length);
         const first = this.#last ? length - 1 : from;
         if (first < from || first >= end) return [];
         const { start } = stretchOf(sequences[b]!);
         const toStart = start + (this.#last ? 0 : from * size);
-        return [{ from: states, start: place * pitch + (first - from) * size, to: values, toStart, columns: (end - first) * size }];
+        return [{ from: states, start: index * pitch + (first - from) * size, to: values, toStart, columns: (end - first) * size }];
       });
       copyPieces(stream, pieces);
     };

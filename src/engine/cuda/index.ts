@@ -25,7 +25,7 @@ import { leastSquaresOnDevice } from "./least-squares.js";
 import { freeMemory, usableMemory } from "./memory.js";
 import { neighbourCounts } from "./neighbours.js";
 import { whyNoCompiler } from "./persistent/kernel-code.js";
-import { type Choice, checkOneWay, choices, describeChoice, type Place } from "./plan.js";
+import { type Choice, checkOneWay, choices, describeChoice, type PlanTarget } from "./plan.js";
 import { DeviceClock } from "./profile.js";
 import { openKind, planKind } from "./registered.js";
 import { type ModelShape, shapeOf } from "./shape.js";
@@ -139,7 +139,7 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number, ot
 }
 
 /** Where a reservoir runs; without `memory`, where it would run on devices that are not in use. */
-function placeOf({ name, device, stepsPerChunk, others }: EngineParts, memory?: number): Place {
+function targetOf({ name, device, stepsPerChunk, others }: EngineParts, memory?: number): PlanTarget {
   const context = device.context();
   const { info } = context;
   const most = Math.min(usableMemory(info), memory ?? Number.POSITIVE_INFINITY);
@@ -161,7 +161,7 @@ function costOf(parts: EngineParts): EngineCost {
       // Measured on an H200: 5.3 us for 1e4 neurons with 1e6 synapses, 20 us for 1e5 with 1e8, 0.2 %
       // of them used in a step.
       if ("kind" in shape) return 4.5 + 8e-5 * shape.size + 4e-7 * shape.synapses;
-      return choices(shape, placeOf(parts))[0]!.loop.microsecondsPerStep;
+      return choices(shape, targetOf(parts))[0]!.loop.microsecondsPerStep;
     },
 
     /** Of all devices that may share W. */
@@ -204,7 +204,7 @@ function planOn(parts: EngineParts, model: EngineModel, options?: EngineOptions)
   const { name: engine, device, stepsPerChunk } = parts;
   if (model.kind === undefined) {
     const shape = shapeOf(model);
-    const here = placeOf(parts);
+    const here = targetOf(parts);
     const found = choices(shape, here, options);
     return describeChoice(found[0]!, shape, here, found);
   }
@@ -227,7 +227,7 @@ async function openRates(parts: EngineParts, model: ReservoirModel, options: Eng
   const { name } = parts;
   const context = parts.device.context();
   const shape = shapeOf(model);
-  const here = placeOf(parts, freeMemory(context));
+  const here = targetOf(parts, freeMemory(context));
   const found = choices(shape, here, options);
   const named = (options.plan ?? "auto") !== "auto";
   const { choice, loop } = await openFirst(name, context, model, found, options);
@@ -257,10 +257,10 @@ export function cudaEngine(device = 0): DeviceEngine {
   return deviceEngine({ name: device === 0 ? "cuda" : `cuda:${device}`, open: () => openDevice(device) });
 }
 
-/** The finding, then the advice. The places that were tried are for `spillway info` to list. */
+/** The finding, then the advice. The paths that were tried are for `spillway info` to list. */
 function withoutPaths(error: Error): string {
   if (!(error instanceof LibraryError)) return error.message;
-  return "no NVIDIA driver was found; install it, or name its library by SPILLWAY_CUDA_LIBRARY (`spillway info` lists the places that were tried)";
+  return "no NVIDIA driver was found; install it, or name its library by SPILLWAY_CUDA_LIBRARY (`spillway info` lists the paths that were tried)";
 }
 
 /** A clock that has what was spent before the session. */

@@ -49,9 +49,9 @@ export async function* neighbourCounts(
 
   const key = z[0] ?? y[0]!;
   const rows = Uint32Array.from({ length: n }, (_, i) => i).sort((a, b) => key[a]! - key[b]! || a - b);
-  const places = new Uint32Array(n);
+  const positions = new Uint32Array(n);
   rows.forEach((row, p) => {
-    places[row] = p;
+    positions[row] = p;
   });
   const sorted = (columns: readonly Float64Array[], into: Float64Array, from = 0): void =>
     columns.forEach((column, c) => {
@@ -70,13 +70,13 @@ export async function* neighbourCounts(
     sorted([...y, ...z], still);
     const yz = own(context.upload(still, { label: "points" }));
     const rowsThere = own(context.upload(rows, { label: "rows of points" }));
-    const placesThere = own(context.upload(places, { label: "places of rows" }));
+    const positionsThere = own(context.upload(positions, { label: "positions of rows" }));
     let most = 0;
     let memory: ReturnType<typeof memoryFor> | undefined;
     const memoryFor = (count: number) => ({
       x: room("f64", count * dx * n, "forms of x"),
       distances: room("f64", count * k * n, "distances of neighbours"),
-      places: room("u32", count * k * n, "places of neighbours"),
+      positions: room("u32", count * k * n, "positions of neighbours"),
       radiiX: room("f64", count * n, "radii in x"),
       radiiY: room("f64", count * n, "radii in y"),
       counts: room("u32", 3 * count * n, "counts of neighbours"),
@@ -93,7 +93,7 @@ export async function* neighbourCounts(
         memory = memoryFor(count);
         most = count;
       }
-      const { x, distances, places: nearest, radiiX, radiiY, counts: all } = memory!;
+      const { x, distances, positions: nearest, radiiX, radiiY, counts: all } = memory!;
       const values = new Float64Array(count * dx * n);
       batch.forEach((columns, b) => {
         sorted(columns, values, b * dx * n);
@@ -103,7 +103,7 @@ export async function* neighbourCounts(
       const size = [n, dx, y.length, z.length, window] as const;
       stream.launch(scales, shape, x, yz, rowsThere, distances, nearest, radiiX, radiiY, ...size, k, Number(each));
       const part = (i: number) => all.slice(i * count * n, (i + 1) * count * n);
-      stream.launch(counts, shape, x, yz, rowsThere, placesThere, radiiX, radiiY, part(0), part(1), part(2), ...size);
+      stream.launch(counts, shape, x, yz, rowsThere, positionsThere, radiiX, radiiY, part(0), part(1), part(2), ...size);
       const found = await stream.download(all.slice(0, (z.length > 0 ? 3 : 2) * count * n));
       pacer.check(0);
       const inRows = (part: number, b: number): Uint32Array => {

@@ -31,7 +31,7 @@ const worthDrawing = 1.5;
 const packedOnHost = persistentLoops.names;
 
 /** Where a choice is made. */
-export interface Place {
+export interface PlanTarget {
   /** The engine's name. */
   readonly engine: string;
   readonly device: DeviceInfo;
@@ -68,7 +68,7 @@ export function checkOneWay(kind: string, { plan = "auto", kernelSource = "auto"
  * @throws ArgumentError for a plan of no such name; EngineUnavailableError if the plan asked for
  * does not take this model or device; EngineCapacityError if none fits the memory
  */
-export function choices(shape: ModelShape, place: Place, options: EngineOptions = {}): readonly Choice[] {
+export function choices(shape: ModelShape, target: PlanTarget, options: EngineOptions = {}): readonly Choice[] {
   const wanted = options.plan ?? "auto";
   if (!planNames.includes(wanted)) throw new ArgumentError("plan", wanted, planNames.map((name) => JSON.stringify(name)).join(", "));
   const source = options.kernelSource ?? "auto";
@@ -77,15 +77,15 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
     throw new ArgumentError("kernelSource", source, names);
   }
   const { spinLimit } = options;
-  const { whyNoCompiler, peers } = place;
+  const { whyNoCompiler, peers } = target;
   const all = families
     .filter(({ names, integers }) => (wanted === "auto" || names.includes(wanted)) && (integers || !shape.integers))
-    .flatMap((family) => family.plans(shape, place.device, { spinLimit, kernelSource: source, whyNoCompiler, peers }))
+    .flatMap((family) => family.plans(shape, target.device, { spinLimit, kernelSource: source, whyNoCompiler, peers }))
     .filter(
       ({ name, kernelSource = "shipped" }) => (wanted === "auto" || name === wanted) && (source === "auto" || kernelSource === source),
     )
     .sort((a, b) => costOf(a, shape) - costOf(b, shape));
-  if (all.length === 0) throw new EngineUnavailableError(place.engine, whyNone(shape, place, wanted, source));
+  if (all.length === 0) throw new EngineUnavailableError(target.engine, whyNone(shape, target, wanted, source));
   // Fast arithmetic is allowed, not promised; who names a plan or a source beside it means that
   // one.
   const named = wanted !== "auto" || source !== "auto";
@@ -93,14 +93,14 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
   if (plans.length === 0) {
     const which = [...(wanted === "auto" ? [] : [`the plan "${wanted}"`]), ...(source === "auto" ? [] : [`kernelSource "${source}"`])];
     const reason = `${which.join(" with ")} has portable arithmetic alone for ${shape.size} neurons (${shape.storage}, ${shape.precision}), and arithmetic is "fast"; take arithmetic "portable", or "auto" for what is named`;
-    throw new EngineUnavailableError(place.engine, reason);
+    throw new EngineUnavailableError(target.engine, reason);
   }
   let refusal: EngineCapacityError | undefined;
   const fitting = plans.flatMap((loop) => {
     try {
-      checkPeers(shape, loop, place);
-      const { repeated, bytes } = onFirst(loop, place);
-      return [{ loop, memory: planMemory(shape, loop, place.memory - repeated * bytes, place.device.name, place.stepsPerChunk) }];
+      checkPeers(shape, loop, target);
+      const { repeated, bytes } = onFirst(loop, target);
+      return [{ loop, memory: planMemory(shape, loop, target.memory - repeated * bytes, target.device.name, target.stepsPerChunk) }];
     } catch (error) {
       if (!(error instanceof EngineCapacityError)) throw error;
       if (!refusal || error.needed < refusal.needed) refusal = error;
@@ -112,13 +112,13 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
 }
 
 /** The seats that the first device has beside its own, and the bytes of each. */
-const onFirst = ({ peerBytes = 0 }: TimeLoopPlan, { peers = [] }: Place) => ({
+const onFirst = ({ peerBytes = 0 }: TimeLoopPlan, { peers = [] }: PlanTarget) => ({
   repeated: peers.slice(1).filter((peer) => peer === peers[0]).length,
   bytes: peerBytes,
 });
 
 /** @throws EngineCapacityError if a slice does not fit a device that is not the first */
-function checkPeers(shape: ModelShape, { peerBytes }: TimeLoopPlan, { peers = [], memory, memoryOf = () => memory }: Place): void {
+function checkPeers(shape: ModelShape, { peerBytes }: TimeLoopPlan, { peers = [], memory, memoryOf = () => memory }: PlanTarget): void {
   if (peerBytes === undefined) return;
   for (const peer of new Set(peers)) {
     if (peer === peers[0]) continue;
@@ -132,7 +132,7 @@ function costOf({ name, microsecondsPerStep }: TimeLoopPlan, { drawn, weightPrec
   return microsecondsPerStep * (drawn === true && isQuantized(weightPrecision) && packedOnHost.includes(name) ? worthDrawing : 1);
 }
 
-function whyNone(shape: ModelShape, { device, whyNoCompiler, peers = [] }: Place, plan: string, source: string): string {
+function whyNone(shape: ModelShape, { device, whyNoCompiler, peers = [] }: PlanTarget, plan: string, source: string): string {
   if (shardedLoops.names.includes(plan)) {
     const reason = whyNotSharded(peers) ?? whyNoCompiler?.();
     if (reason !== undefined) return `the plan "${plan}" is not to be had: ${reason}`;
@@ -148,7 +148,7 @@ function whyNone(shape: ModelShape, { device, whyNoCompiler, peers = [] }: Place
 export function describeChoice(
   { loop, memory }: Choice,
   shape: ModelShape,
-  place: Place,
+  target: PlanTarget,
   others: readonly Choice[],
   details: EnginePlan["details"] = loop.details,
 ): EnginePlan {
@@ -157,12 +157,12 @@ export function describeChoice(
     .filter((other) => other.loop !== loop)
     .map((other) => `${other.loop.name} ${microseconds(other.loop.microsecondsPerStep)}`);
   return {
-    engine: place.engine,
-    summary: `${place.device.name}, plan "${name}", ${shape.storage}, ${numbersOf(shape)}, about ${microseconds(microsecondsPerStep)} a step, ${formatBytes(memory.totalBytes)}`,
+    engine: target.engine,
+    summary: `${target.device.name}, plan "${name}", ${shape.storage}, ${numbersOf(shape)}, about ${microseconds(microsecondsPerStep)} a step, ${formatBytes(memory.totalBytes)}`,
     bytes: memory.totalBytes,
     details: {
-      device: place.device.name,
-      ...notSharded(place, others),
+      device: target.device.name,
+      ...notSharded(target, others),
       plan: name,
       precision: shape.precision,
       storage: shape.storage,
@@ -178,7 +178,7 @@ export function describeChoice(
 const numbersOf = ({ integers, precision }: ModelShape): string => (integers ? "integers" : precision);
 
 /** Why several devices do not share the reservoir, if they cannot. */
-function notSharded({ peers = [], whyNoCompiler }: Place, all: readonly Choice[]): EnginePlan["details"] {
+function notSharded({ peers = [], whyNoCompiler }: PlanTarget, all: readonly Choice[]): EnginePlan["details"] {
   if (peers.length === 0 || all.some(({ loop }) => shardedLoops.names.includes(loop.name))) return {};
   return { notSharded: whyNotSharded(peers) ?? whyNoCompiler?.() ?? "the plan takes no reservoir of this size and kind" };
 }

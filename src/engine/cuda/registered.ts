@@ -31,7 +31,7 @@ const mostSteps = 256;
 const staticShared = 64;
 
 /** Which engine asks, and how many steps a simulated device takes at a time. */
-export interface KindPlace {
+export interface KindTarget {
   readonly engine: string;
   readonly stepsPerChunk?: number | undefined;
 }
@@ -56,12 +56,12 @@ const typeOf = (array: Exclude<KindArgument, readonly [string, number]>): "f32" 
 /**
  * How a device would run a model of a registered kind. @throws ArgumentError, EngineCapacityError
  */
-export function planKind(context: Context, model: RegisteredModel, place: KindPlace): EnginePlan {
-  if (reservoirKinds.get(model.config.kind, "kind").runner) return planOfRunner(place.engine, model);
-  return planOf(context, model, place, kernelOf(model, place.engine));
+export function planKind(context: Context, model: RegisteredModel, target: KindTarget): EnginePlan {
+  if (reservoirKinds.get(model.config.kind, "kind").runner) return planOfRunner(target.engine, model);
+  return planOf(context, model, target, kernelOf(model, target.engine));
 }
 
-function planOf(context: Context, model: RegisteredModel, { engine, stepsPerChunk }: KindPlace, kernel: KindKernel): EnginePlan {
+function planOf(context: Context, model: RegisteredModel, { engine, stepsPerChunk }: KindTarget, kernel: KindKernel): EnginePlan {
   const { config, precision, size, below, inputSize } = model;
   const element = precision === "float32" ? 4 : 8;
   const steps = Math.max(1, Math.min(stepsPerChunk ?? mostSteps, Math.floor(chunkBytes / (element * size))));
@@ -94,15 +94,15 @@ function planOf(context: Context, model: RegisteredModel, { engine, stepsPerChun
 export async function openKind(
   context: Context,
   model: RegisteredModel,
-  place: KindPlace,
+  target: KindTarget,
   options: EngineOptions = {},
 ): Promise<EngineSession> {
-  const session = await openRunner(place.engine, model, options, context);
+  const session = await openRunner(target.engine, model, options, context);
   if (session) return session;
-  const kernel = kernelOf(model, place.engine);
-  const plan = planOf(context, model, place, kernel);
+  const kernel = kernelOf(model, target.engine);
+  const plan = planOf(context, model, target, kernel);
   if (context.info.attributes.cooperativeLaunch === 0)
-    throw new EngineUnavailableError(place.engine, `${context.info.name} has no cooperative launches, which registered kinds take`);
+    throw new EngineUnavailableError(target.engine, `${context.info.name} has no cooperative launches, which registered kinds take`);
   return stepperSession(model, plan, new KernelStepper(context, model, kernel, plan, spinLimitOf(options.spinLimit)), clockFor(options));
 }
 

@@ -7,7 +7,7 @@ import { NonFiniteStateError } from "../../reservoir/engine/errors.js";
 import type { GenerateOptions, SequenceInput, TargetProducts, TargetWork, TrainingSink } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { StatesThere, Steps, TakenBatchOptions, Wanted } from "../session.js";
-import type { Chunks, SessionRecord, StatePlace } from "../session-record.js";
+import type { Chunks, SessionRecord, StateStore } from "../session-record.js";
 import { ChunkBuffers } from "./chunk-buffers.js";
 import { ChunkPipeline, type FinishedChunk, type PipelineParts, runSize } from "./chunk-pipeline.js";
 import { ClosedLoop } from "./closed-loop.js";
@@ -44,7 +44,7 @@ export interface StepsParts {
   readonly spinLimit?: number | undefined;
 }
 
-export class DeviceSteps implements Steps<FinishedChunk>, PipelineParts, StatePlace {
+export class DeviceSteps implements Steps<FinishedChunk>, PipelineParts, StateStore {
   readonly context: Context;
   readonly model: ReservoirModel;
   readonly loop: TimeLoop;
@@ -90,7 +90,7 @@ export class DeviceSteps implements Steps<FinishedChunk>, PipelineParts, StatePl
     this.there = statesThere(context, model, this.compute, clock);
   }
 
-  get place(): this {
+  get store(): this {
     return this;
   }
 

@@ -67,13 +67,13 @@ export class DeviceSummary implements StateTaker {
   }
 
   group(stream: Stream, indices: readonly number[]): (chunk: StateChunk) => void {
-    const places = this.#owned.own(this.#context.upload(Uint32Array.from(indices), { label: "places of sequences" }));
+    const rowsThere = this.#owned.own(this.#context.upload(Uint32Array.from(indices), { label: "rows of sequences" }));
     const { kernel, generated } = this.#kernel;
     const config = { grid: [indices.length, generated.grid[1]] as const, block: generated.block };
     return ({ states, pitch, from, to }) => {
       this.#clock?.on(stream, "summarise");
       const range = [pitch, from, to, this.#work.washout];
-      stream.launch(kernel, config, states, ...range, this.#lengths, places, this.#from(0), ...this.#levels);
+      stream.launch(kernel, config, states, ...range, this.#lengths, rowsThere, this.#from(0), ...this.#levels);
       this.#clock?.off(stream);
     };
   }
@@ -143,8 +143,8 @@ export async function statisticsThere(
       const { values, start } = stretchOf(series[0]!);
       const pitch = rows * size;
       const even = series.every((one, b) => {
-        const place = stretchOf(one);
-        return one.rows === rows && place.values === values && place.start === start + b * pitch;
+        const stretch = stretchOf(one);
+        return one.rows === rows && stretch.values === values && stretch.start === start + b * pitch;
       });
       if (even) {
         const states = values.slice(start, start + series.length * pitch);

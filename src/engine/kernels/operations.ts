@@ -133,7 +133,7 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
     return { scores, best, matches };
   }
 
-  /** @internal The type of an array's elements; undefined for what is no array of this place. */
+  /** @internal The type of an array's elements; undefined for what is no array of this memory. */
   protected abstract typeOf(array: unknown): ElementType | undefined;
   /** @internal */
   protected abstract make(name: string, type: ElementType, length: number): ArrayKinds["real"];

@@ -4,7 +4,7 @@ import type { Activation } from "../../reservoir/model.js";
 /** Types of elements that the operations read and write. */
 export type ElementType = "f32" | "f64" | "i32" | "u32" | "u64" | "i64";
 
-/** The arrays of a place: typed arrays on the host, slices of memory on a device. */
+/** The arrays of a memory: typed arrays on the host, slices of memory on a device. */
 export interface ArrayKinds {
   /** In the precision of the kernels: written, and read. */
   real: { readonly length: number };

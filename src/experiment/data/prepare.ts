@@ -201,16 +201,16 @@ export function prepareAll(experiment: OpenExperiment, data: SeriesData): Prepar
   if (!data.more) return [prepareSeries(experiment, data)];
   const transforms = ownTransforms(experiment);
   const lost = rowsLost(transforms);
-  const places = splitParts(experiment, data).map((place) => {
-    const { series, filled } = place.member;
-    return { ...place, member: { ...place.member, series: asKnown(series, filled, lost + place.trainRows) } };
+  const parts = splitParts(experiment, data).map((part) => {
+    const { series, filled } = part.member;
+    return { ...part, member: { ...part.member, series: asKnown(series, filled, lost + part.trainRows) } };
   });
-  const training = places.filter(({ trainRows }) => trainRows > 0);
+  const training = parts.filter(({ trainRows }) => trainRows > 0);
   const fitted = fitTransforms(
     training.map(({ member, trainRows }) => member.series.subarray(0, lost + trainRows)),
     transforms,
   );
-  return places.map(({ member: { series, times, group, ...part }, trainRows, end }): PreparedSeries => {
+  return parts.map(({ member: { series, times, group, ...part }, trainRows, end }): PreparedSeries => {
     const whole = transformSeries(series, fitted);
     const facts = { known: part.known, axis: part.axis, filled: part.filled };
     const tested = { whole, facts, from: trainRows, rows: end - trainRows, isSeparate: false };

@@ -44,12 +44,12 @@ export function trainClassReadout(
   const chooses = representation === "statistics" && features.rows > count;
   const trainerFor = (said: ClassifierSettings["readout"], length?: number) => own ?? classTrainer(said, chooses, length);
   const spec = trainerFor(readout).features;
-  const seen = seenBy(spec, features);
-  const scale = scaleFeatures ? fitStandardisation([seen]) : undefined;
-  const rows = scale ? standardised(scale, seen) : features;
+  const columns = columnsBy(spec, features);
+  const scale = scaleFeatures ? fitStandardisation([columns]) : undefined;
+  const rows = scale ? standardised(scale, columns) : features;
   const trainer = trainerFor(
     scale && takesTransform(readout) ? ({ ...readout, transform: "plain" } as ReadoutDescription) : readout,
-    meanSquaredLength(scale ? rows : seen),
+    meanSquaredLength(scale ? rows : columns),
   );
   const trained = asTrained(trainer.fit(rows, targets), features.rows);
   if (trained.outputSize !== count)
@@ -74,7 +74,7 @@ function takesTransform({ type = "ridge" }: ClassifierSettings["readout"]): bool
 }
 
 /** What a readout is linear in: the features of the representation, transformed as it asks for. */
-function seenBy(spec: FeatureSpec, features: Matrix<Float64Array>): Matrix<Float64Array> {
+function columnsBy(spec: FeatureSpec, features: Matrix<Float64Array>): Matrix<Float64Array> {
   const out = Matrix.zeros(features.rows, featureCount(spec, features.cols, 0));
   for (let b = 0; b < out.rows; b++) writeFeatures(spec, features.row(b), [], out.row(b));
   return out;
@@ -152,7 +152,7 @@ export function classShares(readout: TrainedReadout, features: Matrix<Float64Arr
   return shares;
 }
 
-/** The place of the largest value, the first of equals. */
+/** The index of the largest value, the first of equals. */
 export function largest(values: ArrayLike<number>): number {
   let best = 0;
   for (let k = 1; k < values.length; k++) if (values[k]! > values[best]!) best = k;

@@ -24,6 +24,7 @@ import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { noStandardisation, type Standardisation } from "../standardisation.js";
 import { fitLevels, type Levels, type MemberComputers } from "../views.js";
 import { checkClassTrainer, classTrainer, largest, trainClassReadout } from "./class-readout.js";
+import { prepareDriving, rowsFor, scaledInputs, stepOf } from "./driving.js";
 import { decodeClassifier, encodeClassifier } from "./file.js";
 import { allOf, openAll } from "./members.js";
 import {
@@ -39,9 +40,8 @@ import {
   memberSeeds,
   plainCases,
 } from "./options.js";
-import { classify, type PlacedShares, represent } from "./representation.js";
+import { classify, represent, type SharesOn } from "./representation.js";
 import { SaturationCount, warnWhereSaturated } from "./saturation.js";
-import { rowsFor, scaledInputs, seenBy, stepOf } from "./seen.js";
 
 /** The reservoir, and where it runs. */
 type Running = EngineSelection & Pick<ClassifierOptions, "profile"> & { readonly reservoir: AnyReservoirOptions };
@@ -146,24 +146,24 @@ export class Classifier implements AsyncDisposable {
     const encoded = encodedCases(sequences, this.#options.reservoir);
     const plain = encoded ? [] : checkedSequences(plainCases(sequences), settings);
     const classes = classesOf(labels, encoded?.count ?? plain.length);
-    const places = new Map(classes.map((label, k) => [label, k]));
-    const numbers = Int32Array.from(labels as ArrayLike<unknown> as Label[], (label) => places.get(label)!);
+    const numberOf = new Map(classes.map((label, k) => [label, k]));
+    const numbers = Int32Array.from(labels as ArrayLike<unknown> as Label[], (label) => numberOf.get(label)!);
     const channels = encoded?.columns ?? plain[0]!.cols;
     const members = await this.#membersFor(channels);
     using rows = encoded && (await rowsFor(encoded, members[0]![0], settings));
     const checked = rows ? checkedSequences(rows.sequences, settings) : plain;
     using scaled = await scaledInputs(members[0]![0], checked, settings.standardise ? undefined : noStandardisation(channels));
     const { scale } = scaled;
-    using made = await seenBy(members[0]!, checked, scaled, settings);
-    const { seen, differences } = made;
+    using made = await prepareDriving(members[0]!, checked, scaled, settings);
+    const { driving, differences } = made;
     const readouts: TrainedReadout[] = [];
     const levels: Levels[] = [];
     const factors: (number | undefined)[] = [];
     for (const [m, computers] of members.entries()) {
-      if (settings.representation === "statistics") levels.push(await fitLevels(computers, seen, settings, work));
+      if (settings.representation === "statistics") levels.push(await fitLevels(computers, driving, settings, work));
       const saturated = new SaturationCount();
       const member = { computers, levels: levels[m] };
-      const features = await represent(member, seen, settings, shareOf(work, m, members.length), saturated);
+      const features = await represent(member, driving, settings, shareOf(work, m, members.length), saturated);
       warnWhereSaturated(computers[0].model, saturated.share, scaled.inputs);
       const { readout, factor } = trainClassReadout(features, numbers, classes.length, settings, this.#trainer);
       readouts.push(readout);
@@ -345,14 +345,14 @@ export class Classifier implements AsyncDisposable {
         `sequences have rows of ${given} ms and the classifier was trained on rows of ${stepMs} ms; take the same step length`,
       );
     using scaled = await scaledInputs(this.#members[0]![0], checked, scale, this.settings.standardise);
-    using made = await seenBy(this.#members[0]!, checked, scaled, this.settings, differences);
-    const placed: PlacedShares[] = [];
+    using made = await prepareDriving(this.#members[0]!, checked, scaled, this.settings, differences);
+    const shared: SharesOn[] = [];
     for (const [m, readout] of readouts.entries()) {
       const member = { computers: this.#members[m]!, levels: levels[m], factor: factors[m] };
-      placed.push(await classify(member, readout, made.seen, this.settings, shareOf(work, m, readouts.length)));
+      shared.push(await classify(member, readout, made.driving, this.settings, shareOf(work, m, readouts.length)));
     }
-    this.#predictedOn = placed.map(({ computedOn }) => computedOn);
-    return { classes, shares: placed.map(({ shares }) => shares) };
+    this.#predictedOn = shared.map(({ computedOn }) => computedOn);
+    return { classes, shares: shared.map(({ shares }) => shares) };
   }
 }
 

@@ -124,7 +124,7 @@ function getLevels(reader: TensorReader, prefix: string, settings: ClassifierSet
 function featureCountOf(settings: ClassifierSettings, { size, inputSize }: AnyModel): number {
   const { representation, input } = settings;
   if (representation === "statistics") return statisticsCount(settings, size, inputSize);
-  const seen = size + (input ? inputSize : 0);
-  if (representation === "output") return inputSize * (seen + 1);
-  return representation === "last+mean" ? 2 * seen : seen;
+  const columns = size + (input ? inputSize : 0);
+  if (representation === "output") return inputSize * (columns + 1);
+  return representation === "last+mean" ? 2 * columns : columns;
 }

@@ -6,7 +6,7 @@ import { type AnyReservoirComputer, DeviceMatrix, type SummaryWork, type WorkOpt
 import { onlyHost } from "../../reservoir/inputs.js";
 import { groupThere, rowsOfGroups, stateGroup } from "../groups.js";
 import { layerNormalised } from "../layer-norm.js";
-import { type Levels, type MemberComputers, type Seen, type SeenSeries, type Sequence, seriesOf, statisticsOf } from "../views.js";
+import { type Driving, type HostSeries, type Levels, type MemberComputers, type Sequence, seriesOf, statisticsOf } from "../views.js";
 import { statisticsThere } from "../views-there.js";
 import { classShares } from "./class-readout.js";
 import type { ClassifierSettings } from "./options.js";
@@ -16,7 +16,7 @@ import type { SaturationCount } from "./saturation.js";
  * Shares of classes, B x K, and where they were made: by the name of the engine that had the
  * states, or "host".
  */
-export interface PlacedShares {
+export interface SharesOn {
   readonly shares: Matrix<Float64Array>;
   readonly computedOn: string;
 }
@@ -30,8 +30,8 @@ export interface Member {
 }
 
 /** The cases for reservoirs on the host. @throws ArgumentError for one on a device */
-export function seenOnHost(seen: Seen): SeenSeries {
-  return seriesOf(seen).map((series) => series.map((one) => onlyHost(one, "a sequence")));
+export function hostSeries(driving: Driving): HostSeries {
+  return seriesOf(driving).map((series) => series.map((one) => onlyHost(one, "a sequence")));
 }
 
 /**
@@ -41,27 +41,27 @@ export function seenOnHost(seen: Seen): SeenSeries {
  * "statistics" see views.ts. Sums of a mean are taken in binary64 in rising order. With
  * `layerNorm` each row is normalised by itself.
  *
- * A reservoir with noise draws it by a sequence's place in its group. `seen` is given the states
+ * A reservoir with noise draws it by a sequence's index in its group. `saturation` is given the states
  * behind "output", and else last states or means.
  */
 export async function represent(
   { computers, levels }: Member,
-  given: Seen,
+  given: Driving,
   settings: ClassifierSettings,
   work: WorkOptions,
-  seen?: SaturationCount,
+  saturation?: SaturationCount,
 ): Promise<Matrix<Float64Array>> {
   const [computer] = computers;
   const features =
     settings.representation === "statistics"
       ? ((await statisticsThere(computers, given, settings, levels!, work)) ??
-        (await statisticsOf(computers, seenOnHost(given), settings, levels!, work)))
+        (await statisticsOf(computers, hostSeries(given), settings, levels!, work)))
       : await inGroups(computer, given.inputs, settings, work, async (group, onProgress) => {
           const there = summarised(computer, group, settings, { ...work, onProgress });
-          return there ? await there : onHost(computer, group, settings, work, seen);
+          return there ? await there : onHost(computer, group, settings, work, saturation);
         });
   if (settings.representation !== "output")
-    for (let b = 0; b < features.rows; b++) seen?.add(features.row(b).subarray(0, computer.model.size));
+    for (let b = 0; b < features.rows; b++) saturation?.add(features.row(b).subarray(0, computer.model.size));
   return settings.layerNorm ? layerNormalised(features) : features;
 }
 
@@ -69,10 +69,10 @@ export async function represent(
 export async function classify(
   member: Member,
   readout: TrainedReadout,
-  given: Seen,
+  given: Driving,
   settings: ClassifierSettings,
   work: WorkOptions,
-): Promise<PlacedShares> {
+): Promise<SharesOn> {
   const { layerNorm, representation } = settings;
   const [computer] = member.computers;
   const { factor } = member;
@@ -135,12 +135,12 @@ async function onHost(
   given: readonly Sequence[],
   settings: ClassifierSettings,
   { signal }: WorkOptions,
-  seen?: SaturationCount,
+  saturation?: SaturationCount,
 ): Promise<Matrix<Float64Array>> {
   const { representation, input, washout } = settings;
   const group = given.map((inputs) => onlyHost(inputs, "a sequence"));
   const states = await computer.batch(group, { keep: representation === "last" ? "last" : "all", signal });
-  if (representation === "output") for (const x of states) seen?.add(x.subarray(washout).data);
+  if (representation === "output") for (const x of states) saturation?.add(x.subarray(washout).data);
   return rowsOf(
     states.map((x, b) =>
       representation === "output" ? outputSpace(x, group[b]!, settings) : statistics(input ? [x, group[b]!] : [x], settings),

@@ -69,7 +69,7 @@ export class NvarFeatures {
   readonly outputs: number;
   readonly #shape: NvarShape;
   /** Columns of the series that a group sees. */
-  readonly #seen: number;
+  readonly #width: number;
   readonly #variables: number;
   /** Monomial i is monomial `parent[i]` times variable `variable[i]`; the variables come first. */
   readonly #parent: Int32Array;
@@ -81,10 +81,10 @@ export class NvarFeatures {
   constructor(shape: NvarShape, columns: number, known = 0) {
     const { delays, stride, neighbours } = shape;
     const degrees = [...new Set(shape.degrees)].sort((a, b) => a - b);
-    const seen = neighbours === null ? columns : 2 * neighbours + 1;
-    if (seen > columns)
+    const width = neighbours === null ? columns : 2 * neighbours + 1;
+    if (width > columns)
       throw ArgumentError.because(
-        `neighbours is ${neighbours}, so that a column sees ${seen}, and the series has ${columns}; it takes at most ${Math.floor((columns - 1) / 2)}`,
+        `neighbours is ${neighbours}, so that a column sees ${width}, and the series has ${columns}; it takes at most ${Math.floor((columns - 1) / 2)}`,
         { field: "neighbours", value: neighbours },
       );
     this.#shape = shape;
@@ -93,8 +93,8 @@ export class NvarFeatures {
     this.history = (delays - 1) * stride + 1;
     this.groups = neighbours === null ? 1 : columns;
     this.outputs = neighbours === null ? columns : 1;
-    this.#seen = seen;
-    this.#variables = delays * seen + known;
+    this.#width = width;
+    this.#variables = delays * width + known;
     const wanted = degrees.reduce((sum, degree) => sum + monomials(this.#variables, degree), this.#variables);
     const largest = degrees.at(-1) ?? 1;
     if (!(monomials(this.#variables + 1, largest) <= mostFeatures))
@@ -161,13 +161,13 @@ export class NvarFeatures {
     return isMarked || marks.data.subarray(next, next + this.outputs).includes(1);
   }
 
-  /** The places of the values that a group sees at row t, in the order of its features. */
+  /** The positions of the values that a group sees at row t, in the order of its features. */
   #visit(t: number, group: number, see: (at: number) => void): void {
     const { delays, stride, neighbours } = this.#shape;
     const first = neighbours === null ? 0 : group - neighbours + this.columns;
     for (let delay = delays - 1; delay >= 0; delay--) {
       const row = (t - delay * stride) * this.columns;
-      for (let c = 0; c < this.#seen; c++) see(row + ((first + c) % this.columns));
+      for (let c = 0; c < this.#width; c++) see(row + ((first + c) % this.columns));
     }
   }
 

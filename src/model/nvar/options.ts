@@ -5,7 +5,7 @@ import { targetsOption } from "../forecaster/options.js";
 
 /** What an NVAR forecaster is. */
 export interface NvarSettings extends LambdaSettings {
-  /** k, values of each column that are seen: rows t, t - s, ..., t - (k - 1) s. Default 2. */
+  /** k, values of each column that are features: rows t, t - s, ..., t - (k - 1) s. Default 2. */
   readonly delays: number;
   /** s, rows between two of them. Default 1. */
   readonly stride: number;
@@ -55,7 +55,7 @@ const degreesTake = "a list of whole numbers of at least 2";
 
 /** The settings of an NvarForecaster. */
 export const nvarTable = {
-  delays: option(whole({ atLeast: 1, atMost: 100_000 }), 2, "Values of each column that are seen, k."),
+  delays: option(whole({ atLeast: 1, atMost: 100_000 }), 2, "Values of each column that are features, k."),
   stride: option(whole({ atLeast: 1, atMost: 1_000_000 }), 1, "Rows between two of them, s."),
   degrees: option(list(whole({ atLeast: 2, atMost: 64 }), degreesTake), [2], "Degrees of the monomials of these values."),
   constant: option(flag, true, "Whether there is a constant, which is not penalised."),

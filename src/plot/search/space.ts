@@ -55,7 +55,7 @@ export function plotParallelCoordinates(study: PlottedStudy, options: SearchPlot
   const parameters = ordered(space.parameters, importance);
   const values = valueAxis(best.map(({ value }) => value));
   const axes = [...parameters.map(parameterAxis), values];
-  const places = (trial: ScoredTrial) =>
+  const points = (trial: ScoredTrial) =>
     axes.map(({ low, high, at }, k): [number, number] => {
       const parameter = parameters[k];
       return [k, (at(parameter ? trial.params[parameter.name] : trial.value) - low) / (high - low)];
@@ -81,12 +81,12 @@ export function plotParallelCoordinates(study: PlottedStudy, options: SearchPlot
     title,
     description: `${shown.length} of ${best.length} complete trials as lines across ${names.join(", ")}${many ? "; the others as an image beneath" : ""}, coloured by rank.`,
     data: [
-      ...(many ? [densityImage(crossings(best, places), [0, last], [0, 1], [40 * last, 60])] : []),
+      ...(many ? [densityImage(crossings(best, points), [0, last], [0, 1], [40 * last, 60])] : []),
       ...groups.toReversed().map(({ name, trials: group, color }, k) => ({
         type: "scatter",
         mode: "lines",
         name,
-        ...brokenLine(group.map(places)),
+        ...brokenLine(group.map(points)),
         line: { color, width: k === groups.length - 1 ? 1.8 : 0.8 },
         hoverinfo: "skip",
       })),
@@ -109,10 +109,10 @@ export function plotParallelCoordinates(study: PlottedStudy, options: SearchPlot
 /** The points at which lines cross the columns of an image of 40 columns a gap. */
 function* crossings(
   trials: readonly ScoredTrial[],
-  places: (trial: ScoredTrial) => readonly [number, number][],
+  points: (trial: ScoredTrial) => readonly [number, number][],
 ): Generator<[number, number]> {
   for (const trial of trials) {
-    const at = places(trial);
+    const at = points(trial);
     for (let k = 0; k + 1 < at.length; k++)
       for (let i = 0; i < 40; i++) yield [k + (i + 0.5) / 40, at[k]![1] + ((at[k + 1]![1] - at[k]![1]) * (i + 0.5)) / 40];
   }
@@ -152,11 +152,11 @@ export function plotSlices(study: PlottedStudy, options: SearchPlotOptions = {})
   const layout: Record<string, unknown> = { height };
   parameters.forEach((parameter, p) => {
     const axis = parameterAxis(parameter);
-    const place = (list: readonly ScoredTrial[]) =>
+    const points = (list: readonly ScoredTrial[]) =>
       list.map((trial): [number, number] => [axis.at(trial.params[parameter.name]), values.at(trial.value)]);
     const id = p === 0 ? "" : String(p + 1);
     const own = { xaxis: `x${id}`, yaxis: `y${id}` };
-    if (many) data.push({ ...densityImage(place(best), [axis.low, axis.high], [values.low, values.high], [60, 40]), ...own });
+    if (many) data.push({ ...densityImage(points(best), [axis.low, axis.high], [values.low, values.high], [60, 40]), ...own });
     const groups = rankColours.length;
     for (let g = 0; g < groups; g++) {
       const part = shown.slice(Math.floor((g * shown.length) / groups), Math.floor(((g + 1) * shown.length) / groups));
@@ -169,7 +169,7 @@ export function plotSlices(study: PlottedStudy, options: SearchPlotOptions = {})
         name,
         showlegend: p === 0,
         legendgroup: name,
-        ...pointsOf(place(part)),
+        ...pointsOf(points(part)),
         marker,
         ...own,
       });

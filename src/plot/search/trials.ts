@@ -136,11 +136,11 @@ export function densityImage(
   }
   const [dx, dy] = [(x1 - x0) / cols, (y1 - y0) / rows];
   const z = Float32Array.from(counts.data, (count) => Math.log1p(count));
-  const place = { x0: x0 + dx / 2, dx, y0: y0 + dy / 2, dy };
+  const cells = { x0: x0 + dx / 2, dx, y0: y0 + dy / 2, dy };
   return {
     type: "heatmap",
     z: encodeArray(z, [rows, cols]),
-    ...place,
+    ...cells,
     zmin: 0,
     zmax: Math.log1p(most || 1),
     colorscale: sequentialScale,

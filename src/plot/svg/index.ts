@@ -24,22 +24,22 @@ function flattened(figure: Figure, width: number): Figure {
   const columns = figure.data.map((trace) => (["x", "y", "z"] as const).map((axis) => numbersOf(trace[axis])));
   const low = [0, 1, 2].map((c) => Math.min(...columns.map((axes) => least(axes[c]!))));
   const high = [0, 1, 2].map((c) => Math.max(...columns.map((axes) => -least(Array.from(axes[c]!, (value) => -value)))));
-  const place = (point: readonly number[]) => {
+  const project = (point: readonly number[]) => {
     const unit = point.map((value, c) => (value - low[c]!) / (high[c]! - low[c]! || 1));
     return [right, up].map((direction) => direction.reduce<number>((sum, value, c) => sum + value * unit[c]!, 0)) as [number, number];
   };
   const data: Trace[] = figure.data.map((trace, k) => {
     const [xs, ys, zs] = columns[k]!;
-    const points = Array.from({ length: xs!.length }, (_, i) => place([xs![i]!, ys![i]!, zs![i]!]));
+    const points = Array.from({ length: xs!.length }, (_, i) => project([xs![i]!, ys![i]!, zs![i]!]));
     return { ...trace, type: "scatter", mode: "lines", x: points.map(([px]) => px), y: points.map(([, py]) => py) };
   });
   const scene = (figure.layout["scene"] ?? {}) as Readonly<Record<string, { readonly title?: { readonly text?: string } }>>;
-  const corner = place(low);
+  const corner = project(low);
   const titles = ["xaxis", "yaxis", "zaxis"].map((name) => scene[name]?.title?.text ?? name[0]!);
   // Two long names under the picture take two lines.
   const lower = 6.8 * (titles[0]!.length + titles[1]!.length) > width - 110 ? -30 : -14;
   const annotations = titles.map((text, c) => {
-    const end = place(low.map((value, other) => (other === c ? high[c]! : value)));
+    const end = project(low.map((value, other) => (other === c ? high[c]! : value)));
     const line = { color: "#8A8A8A", width: 1 };
     data.push({ type: "scatter", mode: "lines", showlegend: false, x: [corner[0], end[0]], y: [corner[1], end[1]], line });
     // The first axis ends at the left, the second at the right, the third at the top.
@@ -136,8 +136,8 @@ function panels({ data, layout }: Figure, inner: Box): Panel[] {
     if (traces.some(({ type }) => type === "scatter") && !yLayout.range) breathe(y);
     const box = boxOf(inner, xLayout.domain, yLayout.domain);
     if (yLayout.scaleanchor) sameUnits(x, y, box);
-    x.place(box.left, box.right);
-    y.place(box.bottom, box.top);
+    x.setRange(box.left, box.right);
+    y.setRange(box.bottom, box.top);
     return { xName, yName, x, y, xLayout, yLayout, traces, box };
   });
 }

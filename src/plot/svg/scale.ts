@@ -46,7 +46,7 @@ export class Scale {
   }
 
   /** Where on the screen the axis runs. */
-  place(from: number, to: number): void {
+  setRange(from: number, to: number): void {
     const reversed = this.#layout.autorange === "reversed";
     this.#from = reversed ? to : from;
     this.#to = reversed ? from : to;
@@ -66,7 +66,7 @@ export class Scale {
     if (!this.#layout.range) this.#include(value);
   }
 
-  /** A value as a number on the axis: its logarithm, its place among the names, its time. */
+  /** A value as a number on the axis: its logarithm, its index among the names, its time. */
   number(value: number | string): number {
     if (this.kind === "log") return Number(value) > 0 ? Math.log10(Number(value)) : Number.NaN;
     if (typeof value === "number") return value;

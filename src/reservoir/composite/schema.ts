@@ -55,26 +55,26 @@ export function resolveComposite(options: CompositeOptions): CompositeConfig {
   const given = partsOf(options);
   const parts: GroupConfig[] = [];
   for (const [p, part] of given.entries()) {
-    const place = `${isDeep ? "layers" : "groups"}[${p}]`;
+    const path = `${isDeep ? "layers" : "groups"}[${p}]`;
     const below = isDeep ? parts[p - 1]?.size : undefined;
     const { inputs, ...own } = part;
-    if (inputs) checkChannels(inputs, `${place}.inputs`, inputSize);
+    if (inputs) checkChannels(inputs, `${path}.inputs`, inputSize);
     const sees = below ?? inputs?.length ?? inputSize;
-    agree(part.precision, precision, `${place}.precision`, "the whole has one precision; say it beside the list");
-    agree(part.inputSize, sees, `${place}.inputSize`, "it follows from what the part sees; leave it out");
+    agree(part.precision, precision, `${path}.precision`, "the whole has one precision; say it beside the list");
+    agree(part.inputSize, sees, `${path}.inputSize`, "it follows from what the part sees; leave it out");
     const partSeed = p === 0 ? seed : `${seed}/${isDeep ? "layer" : "group"} ${p + 1}`;
     const scaling = below === undefined ? {} : { inputScaling: 1 / Math.sqrt(below) };
     const described = { ...beside, ...scaling, seed: partSeed, ...defined(own), inputSize: sees, precision } as ReservoirOptions;
-    parts.push({ ...resolvePart(described, place), ...(inputs ? { inputs } : {}) });
+    parts.push({ ...resolvePart(described, path), ...(inputs ? { inputs } : {}) });
   }
   return isDeep ? { layers: parts, read: reads ?? "all", ...whole } : { groups: parts, ...whole };
 }
 
-function resolvePart(described: ReservoirOptions, place: string): PartConfig {
+function resolvePart(described: ReservoirOptions, path: string): PartConfig {
   try {
     return { ...resolveConfig(described), feedback: null };
   } catch (error) {
-    throw error instanceof ArgumentError ? error.under(place) : error;
+    throw error instanceof ArgumentError ? error.under(path) : error;
   }
 }
 

@@ -309,7 +309,7 @@ class CompositeSession implements EngineSession {
       if ((from + t + 1) % every === 0) into.data.set(states.row(t), ((from + t + 1) / every - 1) * into.cols + column);
   }
 
-  /** Places from and to of sequences whose states are held at a time. */
+  /** Indices from and to of sequences whose states are held at a time. */
   *#groups(sequences: readonly Matrix[]): Generator<readonly [number, number]> {
     const most = Math.max(1, Math.floor(chunkValues / this.#all.length));
     let from = 0;

@@ -72,7 +72,7 @@ export type KindStep = (
 ) => void;
 
 /**
- * Steps of a model in a place of the kind's own, such as a network that is loaded on an engine.
+ * Steps of a model in memory of the kind's own, such as a network that is loaded on an engine.
  * Rows may be made later: all but `dispose` then give promises.
  */
 export interface KindRunner {

@@ -46,8 +46,8 @@ export function framesOf(values: MatrixLike, { frameMs, neuronsPerChannel }: Res
   if (series.cols === 0) throw new ArgumentError("the number of channels", 0, "at least 1", { code: "shape" });
   for (let i = 0; i < series.data.length; i++) {
     if (series.data[i]! >= 0 && series.data[i]! <= 1) continue;
-    const place = `the value at row ${Math.floor(i / series.cols)}, channel ${i % series.cols}`;
-    throw new ArgumentError(place, series.data[i], "values from 0 to 1: scaleToUnit or squashToUnit brings a series there");
+    const where = `the value at row ${Math.floor(i / series.cols)}, channel ${i % series.cols}`;
+    throw new ArgumentError(where, series.data[i], "values from 0 to 1: scaleToUnit or squashToUnit brings a series there");
   }
   return {
     series,

@@ -14,7 +14,7 @@ import { kernelOf } from "./kernels.js";
 const roomBytes = 2 ** 28;
 /** Blocks of a launch at most, if each has room of its own and if not. */
 const mostBlocks = { withRoom: 1024, without: 2 ** 16 };
-/** Sums of whole numbers stay exact below this, and so do places in binary32. */
+/** Sums of whole numbers stay exact below this, and so do positions in binary32. */
 const mostSpikes = 2 ** 24;
 /**
  * Phases that a device reduces, in rad; docs/numerics.md, rule 8, has a longer way for larger ones.

@@ -91,11 +91,11 @@ export function networkOf(model: SpikingModel): NetworkModel {
   const tables = inputs > 0 ? [synapses, inputSynapses!] : [synapses];
   const count = tables.reduce((sum, { targets }) => sum + targets.length, 0);
   const offsets = new Uint32Array(size + inputs + 1);
-  const [places, units] = [new Uint32Array(count), new Int32Array(count)];
+  const [packed, units] = [new Uint32Array(count), new Int32Array(count)];
   let [firstSource, from] = [0, 0];
   for (const { offsets: own, targets, weights, delays } of tables) {
     for (let j = 0; j < own.length; j++) offsets[firstSource + j] = from + own[j]!;
-    for (let s = 0; s < targets.length; s++) places[from + s] = (delays[s]! << cellBits) | (targets[s]! + (weights[s]! < 0 ? size : 0));
+    for (let s = 0; s < targets.length; s++) packed[from + s] = (delays[s]! << cellBits) | (targets[s]! + (weights[s]! < 0 ? size : 0));
     units.set(weights, from);
     firstSource += size;
     from += targets.length;
@@ -106,7 +106,7 @@ export function networkOf(model: SpikingModel): NetworkModel {
     ringRows,
     expectedSynapses: count,
     oneSign: false,
-    synapses: { offsets, places, cellBits, units, signs: new Int8Array(size + inputs).fill(1) },
+    synapses: { offsets, packed, cellBits, units, signs: new Int8Array(size + inputs).fill(1) },
     plastic: [],
     drive: initialValues(plan).drive,
     initialPotential,

@@ -22,9 +22,9 @@ export function synapticWeights(model: SpikingModel): SparseMatrix<Float64Array>
   const values = new Float64Array(targets.length);
   for (let source = 0; source < size; source++) {
     for (let s = offsets[source]!; s < offsets[source + 1]!; s++) {
-      const place = next[targets[s]!]!++;
-      columns[place] = source;
-      values[place] = weights[s]! / 2 ** fractionBits;
+      const entry = next[targets[s]!]!++;
+      columns[entry] = source;
+      values[entry] = weights[s]! / 2 ** fractionBits;
     }
   }
   return { rows: size, cols: size, rowOffsets, columns, values };

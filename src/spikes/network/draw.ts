@@ -24,7 +24,7 @@ export function drawNetwork(plan: NetworkPlan): NetworkModel {
   return { ...plan, kind: "network", ...drawSynapses(plan), ...initialValues(plan) };
 }
 
-/** Bytes that drawing takes for a neuron beside its ring: its values, and places in lists. */
+/** Bytes that drawing takes for a neuron beside its ring: its values, and positions in lists. */
 const bytesOfNeuron = 64;
 
 /** @throws EngineCapacityError if a plan's network does not fit the machine */
@@ -39,7 +39,7 @@ function checkMemory(plan: NetworkPlan): void {
 }
 
 /**
- * Bytes of a synapse: place and units, and of stdp weight, number and source by target; if targets
+ * Bytes of a synapse: cell with delay, and units, and of stdp weight, number and source by target; if targets
  * draw their sources, both lists of those.
  */
 function bytesOf({ plasticity, rule }: PlannedProjection, { oneSign, precision }: NetworkPlan): number {
@@ -75,10 +75,10 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
   });
   const most = offsets.reduce((all, each) => Math.max(all, each), 0);
   for (let j = 0; j < sources; j++) offsets[j + 1] = offsets[j + 1]! + offsets[j]!;
-  const places = new Uint32Array(offsets[sources]!);
-  const units = oneSign ? new Uint16Array(places.length) : new Int32Array(places.length);
+  const packed = new Uint32Array(offsets[sources]!);
+  const units = oneSign ? new Uint16Array(packed.length) : new Int32Array(packed.length);
   const capacity = changing.reduce((all, each) => Math.max(all, each?.most ?? 0), 0) + most;
-  const place = new Uint32Array(capacity);
+  const word = new Uint32Array(capacity);
   const unit = new Int32Array(capacity);
   const ranks = new Uint32Array(capacity);
   const draws: Draws = { block: new Uint32Array(4), target: 0, own: undefined };
@@ -101,32 +101,32 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
         wiring.draw(draws, j, numbered + k, k);
         const { own } = draws;
         const steps = own ? own[3]! : stepsOf(delay, draws.block[2]!);
-        place[count] = (steps << cellBits) | (first + draws.target);
+        word[count] = (steps << cellBits) | (first + draws.target);
         unit[count] = own ? Math.floor(own[2]! * scale + 0.5) : signed * Math.floor(sample(weight, draws.block[1]!) * scale + 0.5);
         ranks[count++] = steps;
       }
       if (wiring.isNumbered) numbered += degree;
       if (!builder) continue;
       rankDelays(ranks, from, count, at);
-      builder.take(j, place, unit, ranks, from, count);
+      builder.take(j, word, unit, ranks, from, count);
       count = from;
     }
     // In order of delay: delivery goes along the rows of the ring.
     rankDelays(ranks, 0, count, at);
     for (let k = 0; k < count; k++) {
       const to = offsets[j]! + ranks[k]!;
-      places[to] = place[k]!;
+      packed[to] = word[k]!;
       units[to] = unit[k]!;
     }
   }
   const plastic = changing.flatMap((each) => each?.table(plan, at) ?? []);
-  const synapses = { offsets, places, cellBits, units, signs };
+  const synapses = { offsets, packed, cellBits, units, signs };
   checkSums(plan, synapses, plastic);
   return { synapses, plastic };
 }
 
 /**
- * Turns delays into places in order of delay: of entries `from` to `end` the first has place 0, and
+ * Turns delays into positions in order of delay: of entries `from` to `end` the first has position 0, and
  * those of one delay keep their order. `at` has a counter for each delay, and one more.
  */
 function rankDelays(entries: Uint32Array, from: number, end: number, at: Uint32Array): void {
@@ -146,7 +146,7 @@ class PlasticBuilder {
   readonly most: number;
   readonly #projection: PlannedProjection;
   readonly #offsets: Uint32Array;
-  readonly #places: Uint32Array;
+  readonly #packed: Uint32Array;
   readonly #units: Int32Array;
 
   constructor({ projection, degree }: Wiring) {
@@ -157,7 +157,7 @@ class PlasticBuilder {
     for (let j = 0; j < size; j++) offsets[j + 1] = offsets[j + 1]! + offsets[j]!;
     this.#projection = projection;
     this.#offsets = offsets;
-    this.#places = new Uint32Array(offsets[size]!);
+    this.#packed = new Uint32Array(offsets[size]!);
     this.#units = new Int32Array(offsets[size]!);
   }
 
@@ -167,12 +167,12 @@ class PlasticBuilder {
   }
 
   /** Takes the synapses of a source, which are entries `from` to `end` of the lists. */
-  take(source: number, places: Uint32Array, units: Int32Array, ranks: Uint32Array, from: number, end: number): void {
+  take(source: number, packed: Uint32Array, units: Int32Array, ranks: Uint32Array, from: number, end: number): void {
     const isTiming = this.#projection.plasticity!.kind === "stdp";
     const first = this.#offsets[source - this.#projection.source.first]!;
     for (let k = from; k < end; k++) {
       const to = first + ranks[k]!;
-      this.#places[to] = places[k]!;
+      this.#packed[to] = packed[k]!;
       this.#units[to] = isTiming ? Math.abs(units[k]!) : units[k]!;
     }
   }
@@ -181,58 +181,58 @@ class PlasticBuilder {
   table({ size, cellBits }: NetworkPlan, at: Uint32Array): PlasticTable {
     const projection = this.#projection;
     const { source, target, receptor, plasticity } = projection;
-    const [offsets, places, units] = [this.#offsets, this.#places, this.#units];
+    const [offsets, packed, units] = [this.#offsets, this.#packed, this.#units];
     if (plasticity!.kind !== "stdp") {
       const none = new Uint32Array(0);
-      return { projection, offsets, places, units, incomingOffsets: none, incoming: none, sources: none };
+      return { projection, offsets, packed, units, incomingOffsets: none, incoming: none, sources: none };
     }
     const first = receptor * size + target.first;
     const mask = 2 ** cellBits - 1;
     const incomingOffsets = new Uint32Array(target.size + 1);
     let differ = false;
-    for (let s = 0; s < places.length; s++) {
-      if (places[s]! >>> cellBits !== places[0]! >>> cellBits) differ = true;
-      const i = (places[s]! & mask) - first;
+    for (let s = 0; s < packed.length; s++) {
+      if (packed[s]! >>> cellBits !== packed[0]! >>> cellBits) differ = true;
+      const i = (packed[s]! & mask) - first;
       incomingOffsets[i + 1] = incomingOffsets[i + 1]! + 1;
     }
     const most = incomingOffsets.reduce((all, each) => Math.max(all, each), 0);
     for (let i = 0; i < target.size; i++) incomingOffsets[i + 1] = incomingOffsets[i + 1]! + incomingOffsets[i]!;
     const next = incomingOffsets.slice();
-    const incoming = new Uint32Array(places.length);
-    const sources = new Uint32Array(places.length);
+    const incoming = new Uint32Array(packed.length);
+    const sources = new Uint32Array(packed.length);
     for (let j = 0; j < source.size; j++)
       for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
-        const i = (places[s]! & mask) - first;
+        const i = (packed[s]! & mask) - first;
         const to = next[i]!;
         next[i] = to + 1;
         incoming[to] = s;
         sources[to] = j;
       }
-    if (!plasticity!.isDendritic || !differ) return { projection, offsets, places, units, incomingOffsets, incoming, sources };
+    if (!plasticity!.isDendritic || !differ) return { projection, offsets, packed, units, incomingOffsets, incoming, sources };
     const ranks = new Uint32Array(most);
     for (let i = 0; i < target.size; i++) {
       const [from, end] = [incomingOffsets[i]!, incomingOffsets[i + 1]!];
       const [numbers, own] = [incoming.slice(from, end), sources.slice(from, end)];
-      for (let k = 0; k < end - from; k++) ranks[k] = places[numbers[k]!]! >>> cellBits;
+      for (let k = 0; k < end - from; k++) ranks[k] = packed[numbers[k]!]! >>> cellBits;
       rankDelays(ranks, 0, end - from, at);
       for (let k = 0; k < end - from; k++) {
         incoming[from + ranks[k]!] = numbers[k]!;
         sources[from + ranks[k]!] = own[k]!;
       }
     }
-    return { projection, offsets, places, units, incomingOffsets, incoming, sources };
+    return { projection, offsets, packed, units, incomingOffsets, incoming, sources };
   }
 }
 
 /** @throws ArgumentError if the input that can reach a neuron at once does not fit 32 bits */
-function checkSums(plan: NetworkPlan, { places, units, cellBits }: NetworkTable, plastic: readonly PlasticTable[]): void {
+function checkSums(plan: NetworkPlan, { packed, units, cellBits }: NetworkTable, plastic: readonly PlasticTable[]): void {
   const mask = 2 ** cellBits - 1;
   const sums = new Float64Array(plan.receptors * plan.size);
-  for (let s = 0; s < places.length; s++) {
-    const cell = places[s]! & mask;
+  for (let s = 0; s < packed.length; s++) {
+    const cell = packed[s]! & mask;
     sums[cell] = sums[cell]! + Math.abs(units[s]!);
   }
-  for (const { projection, places: own, units: drawn } of plastic) {
+  for (const { projection, packed: own, units: drawn } of plastic) {
     const most = projection.plasticity!.kind === "stdp" ? Math.ceil(projection.plasticity!.most) : undefined;
     for (let s = 0; s < own.length; s++) {
       const cell = own[s]! & mask;

@@ -228,7 +228,7 @@ export interface NetworkPlan {
   readonly fractionBits: number;
   /** Rows of the ring: the longest delay and 1. */
   readonly ringRows: number;
-  /** Bits of a place that hold its cell; the delay is above them. */
+  /** Bits of a packed synapse that hold its cell; the delay is above them. */
   readonly cellBits: number;
   /**
    * Of every draw: (seed, 0) for a seed that is a whole number of 32 bits, else words 0 and 1 of
@@ -263,7 +263,7 @@ export interface NetworkTable {
   /** N + I + 1 values. */
   readonly offsets: Uint32Array;
   /** receptor * N + target, in `cellBits` bits, and above them the delay in steps. */
-  readonly places: Uint32Array;
+  readonly packed: Uint32Array;
   readonly cellBits: number;
   /** Sizes of weights in units of 2^-fractionBits mV, or weights with their signs. */
   readonly units: Uint16Array | Int32Array;
@@ -279,7 +279,7 @@ export interface PlasticTable {
   /** S + 1 values. */
   readonly offsets: Uint32Array;
   /** As those of `NetworkTable`, in order of source and delay. */
-  readonly places: Uint32Array;
+  readonly packed: Uint32Array;
   /** Weights before the first step, in units: sizes for stdp, with their signs for shortTerm. */
   readonly units: Int32Array;
   /**

@@ -68,7 +68,7 @@ function valuesOf(table: PlasticTable, model: NetworkPlan): number {
   const { source, target } = table.projection;
   if (!isTiming(table)) return 0;
   const [ofSources, ofTargets] = traceRows(table, model);
-  return table.places.length + ofSources * source.size + ofTargets * target.size;
+  return table.packed.length + ofSources * source.size + ofTargets * target.size;
 }
 
 /**
@@ -86,7 +86,7 @@ export function weightOutside(plan: NetworkPlan, tables: readonly PlasticTable[]
   for (const table of tables) {
     if (isTiming(table)) {
       const { least, most } = table.projection.plasticity;
-      const found = values.subarray(at, at + table.places.length).find((weight) => !(weight >= least && weight <= most));
+      const found = values.subarray(at, at + table.packed.length).find((weight) => !(weight >= least && weight <= most));
       if (found !== undefined) return found;
     }
     at += valuesOf(table, plan);
@@ -263,7 +263,7 @@ class SpikeTiming {
     const { source, target, receptor, plasticity } = table.projection;
     const [ofSources, ofTargets] = traceRows(table, model);
     this.#table = table;
-    this.weights = allocate(model.precision, table.places.length);
+    this.weights = allocate(model.precision, table.packed.length);
     this.#x = new Traces(source, ofSources, plasticity.sourceKeep, model.precision);
     this.#y = new Traces(target, ofTargets, plasticity.targetKeep, model.precision);
     this.#round = round;
@@ -272,9 +272,9 @@ class SpikeTiming {
     this.#cells = model.receptors * model.size;
     this.#cellBits = model.cellBits;
     let [least, most] = [keptTimes(model), 0];
-    for (const place of table.places) {
-      least = Math.min(least, place >>> model.cellBits);
-      most = Math.max(most, place >>> model.cellBits);
+    for (const word of table.packed) {
+      least = Math.min(least, word >>> model.cellBits);
+      most = Math.max(most, word >>> model.cellBits);
     }
     this.#leastDelay = least;
     this.#mostDelay = most;
@@ -296,7 +296,7 @@ class SpikeTiming {
    * traces, then the weights.
    */
   #arrive(ring: Int32Array, row: number, { sources, times }: Spikes, least: number, most: number): void {
-    const { offsets, places, projection } = this.#table;
+    const { offsets, packed, projection } = this.#table;
     const { source, sign, plasticity } = projection;
     const { depression, depressionExponent, isBounded, perScale, isDendritic } = plasticity;
     const round = this.#round;
@@ -306,11 +306,11 @@ class SpikeTiming {
       const j = sources[k]! - source.first;
       if (j < 0 || j >= source.size) continue;
       const end = offsets[j + 1]!;
-      for (let s = firstOf((at) => places[at]! >>> bits, offsets[j]!, end, least); s < end; s++) {
-        const delay = places[s]! >>> bits;
+      for (let s = firstOf((at) => packed[at]! >>> bits, offsets[j]!, end, least); s < end; s++) {
+        const delay = packed[s]! >>> bits;
         if (delay > most) break;
         const ahead = isDendritic ? delay : 0;
-        const cell = places[s]! & mask;
+        const cell = packed[s]! & mask;
         const y = this.#y.values[this.#y.at(ahead) + cell - this.#firstCell]!;
         const to = ((row + ahead) % this.#ringRows) * this.#cells + cell;
         for (let n = times[k]!; n > 0; n--) {
@@ -330,19 +330,19 @@ class SpikeTiming {
    * the traces of the sources.
    */
   #fire({ sources: fired }: Spikes, least: number, most: number): void {
-    const { incomingOffsets, incoming, sources, places, projection } = this.#table;
+    const { incomingOffsets, incoming, sources, packed, projection } = this.#table;
     const { target, plasticity } = projection;
     const { potentiation, potentiationExponent, isBounded, perScale, isDendritic } = plasticity;
     const round = this.#round;
     const bits = this.#cellBits;
-    const delayOf = (at: number) => places[incoming[at]!]! >>> bits;
+    const delayOf = (at: number) => packed[incoming[at]!]! >>> bits;
     for (const neuron of fired) {
       const i = neuron - target.first;
       if (i < 0 || i >= target.size) continue;
       const [from, end] = [incomingOffsets[i]!, incomingOffsets[i + 1]!];
       for (let k = isDendritic ? firstOf(delayOf, from, end, least) : from; k < end; k++) {
         const s = incoming[k]!;
-        const delay = places[s]! >>> bits;
+        const delay = packed[s]! >>> bits;
         if (isDendritic && delay > most) break;
         const x = this.#x.values[this.#x.at(isDendritic ? 0 : delay) + sources[k]!]!;
         const weight = this.weights[s]!;
@@ -371,7 +371,7 @@ function power(share: number, exponent: number, round: (value: number) => number
   return exponent === 1 ? share : round(portablePow(share, exponent));
 }
 
-/** The first of the places `from` to `to`, whose delays rise, with at least this delay. */
+/** The first of the synapses `from` to `to`, whose delays rise, with at least this delay. */
 function firstOf(delayOf: (at: number) => number, from: number, to: number, delay: number): number {
   let [low, high] = [from, to];
   while (low < high) {
@@ -408,7 +408,7 @@ class ShortTerm {
   }
 
   begin(ring: Int32Array, row: number, spikesAt: (stepsAgo: number) => Spikes): void {
-    const { offsets, places, units, projection } = this.#table;
+    const { offsets, packed, units, projection } = this.#table;
     const { first, size } = projection.source;
     const mask = 2 ** this.#cellBits - 1;
     const { sources, times } = spikesAt(0);
@@ -418,8 +418,8 @@ class ShortTerm {
       for (let n = times[k]!; n > 0; n--) {
         const share = this.#release(j);
         for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
-          const place = places[s]!;
-          const to = ((row + (place >>> this.#cellBits)) % this.#ringRows) * this.#cells + (place & mask);
+          const word = packed[s]!;
+          const to = ((row + (word >>> this.#cellBits)) % this.#ringRows) * this.#cells + (word & mask);
           ring[to] = ring[to]! + Math.floor(units[s]! * share + 0.5);
         }
       }

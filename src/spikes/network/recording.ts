@@ -32,7 +32,7 @@ export interface NetworkCurrent {
   readonly to: string;
   /** mV, or pA if the population has a capacitance. */
   readonly current?: number | undefined;
-  /** In place of one current: rows of one for all neurons, or of one for each of them. */
+  /** In word of one current: rows of one for all neurons, or of one for each of them. */
   readonly rows?: MatrixLike | undefined;
   /** How long a row lasts, ms; default one step. */
   readonly everyMs?: number | undefined;

@@ -261,14 +261,14 @@ export class ReferenceNetwork implements NetworkSession {
   /** Adds a source's units, times an amplitude, to the rows `first` + delay steps ahead. */
   #deliver(source: number, first: number, amplitude = 1): void {
     const { receptors, size, ringRows, synapses } = this.model;
-    const { offsets, places, units, signs, cellBits } = synapses;
+    const { offsets, packed, units, signs, cellBits } = synapses;
     const { pending } = this.#state;
     const mask = 2 ** cellBits - 1;
     const sign = signs[source]!;
     for (let s = offsets[source]!; s < offsets[source + 1]!; s++) {
-      const place = places[s]!;
-      const row = (this.#row + first + (place >>> cellBits)) % ringRows;
-      const cell = row * receptors * size + (place & mask);
+      const word = packed[s]!;
+      const row = (this.#row + first + (word >>> cellBits)) % ringRows;
+      const cell = row * receptors * size + (word & mask);
       const weight = sign * units[s]!;
       pending[cell] = pending[cell]! + (amplitude === 1 ? weight : roundToEven(this.#round(weight * amplitude)));
     }

@@ -162,7 +162,7 @@ function sizes(config: NetworkReservoirConfig): KindSizes {
     states: config.size,
     hidden: hiddenValues(plan),
     noisy: plan.populations.some(({ background }) => background !== null),
-    // A place of four bytes and units of two or four.
+    // A packed synapse of four bytes and units of two or four.
     bytes: plan.expectedSynapses * (plan.oneSign ? 6 : 8),
     matrices: config.input ? { inputWeights: [driven.length, config.inputSize] } : {},
   };
@@ -175,11 +175,11 @@ function draw(config: NetworkReservoirConfig): KindDraw {
   const { scaling, connectivity } = config.input;
   const { weights: key } = seedKeys(config.seed);
   const values = new RandomStream(key, 1);
-  const places = new RandomStream(key, 1, 1);
+  const channels = new RandomStream(key, 1, 1);
   const inputWeights = Matrix.zeros(driven.length, config.inputSize);
   for (let r = 0; r < driven.length; r++)
     for (let i = 0; i < config.inputSize; i++)
-      if (connectivity === 1 || places.uniform(r, i) < connectivity)
+      if (connectivity === 1 || channels.uniform(r, i) < connectivity)
         inputWeights.data[r * config.inputSize + i] = scaling * (2 * values.uniform(r, i) - 1);
   return { initial, matrices: { inputWeights } };
 }

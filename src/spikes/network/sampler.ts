@@ -114,7 +114,7 @@ function threshold(share: number): number {
   return Math.min(words - 1, Math.floor(share * words + 0.5));
 }
 
-/** The longest delay that a place of a synapse may have, in steps. */
+/** The longest delay that a packed synapse may have, in steps. */
 const longestDelay = 65534;
 
 /**

@@ -186,8 +186,8 @@ export class SpikingNetwork implements AsyncDisposable {
         while (table.offsets[j + 1]! <= chosen(n)) j++;
         return source.first - firstOf(source) + j;
       }),
-      targets: Uint32Array.from({ length: count }, (_, n) => (table.places[chosen(n)]! & (2 ** cellBits - 1)) - first),
-      delays: Float64Array.from({ length: count }, (_, n) => (table.places[chosen(n)]! >>> cellBits) * config.timeStep),
+      targets: Uint32Array.from({ length: count }, (_, n) => (table.packed[chosen(n)]! & (2 ** cellBits - 1)) - first),
+      delays: Float64Array.from({ length: count }, (_, n) => (table.packed[chosen(n)]! >>> cellBits) * config.timeStep),
       weights: Float64Array.from({ length: count }, (_, n) => units[chosen(n)]! * perUnit),
     };
   }
@@ -210,16 +210,16 @@ export class SpikingNetwork implements AsyncDisposable {
         continue;
       }
       const { k, table, perUnit } = this.#plastic(index, "projection");
-      const { offsets, places } = table;
+      const { offsets, packed } = table;
       const { source, target, receptor } = table.projection;
-      if (places.length > mostFrozen)
-        throw ArgumentError.because(`projections[${index}] has ${places.length} plastic synapses; frozen() lists at most ${mostFrozen}`);
+      if (packed.length > mostFrozen)
+        throw ArgumentError.because(`projections[${index}] has ${packed.length} plastic synapses; frozen() lists at most ${mostFrozen}`);
       const units = (await this.#session.getWeights(k))!;
       const synapses: number[][] = [];
       for (let j = 0; j < source.size; j++)
         for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
-          const i = (places[s]! & (2 ** cellBits - 1)) - receptor * size - target.first;
-          synapses.push([j, i, Math.floor(units[s]! + 0.5) * perUnit, (places[s]! >>> cellBits) * config.timeStep]);
+          const i = (packed[s]! & (2 ** cellBits - 1)) - receptor * size - target.first;
+          synapses.push([j, i, Math.floor(units[s]! + 0.5) * perUnit, (packed[s]! >>> cellBits) * config.timeStep]);
         }
       const inDegree = connect.rule === "fixedInDegree" ? connect.number : connect.rule === "list" ? connect.inDegree : undefined;
       const list = { rule: "list" as const, synapses, ...(inDegree !== undefined && { inDegree }) };
@@ -252,7 +252,7 @@ export class SpikingNetwork implements AsyncDisposable {
     const every = wholeSteps(asked.everyMs ?? timeStep, timeStep, "weights.everyMs");
     return asked.of.map((index, at) => {
       const { k, table, perUnit } = this.#plastic(index, `weights.of[${at}]`);
-      const synapses = table.places.length;
+      const synapses = table.packed.length;
       const count = Math.min(synapses, asked.sample ?? synapses);
       const matrix = rowsOf(this.plan, Math.floor(steps / every), count);
       const take = (units: FloatArray, row: number) => {

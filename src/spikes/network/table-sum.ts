@@ -8,15 +8,15 @@ import type { NetworkTable } from "./plan.js";
  * 2^20 + size of the weight in units, summed modulo 2^64, as 16 hexadecimal digits.
  */
 export function tableSum(table: NetworkTable): string {
-  const { offsets, places, units, cellBits } = checkHas("table", table, "the synapses of a network", "offsets", "places", "units");
+  const { offsets, packed, units, cellBits } = checkHas("table", table, "the synapses of a network", "offsets", "packed", "units");
   const mask = 2 ** cellBits - 1;
   let [sumHigh, sumLow] = [0, 0];
   for (let j = 0; j + 1 < offsets.length; j++) {
     for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
-      const place = places[s]!;
-      const cell = place & mask;
+      const word = packed[s]!;
+      const cell = word & mask;
       const size = Math.abs(units[s]!);
-      const delay = place >>> cellBits;
+      const delay = word >>> cellBits;
       // The low and the high 32 bits, fields overlapping as the formula's do.
       let low = (((cell << 30) | 0) ^ 0) >>> 0;
       let high = ((j << 15) + Math.floor(cell / 4)) | 0;

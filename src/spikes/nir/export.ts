@@ -166,14 +166,14 @@ function matrices(
   factor: number,
   grow: (numbers: number) => void,
 ): Map<number, Float64Array> {
-  const { offsets, places, units, signs, cellBits } = synapses;
+  const { offsets, packed, units, signs, cellBits } = synapses;
   const found = new Map<number, Float64Array>();
   const mask = 2 ** cellBits - 1;
   for (let j = from.first; j < from.first + from.size; j++)
     for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
-      const target = ((places[s]! & mask) % size) - to.first;
+      const target = ((packed[s]! & mask) % size) - to.first;
       if (target < 0 || target >= to.size) continue;
-      const delay = places[s]! >>> cellBits;
+      const delay = packed[s]! >>> cellBits;
       let matrix = found.get(delay);
       if (!matrix) {
         grow(from.size * to.size);

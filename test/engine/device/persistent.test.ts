@@ -462,7 +462,7 @@ describe("a block that never comes", () => {
     const loop = (await PersistentLoop.open(device, of, kernel, () => made, spinLimit))!;
     // The first count of blocks begins at -1: one is always missing.
     const stream = device.stream();
-    stream.upload(made.places!.slice(0, 1), BigUint64Array.of(0xffff_ffffn));
+    stream.upload(made.slots!.slice(0, 1), BigUint64Array.of(0xffff_ffffn));
     await stream.done();
     stream.dispose();
     const [inputs, teacher] = [randomMatrix(3, of.inputSize, of.precision, 5), randomMatrix(3, of.outputSize, of.precision, 6)];

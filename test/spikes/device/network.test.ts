@@ -119,7 +119,7 @@ describe.each(layouts)("a network in the device's plan %s", (layout) => {
     // One neuron, which fires at once, has all synapses: the block that delivers them keeps the
     // others waiting.
     const offsets = new Uint32Array(model.size + 1).fill(count, 150);
-    const synapses = { ...model.synapses, offsets, places: new Uint32Array(count).fill(1 << cellBits), units: new Uint16Array(count) };
+    const synapses = { ...model.synapses, offsets, packed: new Uint32Array(count).fill(1 << cellBits), units: new Uint16Array(count) };
     const initialPotential = model.initialPotential.with(149, 1000);
     await using network = await openNetwork(context, { ...model, synapses, initialPotential }, { plan: layout, spinLimit: 1 });
     const state = network.getState();

@@ -186,7 +186,7 @@ describe("a plastic network on a device", () => {
     // One neuron, which fires at once, has all constant synapses: the block that delivers them
     // keeps the others waiting.
     const offsets = new Uint32Array(wide.size + 1).fill(count, 1);
-    const synapses = { ...wide.synapses, offsets, places: new Uint32Array(count).fill(1 << wide.cellBits), units: new Uint16Array(count) };
+    const synapses = { ...wide.synapses, offsets, packed: new Uint32Array(count).fill(1 << wide.cellBits), units: new Uint16Array(count) };
     const initialPotential = wide.initialPotential.with(0, 1000);
     await using there = await openNetwork(context, { ...wide, synapses, initialPotential }, { spinLimit: 1 });
     const before = there.getState();

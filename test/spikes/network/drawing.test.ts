@@ -30,12 +30,12 @@ const onto = (projection: Partial<ProjectionOptions>, population: PopulationOpti
   });
 
 /** Each synapse as source, target, weight in mV and delay in steps. */
-function synapses({ synapses: { offsets, places, units, signs, cellBits }, size, fractionBits }: NetworkModel) {
+function synapses({ synapses: { offsets, packed, units, signs, cellBits }, size, fractionBits }: NetworkModel) {
   const list: { source: number; target: number; weight: number; delay: number }[] = [];
   for (let source = 0; source + 1 < offsets.length; source++)
     for (let s = offsets[source]!; s < offsets[source + 1]!; s++) {
-      const target = (places[s]! & (2 ** cellBits - 1)) % size;
-      list.push({ source, target, weight: (signs[source]! * units[s]!) / 2 ** fractionBits, delay: places[s]! >>> cellBits });
+      const target = (packed[s]! & (2 ** cellBits - 1)) % size;
+      list.push({ source, target, weight: (signs[source]! * units[s]!) / 2 ** fractionBits, delay: packed[s]! >>> cellBits });
     }
   return list;
 }
@@ -294,11 +294,11 @@ describe("descriptions of networks that cannot be", () => {
     const rule = { kind: "stdp", potentiationTimeConstant: 20, depressionTimeConstant: 20, learningRate: 0.01, maximumWeight: 2 } as const;
     for (const way of ["axonal", "dendritic"] as const) {
       const [table] = drawn({ ...given, plasticity: { ...rule, delay: way } }).plastic;
-      const { offsets, places, units, incomingOffsets, incoming, sources, projection } = table!;
+      const { offsets, packed, units, incomingOffsets, incoming, sources, projection } = table!;
       expect(offsets).toEqual(constant.offsets.slice(0, 41));
-      expect([places, [...units]]).toEqual([constant.places, [...constant.units]]);
-      const all = Array.from(places, (place, s) => ({
-        ...{ s, delay: place >>> cellBits, target: (place & (2 ** cellBits - 1)) - projection.receptor * size - projection.target.first },
+      expect([packed, [...units]]).toEqual([constant.packed, [...constant.units]]);
+      const all = Array.from(packed, (word, s) => ({
+        ...{ s, delay: word >>> cellBits, target: (word & (2 ** cellBits - 1)) - projection.receptor * size - projection.target.first },
         source: offsets.findLastIndex((first) => first <= s),
       }));
       const expected = all.sort((a, b) => a.target - b.target || (way === "dendritic" ? a.delay - b.delay : 0) || a.s - b.s);

@@ -236,10 +236,10 @@ describe("a plastic network", () => {
 
   it("is drawn as it would be without plasticity", () => {
     const [plastic, plain] = [model("float32"), drawNetwork(planNetwork({ ...plasticNetwork, projections: plain0() }))];
-    const sum = plastic.synapses.places.length + plastic.plastic.reduce((all, { places }) => all + places.length, 0);
-    expect(sum).toBe(plain.synapses.places.length);
-    const all = [...plastic.synapses.places, ...plastic.plastic.flatMap(({ places }) => [...places])].sort((a, b) => a - b);
-    expect(all).toEqual([...plain.synapses.places].sort((a, b) => a - b));
+    const sum = plastic.synapses.packed.length + plastic.plastic.reduce((all, { packed }) => all + packed.length, 0);
+    expect(sum).toBe(plain.synapses.packed.length);
+    const all = [...plastic.synapses.packed, ...plastic.plastic.flatMap(({ packed }) => [...packed])].sort((a, b) => a - b);
+    expect(all).toEqual([...plain.synapses.packed].sort((a, b) => a - b));
   });
 
   it("records weights of some synapses, and gives them all", async () => {

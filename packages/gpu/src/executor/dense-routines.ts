@@ -75,7 +75,7 @@ export class DenseRoutines implements Disposable {
   /**
    * Solves A W = B. `matrix` is n x n: its lower triangle is read, and holds the factor afterwards.
    * `rhs` is B^T, outputs x n, and becomes W^T. It blocks the event loop until the stream is done.
-   * Returns the place of the first pivot that is not positive, from 1, or 0.
+   * Returns the number of the first pivot that is not positive, from 1, or 0.
    * @throws CusolverError, CudaError, OutOfMemoryError.
    */
   solvePositiveDefinite(stream: Stream, matrix: DeviceSlice<"f64">, rhs: DeviceSlice<"f64">, n: number, outputs: number): number {

@@ -125,13 +125,13 @@ export class PtxProgram {
     this.functionNames = [...module.functions.keys()];
     this.functionNumbers = new Map(this.functionNames.map((name, k) => [name, k]));
     try {
-      const placed = this.variables;
-      for (const variable of placed) {
+      const variables = this.variables;
+      for (const variable of variables) {
         if (variable.external) throw new UnsupportedPtxError(`"${variable.name}" is extern and nothing defines it`, variable.line);
         const kind = variable.space === "const" ? "constant" : "global";
         this.allocations.set(variable, machine.memory.allocate(variable.bytes, kind, `variable ${variable.name}`, owner));
       }
-      for (const variable of placed) this.initialise(variable);
+      for (const variable of variables) this.initialise(variable);
     } catch (error) {
       this.unload();
       throw error;

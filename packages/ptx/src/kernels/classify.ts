@@ -222,12 +222,12 @@ export function classShares(shape: ClassSharesShape, options: KernelGeneratorOpt
     const row = k.at(given, k.blockIndex(), features);
     const own = k.at(out!, k.blockIndex(), classes);
     const feature = layerNorm ? normalised(k, row, features) : (index: Value<"u32">) => k.load(k.at(row, index), { readOnly: true });
-    const seen = transform === "squares" ? 2 * features : features;
+    const count = transform === "squares" ? 2 * features : features;
     k.for("u32", { from: k.warpIndex(), to: classes, step: threads / 32 }, (at) => {
-      const ofClass = k.at(weights!, at, seen);
+      const ofClass = k.at(weights!, at, count);
       const product = (index: Value<"u32">): Value<"f64"> =>
-        k.mul(k.load(k.at(ofClass, index), { readOnly: true }), asSeen(k, feature, index, features, transform));
-      const score = k.add(warpSum(k, seen, product), k.load(k.at(intercept!, at), { readOnly: true }));
+        k.mul(k.load(k.at(ofClass, index), { readOnly: true }), transformed(k, feature, index, features, transform));
+      const score = k.add(warpSum(k, count, product), k.load(k.at(intercept!, at), { readOnly: true }));
       k.store(k.at(own, at), factor ? k.mul(score, factor) : score, { where: k.compare("eq", k.and(k.threadIndex(), 31), 0) });
     });
     k.barrier();
@@ -250,7 +250,7 @@ function normalised(k: PtxKernel, row: Pointer<"global", "f64">, features: numbe
   return (index) => k.div(centred(index), deviation);
 }
 
-function asSeen(k: PtxKernel, feature: Feature, index: Value<"u32">, count: number, transform: string): Value<"f64"> {
+function transformed(k: PtxKernel, feature: Feature, index: Value<"u32">, count: number, transform: string): Value<"f64"> {
   if (transform === "plain") return feature(index);
   const squared = transform === "squares" ? k.compare("ge", index, count) : k.compare("ne", k.and(index, 1), 0);
   const value = feature(transform === "squares" ? k.select(squared, k.sub(index, count), index) : index);

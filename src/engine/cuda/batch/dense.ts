@@ -130,7 +130,7 @@ export class DenseBatchRun {
     const count = sequences.length;
     const keepAll = options.taker !== undefined || options.keep !== "last";
     const stepBytes = 4 * count * (size * (keepAll ? 4 : 2) + inputSize + outputSize);
-    // States that come to the host have a third place: the host may be late with one chunk.
+    // States that come to the host have a third buffer: the host may be late with one chunk.
     this.#slots = options.taker || options.keep === "last" ? 2 : 3;
     const areLocked = this.#slots === 3 && options.into?.every(({ data }) => isLocked(data as HostArray));
     const fits = Math.min(

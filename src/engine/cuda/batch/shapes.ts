@@ -229,14 +229,14 @@ export function packSlices(
   const out = new Float32Array(paddedRows * padded);
   const slots = padded / (32 * slotColumns);
   const turns = Uint8Array.of(0, 4, 2, 6, 1, 5, 3, 7);
-  const places = Uint32Array.from({ length: columns }, (_, k) => {
+  const positions = Uint32Array.from({ length: columns }, (_, k) => {
     const [partial, j] = [k % 32, Math.floor(k / 32)];
     const slot = turns[Math.floor(partial / sliceTeams)]! * slots + Math.floor(j / slotColumns);
     return ((slot * sliceTeams + (partial % sliceTeams)) * slotColumns + (j % slotColumns)) * tileEdge;
   });
   for (let r = 0; r < rows; r++) {
     const base = Math.floor(r / tileEdge) * tileEdge * padded + (r % tileEdge);
-    for (let k = 0; k < columns; k++) out[base + places[k]!] = data[r * stride + k]!;
+    for (let k = 0; k < columns; k++) out[base + positions[k]!] = data[r * stride + k]!;
   }
   return out;
 }
@@ -261,7 +261,7 @@ const edge = 64;
 /**
  * Matrix rows as the tensor cores of a warp group read them from shared memory: binary16, blocks of
  * 64 x 64, [row block][column block], in which a row is 128 bytes wide and its eight pieces of 16
- * bytes stand at places that the row's number turns (PTX ISA 9.0, "128-Byte swizzling mode").
+ * bytes stand at positions that the row's number turns (PTX ISA 9.0, "128-Byte swizzling mode").
  */
 export function packSwizzled(
   data: FloatArray,

@@ -277,7 +277,7 @@ function summaryOf(
   plastic: readonly PlasticTable[],
 ): string {
   const bytes = formatBytes(slots?.bytes ?? 6 * synapses);
-  const changing = plastic.reduce((sum, { places }) => sum + places.length, 0);
+  const changing = plastic.reduce((sum, { packed }) => sum + packed.length, 0);
   const more = changing > 0 ? `, ${changing.toLocaleString("en")} plastic ones` : "";
   return `${plan}, ${blocks} blocks of ${threads} threads, ${synapses.toLocaleString("en")} synapses in ${bytes}${more}`;
 }

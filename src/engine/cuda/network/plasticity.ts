@@ -69,7 +69,7 @@ export class DevicePlasticity {
     const { weights, traces, resources } = this.#changing;
     this.#fixed = [
       ...[upload(layout.words, "plastic projections"), upload(layout.numbers, "constants of plasticity"), tables.length],
-      ...[upload(layout.runs, "runs of plastic synapses"), upload(layout.places, "places of plastic synapses")],
+      ...[upload(layout.runs, "runs of plastic synapses"), upload(layout.packed, "cells and delays of plastic synapses")],
       ...[upload(layout.units, "units of plastic synapses"), layout.timed, upload(layout.incomingOffsets, "offsets by target")],
       ...[upload(layout.incoming, "synapses by target"), upload(layout.incomingSources, "sources by target")],
       ...[upload(layout.incomingDelays, "delays by target"), weights, traces, resources],
@@ -102,7 +102,7 @@ export class DevicePlasticity {
   weights(k: number): FloatArray | undefined {
     if (this.#tables[k]?.projection.plasticity?.kind !== "stdp") return undefined;
     const first = this.#layout.firsts[k]!;
-    const length = this.#tables[k]!.places.length;
+    const length = this.#tables[k]!.packed.length;
     return length === 0 ? allocate(this.#plan.precision, 0) : this.#read(this.#changing.weights, first, length);
   }
 
@@ -150,7 +150,7 @@ export class DevicePlasticity {
     const traces = allocate(plan.precision, Math.max(1, this.#layout.traces));
     let at = 0;
     this.#tables.forEach((table, k) => {
-      const { length } = table.places;
+      const { length } = table.packed;
       if (!isTiming(table)) return;
       const first = this.#layout.firsts[k]!;
       if (length > 0) this.#write(stream, this.#changing.weights.slice(first, first + length), plastic.subarray(at, at + length));
@@ -212,7 +212,7 @@ interface Layout {
   readonly words: Uint32Array;
   readonly numbers: Float64Array;
   readonly runs: Uint32Array;
-  readonly places: Uint32Array;
+  readonly packed: Uint32Array;
   readonly units: Int32Array;
   /** Synapses of stdp, which come first. */
   readonly timed: number;
@@ -231,12 +231,12 @@ const wordsOf = 20;
 const numbersOf = 9;
 
 function layoutOf(plan: NetworkPlan, tables: readonly PlasticTable[]): Layout {
-  const count = (of: readonly PlasticTable[]) => of.reduce((sum, { places }) => sum + places.length, 0);
+  const count = (of: readonly PlasticTable[]) => of.reduce((sum, { packed }) => sum + packed.length, 0);
   const timed = count(tables.filter(isTiming));
   const all = count(tables);
   const words = new Uint32Array(tables.length * wordsOf);
   const numbers = new Float64Array(tables.length * numbersOf);
-  const places = new Uint32Array(all);
+  const packed = new Uint32Array(all);
   const units = new Int32Array(all - timed);
   const incoming = new Uint32Array(timed);
   const incomingSources = new Uint32Array(timed);
@@ -257,8 +257,8 @@ function layoutOf(plan: NetworkPlan, tables: readonly PlasticTable[]): Layout {
     const first = timing ? stdp : shortTerm;
     const { arriving, returning } = delays[k]!;
     const ofTargets = traces + rows * source.size;
-    const { length } = table.places;
-    const delayOf = (s: number) => table.places[s]! >>> plan.cellBits;
+    const { length } = table.packed;
+    const delayOf = (s: number) => table.packed[s]! >>> plan.cellBits;
     words.set(
       [
         ...[timing ? 1 : 0, source.first, source.size, targets.first, targets.size, projection.receptor * plan.size + targets.first],
@@ -277,7 +277,7 @@ function layoutOf(plan: NetworkPlan, tables: readonly PlasticTable[]): Layout {
     );
     firsts.push(first);
     traceFirsts.push([traces, ofTargets]);
-    places.set(table.places, first);
+    packed.set(table.packed, first);
     run = writeRuns(runs, run, first, offsets, arriving, delayOf);
     if (!timing) {
       units.set(table.units, first - timed);
@@ -297,7 +297,7 @@ function layoutOf(plan: NetworkPlan, tables: readonly PlasticTable[]): Layout {
     words,
     numbers,
     runs,
-    places,
+    packed,
     units,
     timed,
     incomingOffsets,
@@ -323,10 +323,10 @@ interface Delays {
  */
 function delaysOf(table: PlasticTable, cellBits: number): { readonly arriving: Delays; readonly returning: Delays } {
   const none = { least: 0, count: 1 };
-  if (!isTiming(table) || table.places.length === 0) return { arriving: none, returning: none };
-  let [least, most] = [table.places[0]! >>> cellBits, 0];
-  for (let s = 0; s < table.places.length; s++) {
-    const delay = table.places[s]! >>> cellBits;
+  if (!isTiming(table) || table.packed.length === 0) return { arriving: none, returning: none };
+  let [least, most] = [table.packed[0]! >>> cellBits, 0];
+  for (let s = 0; s < table.packed.length; s++) {
+    const delay = table.packed[s]! >>> cellBits;
     if (delay < least) least = delay;
     if (delay > most) most = delay;
   }

@@ -320,12 +320,12 @@ export class DeviceNetworkStepper {
       ];
       this.stream.launch(this.#kernel, config, ...([...this.#fixed, ...own, ...last] as AnyArgument[]));
     } else {
-      const { offsets, places, units, wide, cellBits } = this.#synapses as DeviceTable;
+      const { offsets, packed, units, wide, cellBits } = this.#synapses as DeviceTable;
       const { lists, counts, negative } = this.#table!;
       const { general } = this.#neurons;
       this.stream.fill(counts);
       const own = [
-        ...[offsets, places, units, negative, ...(general ? [wide?.units ?? null] : []), cellBits],
+        ...[offsets, packed, units, negative, ...(general ? [wide?.units ?? null] : []), cellBits],
         ...[this.#carried.ring, rows, this.#step, steps, slices],
         ...(this.#plasticity ? [...inputs, ...this.#plasticity.arguments] : general ? [...inputs, general.atOnce ? 1 : 0] : []),
         ...(this.#plasticity ? [] : [lists, counts.slice(0, 3)]),

@@ -5,10 +5,10 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import type { TimeLoopPlan } from "../time-loop.js";
 import { compiledEntry } from "./compiled-shapes.js";
+import { loadDense, onceReady } from "./device-weights.js";
 import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
 import { type PersistentKernel, type PersistentMemory, stepParameters } from "./loop.js";
-import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
-import { placeDense, placed } from "./placed.js";
+import { type Arithmetic, type LoopParts, type Made, withSlots } from "./parts.js";
 import { type DenseFit, denseEntry, foursAtOnce, groupSize, shippedIn, tileGroups } from "./shapes.js";
 
 const layouts = {
@@ -43,7 +43,7 @@ function parts(fit: DenseFit, code: KernelCode): LoopParts {
   const cluster = plan === "cluster";
   const config: LaunchConfig = { grid: blocks, block: warps * 32, shared, ...(cluster ? { cluster: blocks } : { cooperative: true }) };
   const values = { weights: variant.weights === "bfloat16" ? "const u16*" : "const real*" } as const;
-  const weights = cluster ? values : ({ ...values, places: "u64*" } as const);
+  const weights = cluster ? values : ({ ...values, slots: "u64*" } as const);
   const kernel: PersistentKernel = {
     name: plan,
     code,
@@ -55,9 +55,9 @@ function parts(fit: DenseFit, code: KernelCode): LoopParts {
 }
 
 function denseMemory(context: Context, model: ReservoirModel, fit: DenseFit): PersistentMemory {
-  const weights = placed(context, (stream) => placeDense(context, stream, model, fit));
+  const weights = onceReady(context, (stream) => loadDense(context, stream, model, fit));
   const numbers = denseLayout(fit);
-  return fit.variant.plan === "cluster" ? { buffers: { weights }, numbers } : withPlaces(context, { weights }, fit.placeBytes, numbers);
+  return fit.variant.plan === "cluster" ? { buffers: { weights }, numbers } : withSlots(context, { weights }, fit.slotBytes, numbers);
 }
 
 /** By a kernel that comes with the package. */

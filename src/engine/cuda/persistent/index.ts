@@ -8,10 +8,10 @@ import type { ModelShape } from "../shape.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
 import { compiledDenseFits, compiledSparseFits } from "./compiled-shapes.js";
 import { compiledDense, denseKernel, describeDense, shippedDense } from "./dense.js";
+import { canPack, drawnInPlace, longestOf, sparseOf } from "./device-weights.js";
 import { noteFailure } from "./kernel-code.js";
 import { PersistentLoop } from "./loop.js";
 import type { LoopParts, Made } from "./parts.js";
-import { canPlace, drawnInPlace, longestOf, sparseOf } from "./placed.js";
 import {
   type DenseFit,
   type DenseVariant,
@@ -106,7 +106,7 @@ export function densePlan(fit: DenseFit, made: Made = shippedPortable): TimeLoop
   return {
     ...{ name: fit.variant.plan, kernelSource: made.source, arithmetic: made.arithmetic },
     details: { kernel: denseKernel(fit, made), kernelSource: made.source, arithmetic: made.arithmetic, ...describeDense(fit) },
-    bytes: fit.weightBytes + fit.placeBytes,
+    bytes: fit.weightBytes + fit.slotBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
     open: (context, model, options) => openDense(context, model, fit, made, options),
   };
@@ -117,7 +117,7 @@ export function sparsePlan(fit: SparseFit, made: Made = shippedPortable): TimeLo
   return {
     ...{ name: "grid", kernelSource: made.source, arithmetic: made.arithmetic },
     details: { kernel: sparseKernel(fit, made), kernelSource: made.source, arithmetic: made.arithmetic, ...describeSparse(fit) },
-    bytes: fit.weightBytes + fit.placeBytes,
+    bytes: fit.weightBytes + fit.slotBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
     open: (context, model, options) => openSparse(context, model, fit, made, options),
   };
@@ -129,7 +129,7 @@ export function sortedPlan(fit: SortedFit): TimeLoopPlan {
   return {
     ...{ name: "grid", kernelSource: source, arithmetic },
     details: { kernel: sortedEntry(fit.variant), kernelSource: source, arithmetic, ...describeSorted(fit) },
-    bytes: fit.weightBytes + fit.placeBytes,
+    bytes: fit.weightBytes + fit.slotBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
     open: async (context, model, options) => {
       const packed = packSorted(await sparseOf(context, model), fit, mostPadding * fit.unitsOfBlock + 4);
@@ -174,7 +174,7 @@ function compiledPlans(shape: ModelShape, device: DeviceInfo): TimeLoopPlan[] {
 }
 
 function plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions): readonly TimeLoopPlan[] {
-  if (!canPlace(shape)) return [];
+  if (!canPack(shape)) return [];
   const { kernelSource: asked = "auto", whyNoCompiler } = options;
   const shipped = asked === "auto" || asked === "shipped" ? shippedPlans(shape, device) : [];
   const [best] = shipped;

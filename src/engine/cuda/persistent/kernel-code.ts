@@ -106,7 +106,7 @@ export function whyNoCompiler(context: Context): string | undefined {
       context.compiler;
     } catch (error) {
       if (!(error instanceof LibraryError)) throw error;
-      reason = `no NVRTC loads from any of ${error.tried.length} places`;
+      reason = `no NVRTC loads from any of ${error.tried.length} paths`;
     }
     missing.set(context, reason);
   }

@@ -54,7 +54,7 @@ export const closedParameters = {
 export interface PersistentMemory {
   readonly buffers: Readonly<Record<string, AnyBuffer>>;
   readonly numbers: Readonly<Record<string, number>>;
-  readonly places?: DeviceBuffer<"u64"> | undefined;
+  readonly slots?: DeviceBuffer<"u64"> | undefined;
 }
 
 export class PersistentLoop implements TimeLoop {
@@ -202,7 +202,7 @@ export class PersistentLoop implements TimeLoop {
   #clear(stream: Stream): void {
     if (!this.#stalled) return;
     stream.fill(this.#report);
-    if (this.#memory.places) stream.fill(this.#memory.places);
+    if (this.#memory.slots) stream.fill(this.#memory.slots);
     this.#stalled = false;
   }
 

@@ -8,7 +8,7 @@ import { type DenseFit, groupSize, type SparseFit, tileGroups, unitBytes, unitEn
 export const neuronAt = (position: number): number => (position & ~127) | ((position & 3) << 5) | ((position >> 2) & 31);
 
 /**
- * The tile of columns in each place of storage: those in registers, in shared memory and streamed
+ * The tile of columns in each slot of storage: those in registers, in shared memory and streamed
  * take turns. What is streamed then comes while the rest is summed. This is the order in which
  * kernels/reservoir_grid.cuh meets them.
  */
@@ -92,7 +92,7 @@ export function packSparse(weights: SparseMatrix, fit: SparseFit, from = 0, to =
   const bytes = unitBytes(precision);
   const buffer = new ArrayBuffer((fit.weightBytes / fit.blocks) * (to - from));
   const reals = precision === "float32" ? new Float32Array(buffer) : new Float64Array(buffer);
-  const places = new Uint16Array(buffer);
+  const columnsOf = new Uint16Array(buffer);
   const units = held + shared + streamed;
   const perPart = 16 / element;
   const valueParts = 8 / perPart;
@@ -111,14 +111,14 @@ export function packSparse(weights: SparseMatrix, fit: SparseFit, from = 0, to =
             const lane = octet * 8 + (m & 7);
             const k = (m - first) >> 3;
             reals[(base + (Math.floor(k / perPart) * 32 + lane) * 16) / element + (k % perPart)] = values[start + m]!;
-            places[(base + (valueParts * 32 + lane) * 16) / 2 + k] = columns[start + m]!;
+            columnsOf[(base + (valueParts * 32 + lane) * 16) / 2 + k] = columns[start + m]!;
           }
         }
       }
   return new Uint32Array(buffer);
 }
 
-/** The unit of a row in each place of storage. */
+/** The unit of a row in each slot of storage. */
 export function unitOrder({ variant, held, shared, streamed }: SparseFit): Int32Array {
   const order = new Int32Array(held + shared + streamed);
   const rounds = Math.max(1, variant.held);

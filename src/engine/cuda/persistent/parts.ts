@@ -21,16 +21,16 @@ export interface LoopParts {
   readonly memory: (context: Context, model: ReservoirModel) => PersistentMemory;
 }
 
-/** Memory with places for exchanged states, zeros. */
-export function withPlaces(
+/** Memory with slots for exchanged states, zeros. */
+export function withSlots(
   context: Context,
   buffers: Readonly<Record<string, AnyBuffer>>,
   bytes: number,
   numbers: Readonly<Record<string, number>>,
 ): PersistentMemory {
   try {
-    const places = context.zeros("u64", Math.ceil(bytes / 8), { label: "exchanged states" });
-    return { buffers: { ...buffers, places }, numbers, places };
+    const slots = context.zeros("u64", Math.ceil(bytes / 8), { label: "exchanged states" });
+    return { buffers: { ...buffers, slots }, numbers, slots };
   } catch (error) {
     disposeQuietly(Object.values(buffers));
     throw error;

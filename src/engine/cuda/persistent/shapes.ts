@@ -125,7 +125,7 @@ export interface DenseFit {
   readonly sharedBytes: number;
   readonly weightBytes: number;
   /** Of the exchanged values: those of bounded states and any others apart. */
-  readonly placeBytes: number;
+  readonly slotBytes: number;
   readonly microsecondsPerStep: number;
   /** Devices that share out the blocks; `weightBytes` and `blocks` are of all of them. */
   readonly devices: number;
@@ -220,7 +220,7 @@ export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo
   )
     return undefined;
   if (blocks < devices) return undefined;
-  // A cluster's blocks have no rows but those of places.
+  // A cluster's blocks have only the rows of its positions.
   if (cluster && blocks * rowsPerBlock !== groups * groupSize) return undefined;
   const buffers = cluster || !mixed ? 2 : 1;
   const bytes = rowsPerBlock * tileBytes(variant);
@@ -253,7 +253,7 @@ export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo
     ...{ variant, blocks, devices, groups, shared, streamed, copies, buffers, sharedBytes },
     kept: streamed === 0 ? 0 : Math.min(2 ** 32 - 1, Math.ceil((2 ** 32 * streaming.kept) / streamed)),
     weightBytes: blocks * stored * bytes,
-    placeBytes: cluster ? 0 : 2 * copies * groups * groupSize * 3 * element,
+    slotBytes: cluster ? 0 : 2 * copies * groups * groupSize * 3 * element,
     microsecondsPerStep: fixedCost[plan] + Math.max(cycles / clockMegahertz(device), streaming.microseconds),
   };
 }
@@ -293,14 +293,14 @@ export function sparseEntry({ precision, rounds, held, warps, mixed }: SparseVar
 /** Entries of a row in one unit: eight in each of eight lanes. */
 export const unitEntries = 64;
 
-/** Columns are places of 16 bits. */
+/** Columns are positions of 16 bits. */
 const mostPlaces = 65536;
 
 /** How a sparse reservoir lies in a variant on a device. */
 export interface SparseFit {
   readonly variant: SparseVariant;
   readonly blocks: number;
-  /** Places of states, a multiple of 4. */
+  /** Positions of states, a multiple of 4. */
   readonly count: number;
   /** Units of the longest row: in registers, in shared memory, and streamed each step. */
   readonly held: number;
@@ -309,7 +309,7 @@ export interface SparseFit {
   readonly copies: number;
   readonly sharedBytes: number;
   readonly weightBytes: number;
-  readonly placeBytes: number;
+  readonly slotBytes: number;
   readonly microsecondsPerStep: number;
   /** As `DenseFit.devices`. */
   readonly devices: number;
@@ -345,7 +345,7 @@ export function fitSparse(variant: SparseVariant, size: number, longest: number,
     ...{ variant, blocks, devices, count, held, shared, streamed, copies: 1 },
     sharedBytes: stateBytes + shared * blockUnit,
     weightBytes: blocks * units * blockUnit,
-    placeBytes: 2 * count * 3 * element,
+    slotBytes: 2 * count * 3 * element,
     microsecondsPerStep:
       fixedCost.grid +
       Math.max(cycles / clockMegahertz(device), streamingCost(streamed * blockUnit * mostBlocks, device)) +

@@ -50,7 +50,7 @@ export interface SortedFit {
   /** Units that a block's warps are expected to have, of a random matrix, and bytes of W in all. */
   readonly unitsOfBlock: number;
   readonly weightBytes: number;
-  readonly placeBytes: number;
+  readonly slotBytes: number;
   readonly microsecondsPerStep: number;
 }
 
@@ -86,7 +86,7 @@ export function fitSorted(variant: SortedVariant, shape: Pick<ModelShape, "size"
   return {
     ...{ variant, blocks, rowsOfBlock, sharedUnits, unitsOfBlock },
     weightBytes: Math.ceil(unitsOfBlock * blocks) * warpUnitBytes + 4 * warpWords * warps * blocks,
-    placeBytes: 4 * counterWords + 2 * stateBytes,
+    slotBytes: 4 * counterWords + 2 * stateBytes,
     microsecondsPerStep: fixedCost + stateBytes / intake + Math.max(sums, unitCost * Math.max(...units), streaming),
   } satisfies SortedFit;
 }

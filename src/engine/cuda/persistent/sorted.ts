@@ -6,7 +6,7 @@ import type { ModelShape } from "../shape.js";
 import type { TimeLoopPlan } from "../time-loop.js";
 import { shippedCode } from "./kernel-code.js";
 import { stepParameters } from "./loop.js";
-import { type LoopParts, withPlaces } from "./parts.js";
+import { type LoopParts, withSlots } from "./parts.js";
 import { chunks, fitSorted, laneEntries, type SortedFit, sortedEntry, sortedVariants, warpUnitBytes, warpWords } from "./sorted-shapes.js";
 
 /** Fits of the shipped shapes, the fastest first. */
@@ -60,7 +60,7 @@ export function packSorted(weights: SparseMatrix, fit: SortedFit, mostUnits: num
     if (unitsOf(warps.slice(warp, warp + warpsOfBlock)) > mostUnits) return undefined;
   const units = unitsOf(warps);
   const entries = new Uint32Array((Math.max(1, units) * warpUnitBytes) / 4);
-  const [reals, places] = [new Float32Array(entries.buffer), new Uint16Array(entries.buffer)];
+  const [reals, columnsOf] = [new Float32Array(entries.buffer), new Uint16Array(entries.buffer)];
   const table = new Uint32Array(warps.length * warpWords);
   const chunkEnds = Array.from({ length: chunks }, (_, c) => Math.floor((fit.blocks * (c + 1)) / chunks) * fit.rowsOfBlock);
   let [first, streamed, shared, sharedAt] = [0, 0, 0, 0];
@@ -73,17 +73,17 @@ export function packSorted(weights: SparseMatrix, fit: SortedFit, mostUnits: num
     const rowsAt = at + 7;
     table.fill(0xffffffff, rowsAt, rowsAt + 32);
     const lastColumns = new Int32Array(own);
-    for (const [place, row] of rows.entries()) {
-      table.fill(row % fit.rowsOfBlock, rowsAt + place * lanes, rowsAt + (place + 1) * lanes);
+    for (const [position, row] of rows.entries()) {
+      table.fill(row % fit.rowsOfBlock, rowsAt + position * lanes, rowsAt + (position + 1) * lanes);
       const start = rowOffsets[row]!;
       for (let m = 0; start + m < rowOffsets[row + 1]!; m++) {
         const turn = Math.floor(m / lanes);
         const unit = Math.floor(turn / laneEntries);
         const k = turn % laneEntries;
         const base = (first + unit) * warpUnitBytes;
-        const lane = place * lanes + (m % lanes);
+        const lane = position * lanes + (m % lanes);
         reals[base / 4 + ((k >> 2) * 32 + lane) * 4 + (k & 3)] = values[start + m]!;
-        places[base / 2 + (64 + lane) * 8 + k] = columns[start + m]!;
+        columnsOf[base / 2 + (64 + lane) * 8 + k] = columns[start + m]!;
         lastColumns[unit] = Math.max(lastColumns[unit]!, columns[start + m]!);
       }
     }
@@ -112,14 +112,14 @@ export function describeSorted(fit: SortedFit): TimeLoopPlan["details"] {
 
 /** The kernel and memory of a W that was packed for a fit. */
 export function sortedParts(fit: SortedFit, packed: PackedRows): LoopParts {
-  const { variant, blocks, rowsOfBlock, placeBytes } = fit;
+  const { variant, blocks, rowsOfBlock, slotBytes } = fit;
   const shared = 4 * blocks * rowsOfBlock + packed.shared * warpUnitBytes;
   const kernel = {
     name: "grid",
     code: shippedCode("reservoir_sparse_sorted", sortedEntry(variant), "float32", false),
     details: { ...describeSorted(fit), sharedBytes: shared, bytesStreamed: packed.streamed * warpUnitBytes },
     parameters: {
-      ...({ entries: "const u32*", warps: "const u32*", places: "u64*" } as const),
+      ...({ entries: "const u32*", warps: "const u32*", slots: "u64*" } as const),
       ...stepParameters,
       ...({ rowsOfBlock: "i32", spinLimit: "i64" } as const),
     },
@@ -129,7 +129,7 @@ export function sortedParts(fit: SortedFit, packed: PackedRows): LoopParts {
     const entries = context.upload(packed.entries, { label: "W" });
     try {
       const warps = context.upload(packed.warps, { label: "rows of warps" });
-      return withPlaces(context, { entries, warps }, placeBytes, { rowsOfBlock });
+      return withSlots(context, { entries, warps }, slotBytes, { rowsOfBlock });
     } catch (error) {
       entries.dispose();
       throw error;

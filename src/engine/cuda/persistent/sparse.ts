@@ -5,10 +5,10 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { TimeLoopPlan } from "../time-loop.js";
 import { compiledEntry } from "./compiled-shapes.js";
 import { given } from "./dense.js";
+import { loadSparse, onceReady } from "./device-weights.js";
 import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
 import { stepParameters } from "./loop.js";
-import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
-import { placed, placeSparse } from "./placed.js";
+import { type Arithmetic, type LoopParts, type Made, withSlots } from "./parts.js";
 import { type SparseFit, sparseEntry } from "./shapes.js";
 
 /** The name that a kernel will have. */
@@ -29,15 +29,15 @@ export function sparseLayout({ count, held, shared, streamed, copies }: SparseFi
 }
 
 function parts(fit: SparseFit, code: KernelCode): LoopParts {
-  const { blocks, sharedBytes: shared, variant, placeBytes } = fit;
+  const { blocks, sharedBytes: shared, variant, slotBytes } = fit;
   const kernel = {
     ...{ name: "grid", code, details: describeSparse(fit) },
-    parameters: { entries: "const u32*", places: "u64*", ...stepParameters, ...layout, spinLimit: "i64" },
+    parameters: { entries: "const u32*", slots: "u64*", ...stepParameters, ...layout, spinLimit: "i64" },
     config: { grid: blocks, block: variant.warps * 32, shared, cooperative: true },
   } as const;
   const memory = (context: Context, model: ReservoirModel) => {
-    const entries = placed(context, (stream) => placeSparse(context, stream, model, fit));
-    return withPlaces(context, { entries }, placeBytes, sparseLayout(fit));
+    const entries = onceReady(context, (stream) => loadSparse(context, stream, model, fit));
+    return withSlots(context, { entries }, slotBytes, sparseLayout(fit));
   };
   return { kernel, memory };
 }

@@ -6,11 +6,11 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import { deviceName } from "../device.js";
 import { callMicroseconds } from "../host-calls.js";
 import { compiledDenseFits, compiledSparseFits } from "../persistent/compiled-shapes.js";
+import { canPack, longestOf } from "../persistent/device-weights.js";
 import { likelyLongest } from "../persistent/index.js";
-import { canPlace, longestOf } from "../persistent/placed.js";
 import { unitEntries } from "../persistent/shapes.js";
 import { elementBytes, type ModelShape } from "../shape.js";
-import { launchMicroseconds, place, streamingRate } from "../streamed/index.js";
+import { launchMicroseconds, layOut, streamingRate } from "../streamed/index.js";
 import { chunkBytes, StreamedLoop } from "../streamed/loop.js";
 import { fastDetail } from "../streamed/weights.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
@@ -68,7 +68,7 @@ function plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions):
   if (contexts.length === 0 || whyNotSharded(contexts) !== undefined || contexts[0]!.info.ordinal !== device.ordinal) return [];
   const spread = kernelSource === "auto" || kernelSource === "shipped" ? spreadPlan(shape, contexts) : undefined;
   const byLaunches = spread ? [spread] : [];
-  if ((kernelSource !== "auto" && kernelSource !== "nvrtc") || !canPlace(shape)) return byLaunches;
+  if ((kernelSource !== "auto" && kernelSource !== "nvrtc") || !canPack(shape)) return byLaunches;
   const found = fits(shape, likelyLongest(shape), contexts).slice(0, offered);
   if (found.length === 0 || whyNoCompiler?.() !== undefined) return byLaunches;
   return [...found.map((fit) => shardedPlan(fit, shape, contexts)), ...byLaunches];
@@ -77,16 +77,16 @@ function plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions):
 /** The plan that launches each step on all devices; undefined if W has no slices. */
 export function spreadPlan(shape: ModelShape, contexts: readonly Context[]): TimeLoopPlan | undefined {
   const [{ info }] = contexts as readonly [Context];
-  const placed = place(shape, info);
+  const layout = layOut(shape, info);
   const devices = contexts.length;
-  const rows = spreadRows(shape.size, placed.rowsOfPiece, devices);
+  const rows = spreadRows(shape.size, layout.rowsOfPiece, devices);
   if (!rows) return undefined;
-  const { kernel, fast, stateLength } = placed;
+  const { kernel, fast, stateLength } = layout;
   const share = Math.max(...rows.map(({ from, to }) => to - from)) / shape.size;
-  const bytesPerStep = Math.ceil(placed.bytes * share);
-  const bytes = bytesPerStep + Math.ceil(placed.more * share) + 4 * stateLength * elementBytes(shape.precision) + chunkBytes;
+  const bytesPerStep = Math.ceil(layout.bytes * share);
+  const bytes = bytesPerStep + Math.ceil(layout.more * share) + 4 * stateLength * elementBytes(shape.precision) + chunkBytes;
   const crossing = 2 * handover.wait + handover.state * shape.size;
-  const onDevice = launchMicroseconds.streamed + crossing + bytesPerStep / streamingRate(placed, info);
+  const onDevice = launchMicroseconds.streamed + crossing + bytesPerStep / streamingRate(layout, info);
   return {
     name: "sharded",
     arithmetic: fast ? "fast" : "portable",
@@ -95,7 +95,7 @@ export function spreadPlan(shape: ModelShape, contexts: readonly Context[]): Tim
     microsecondsPerStep: Math.max(onDevice, (4 * devices + 1) * callMicroseconds),
     open: (context, model) => {
       const seats = contexts.map((each, d) => ({ context: each, name: deviceName(each), rows: rows[d]! }));
-      return new StreamedLoop("sharded", context, model, (stream, neuron) => new SpreadWeights(seats, stream, model, placed, neuron));
+      return new StreamedLoop("sharded", context, model, (stream, neuron) => new SpreadWeights(seats, stream, model, layout, neuron));
     },
   };
 }
@@ -104,7 +104,7 @@ export function spreadPlan(shape: ModelShape, contexts: readonly Context[]): Tim
 export function shardedPlan(fit: AnyFit, shape: ModelShape, contexts: readonly Context[]): TimeLoopPlan {
   const { arithmetic } = shape;
   const made = { kernelSource: "nvrtc", arithmetic } as const;
-  const bytes = Math.ceil(fit.weightBytes / fit.devices) + fit.placeBytes;
+  const bytes = Math.ceil(fit.weightBytes / fit.devices) + fit.slotBytes;
   return {
     ...{ name: "sharded", ...made },
     details: { kernel: shardedEntry(fit, arithmetic), ...made, ...shardedDetails(fit) },

@@ -5,10 +5,10 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { AnyBuffer } from "../kernels.js";
 import { compiledEntry } from "../persistent/compiled-shapes.js";
 import { denseLayout, describeDense, given } from "../persistent/dense.js";
+import { drawnInPlace, loadDense, loadSparse } from "../persistent/device-weights.js";
 import { compiledCode, type KernelCode, type NamedParameters } from "../persistent/kernel-code.js";
 import { stepParameters } from "../persistent/loop.js";
 import type { Arithmetic } from "../persistent/parts.js";
-import { drawnInPlace, placeDense, placeSparse } from "../persistent/placed.js";
 import { type DenseFit, denseEntry, foursAtOnce, type SparseFit, sparseEntry } from "../persistent/shapes.js";
 import { describeSparse, sparseLayout } from "../persistent/sparse.js";
 
@@ -28,7 +28,7 @@ export interface ShardedKernel {
   readonly parameters: NamedParameters;
   readonly details: Readonly<Record<string, string | number | boolean>>;
   readonly numbers: Readonly<Record<string, number>>;
-  /** Neurons whose values a block makes, in the order of the places. */
+  /** Neurons whose values a block makes, in the order of the slots. */
   readonly rowsOfBlock: number;
   /** Of a launch beside its grid. */
   readonly config: Pick<LaunchConfig, "shared"> & { readonly block: number };
@@ -66,13 +66,13 @@ export function shardedKernel(fit: AnyFit, model: ReservoirModel, arithmetic: Ar
       ...{ numbers, rowsOfBlock: rows * warps, weightsName: "weights" },
       code: compiledCode({ ...common, file: "reservoir_grid", prefix: "GRID", shape, given: known(numbers) }),
       parameters: {
-        ...({ weights: halves ? "const u16*" : "const real*", places: "u64*" } as const),
+        ...({ weights: halves ? "const u16*" : "const real*", slots: "u64*" } as const),
         ...stepParameters,
         ...({ groups: "i32", shared: "i32", streamed: "i32", kept: "u32", copies: "i32", buffers: "i32", spinLimit: "i64" } as const),
         ...reachParameters,
       },
       config: { block: warps * 32, shared: fit.sharedBytes },
-      weights: (context, stream, of, from, to) => placeDense(context, stream, of, fit, from, to),
+      weights: (context, stream, of, from, to) => loadDense(context, stream, of, fit, from, to),
     };
   }
   const { rounds, held, warps, mixed } = fit.variant;
@@ -83,12 +83,12 @@ export function shardedKernel(fit: AnyFit, model: ReservoirModel, arithmetic: Ar
     ...{ numbers, rowsOfBlock: 4 * rounds * warps, weightsName: "entries" },
     code: compiledCode({ ...common, file: "reservoir_sparse", prefix: "SPARSE", shape, given: known(numbers) }),
     parameters: {
-      ...({ entries: "const u32*", places: "u64*" } as const),
+      ...({ entries: "const u32*", slots: "u64*" } as const),
       ...stepParameters,
       ...({ count: "i32", held: "i32", shared: "i32", streamed: "i32", copies: "i32", spinLimit: "i64" } as const),
       ...reachParameters,
     },
     config: { block: warps * 32, shared: fit.sharedBytes },
-    weights: (context, stream, of, from, to) => placeSparse(context, stream, of, fit, from, to),
+    weights: (context, stream, of, from, to) => loadSparse(context, stream, of, fit, from, to),
   };
 }

@@ -265,7 +265,7 @@ export class ShardedLoop implements TimeLoop {
     for (const slice of this.#slices) {
       if (turns.get(slice.context)?.includes(slice.done)) turns.delete(slice.context);
       try {
-        // Peers write its places: they are given back after all of that.
+        // Peers write its slots: they are given back after all of that.
         slice.stream.sync();
       } catch {
         // What failed was told when it did.

@@ -1,4 +1,4 @@
-// One device's part of a reservoir over several: its blocks, its rows of W, the places where all
+// One device's part of a reservoir over several: its blocks, its rows of W, the slots where all
 // devices put states for it, and its stream.
 import { disposeAll, Held } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, LaunchConfig, PinnedBuffer, Stream } from "@spillway/gpu";
@@ -31,7 +31,7 @@ export class DeviceSlice {
   readonly kernel: AnyKernel;
   readonly stream: Stream;
   readonly weights: AnyBuffer;
-  readonly places: DeviceBuffer<"u64">;
+  readonly slots: DeviceBuffer<"u64">;
   readonly report: DeviceBuffer<"u64">;
   readonly told: PinnedBuffer<"u64">;
   readonly leak: AnyBuffer;
@@ -60,8 +60,8 @@ export class DeviceSlice {
     try {
       this.stream = this.#owned.own(context.stream({ label: `slice of ${seat.name}` }));
       this.weights = this.#owned.own(description.weights(context, this.stream, model, seat.from, seat.to));
-      const places = Math.ceil(description.fit.placeBytes / 8);
-      this.places = this.#owned.own(context.zeros("u64", places, { label: "exchanged states" }));
+      const slots = Math.ceil(description.fit.slotBytes / 8);
+      this.slots = this.#owned.own(context.zeros("u64", slots, { label: "exchanged states" }));
       this.report = this.#owned.own(context.zeros("u64", reportWords, { label: "report of the blocks" }));
       this.told = this.#owned.own(context.pinned("u64", reportWords, { label: "report of the blocks" }));
       this.leak = this.#owned.own(context.upload(model.leakRate, { label: "a" }));
@@ -75,13 +75,13 @@ export class DeviceSlice {
   }
 
   get bytes(): number {
-    return [this.weights, this.places, this.report, this.leak].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return [this.weights, this.slots, this.report, this.leak].reduce((sum, { byteLength }) => sum + byteLength, 0);
   }
 
-  /** Tells the kernel where all devices have their places and reports. */
+  /** Tells the kernel where all devices have their slots and reports. */
   meet(all: readonly DeviceSlice[]): void {
-    const addresses = BigUint64Array.from([...all.map(({ places }) => places.address), ...all.map(({ report }) => report.address)]);
-    this.#peers = this.#owned.own(this.context.upload(addresses, { label: "where the devices have their places" }));
+    const addresses = BigUint64Array.from([...all.map(({ slots }) => slots.address), ...all.map(({ report }) => report.address)]);
+    this.#peers = this.#owned.own(this.context.upload(addresses, { label: "where the devices have their slots" }));
   }
 
   get config(): LaunchConfig & { readonly shared: number } {
@@ -94,7 +94,7 @@ export class DeviceSlice {
   get arguments(): Readonly<Record<string, AnyArgument>> {
     const { weightsName, numbers, fit } = this.#description;
     return {
-      ...{ [weightsName]: this.weights, places: this.places, report: this.report, leak: this.leak, state: this.before },
+      ...{ [weightsName]: this.weights, slots: this.slots, report: this.report, leak: this.leak, state: this.before },
       ...{ ...numbers, peers: this.#peers ?? null, devices: fit.devices, firstBlock: this.seat.from },
     };
   }
@@ -163,7 +163,7 @@ export class DeviceSlice {
   /** Forgets what a chunk that stalled left behind. */
   clear(): void {
     this.stream.fill(this.report);
-    this.stream.fill(this.places);
+    this.stream.fill(this.slots);
     this.stream.sync();
   }
 

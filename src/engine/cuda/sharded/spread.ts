@@ -7,7 +7,7 @@ import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { type AnyKernel, loadEntries, realKernel, realType } from "../kernels.js";
 import type { RowRange } from "../streamed/drawn.js";
-import type { Placed } from "../streamed/index.js";
+import type { WeightLayout } from "../streamed/index.js";
 import { chunkBytes, keepRates } from "../streamed/loop.js";
 import type { NeuronArguments, StepArguments, StreamedRun, StreamedWeights } from "../streamed/weights.js";
 import type { RealSlice } from "../time-loop.js";
@@ -44,7 +44,7 @@ class OtherSlice {
   readonly #size: number;
   readonly #owned = new Held();
 
-  constructor(seat: SpreadSeat, model: ReservoirModel, placed: Placed, neuron: NeuronArguments) {
+  constructor(seat: SpreadSeat, model: ReservoirModel, layout: WeightLayout, neuron: NeuronArguments) {
     const { context, name, rows } = seat;
     const { precision, size } = model;
     const real = realType(precision);
@@ -58,7 +58,7 @@ class OtherSlice {
     try {
       this.stream = own(context.stream({ label: `slice of ${name}` }));
       this.done = own(context.event({ timing: false }));
-      this.weights = own(placed.load(context, this.stream, model, neuron, rows));
+      this.weights = own(layout.load(context, this.stream, model, neuron, rows));
       const state = () => own(context.zeros(real, this.weights.stateLength, { label: "x of a slice" }));
       this.packed = [state(), state()];
       this.#chunk = own(context.zeros("u64", chunkBytes / 8, { label: "chunk" }));
@@ -104,7 +104,7 @@ export class SpreadWeights implements StreamedWeights {
   /** Of the first device, and of the others in their order. */
   #addresses: readonly Addresses[] | undefined;
 
-  constructor(seats: readonly SpreadSeat[], stream: Stream, model: ReservoirModel, placed: Placed, neuron: NeuronArguments) {
+  constructor(seats: readonly SpreadSeat[], stream: Stream, model: ReservoirModel, layout: WeightLayout, neuron: NeuronArguments) {
     const [first, ...rest] = seats as readonly [SpreadSeat, ...SpreadSeat[]];
     for (const { context } of seats) for (const other of seats) if (context !== other.context) context.enableAccess(other.context);
     const others: OtherSlice[] = [];
@@ -114,10 +114,10 @@ export class SpreadWeights implements StreamedWeights {
     this.#homeName = name;
     try {
       this.#ready = made.own(first.context.event({ timing: false }));
-      this.#own = made.own(placed.load(first.context, stream, model, neuron, first.rows));
+      this.#own = made.own(layout.load(first.context, stream, model, neuron, first.rows));
       for (const seat of rest) {
         name = seat.name;
-        const slice = new OtherSlice(seat, model, placed, neuron);
+        const slice = new OtherSlice(seat, model, layout, neuron);
         others.push(slice);
         made.own(slice);
       }

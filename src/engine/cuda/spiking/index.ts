@@ -10,28 +10,28 @@ import { planLaunch, type SpikingLaunch } from "./launch.js";
 import { DeviceSpikingStepper } from "./stepper.js";
 
 /** Which engine, and how long its chunks are at most. */
-export interface SpikingPlace {
+export interface SpikingTarget {
   readonly engine: string;
   readonly stepsPerChunk?: number | undefined;
 }
 
 /** @throws EngineCapacityError if it does not fit */
-export function planSpiking(context: Context, model: SpikingModel, place: SpikingPlace): EnginePlan {
-  return describe(model, planLaunch(model, context.info, place.stepsPerChunk), place);
+export function planSpiking(context: Context, model: SpikingModel, target: SpikingTarget): EnginePlan {
+  return describe(model, planLaunch(model, context.info, target.stepsPerChunk), target);
 }
 
 /**
  * @throws EngineCapacityError if it does not fit, EngineUnavailableError if the device cannot
  * run all blocks at once
  */
-export function openSpiking(context: Context, model: SpikingModel, place: SpikingPlace, options: EngineOptions = {}): EngineSession {
+export function openSpiking(context: Context, model: SpikingModel, target: SpikingTarget, options: EngineOptions = {}): EngineSession {
   if (context.info.attributes.cooperativeLaunch === 0)
-    throw new EngineUnavailableError(place.engine, `${context.info.name} has no cooperative launches, which spiking reservoirs take`);
-  const launch = planLaunch(model, context.info, place.stepsPerChunk);
+    throw new EngineUnavailableError(target.engine, `${context.info.name} has no cooperative launches, which spiking reservoirs take`);
+  const launch = planLaunch(model, context.info, target.stepsPerChunk);
   const clock = options.profile ? new DeviceClock(context) : undefined;
   const stepper = new DeviceSpikingStepper(context, model, launch, spinLimitOf(options.spinLimit), clock);
   try {
-    return stepperSession(model, describe(model, launch, place), stepper, clock);
+    return stepperSession(model, describe(model, launch, target), stepper, clock);
   } catch (error) {
     // The error under way says what happened.
     stepper.dispose().catch(() => undefined);
@@ -39,7 +39,7 @@ export function openSpiking(context: Context, model: SpikingModel, place: Spikin
   }
 }
 
-function describe(model: SpikingModel, { blocks, threads, bytes, capacity }: SpikingLaunch, { engine }: SpikingPlace): EnginePlan {
+function describe(model: SpikingModel, { blocks, threads, bytes, capacity }: SpikingLaunch, { engine }: SpikingTarget): EnginePlan {
   const synapses = model.synapses.targets.length;
   return {
     engine,

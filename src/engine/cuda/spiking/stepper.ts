@@ -281,17 +281,17 @@ export class DeviceSpikingStepper implements Stepper {
 function uploaded(context: Context, network: NetworkModel, own: <T extends { dispose(): void }>(thing: T) => T): FixedArguments {
   const { size, inputs, synapses, liquid } = network;
   const upload = <A extends HostArray>(array: A, label: string) => own(context.upload(array, { label }));
-  const { offsets, places, units, cellBits } = synapses;
+  const { offsets, packed, units, cellBits } = synapses;
   // Of a network without synapses one is there that is not read.
-  const some = places.length > 0 ? places : new Uint32Array(1);
+  const some = packed.length > 0 ? packed : new Uint32Array(1);
   const table = [
     upload(
-      some.map((place) => place & (2 ** cellBits - 1)),
+      some.map((word) => word & (2 ** cellBits - 1)),
       "cells of synapses",
     ),
-    upload(places.length > 0 ? units : new Int32Array(1), "weights of synapses"),
+    upload(packed.length > 0 ? units : new Int32Array(1), "weights of synapses"),
     upload(
-      Uint16Array.from(some, (place) => place >>> cellBits),
+      Uint16Array.from(some, (word) => word >>> cellBits),
       "delays of synapses",
     ),
   ];

@@ -91,8 +91,8 @@ export class DenseWeights implements StreamedWeights {
     this.stateLength = stride;
     this.bytes = (layout.bytes / weights.rows) * count;
     this.#blocks = Math.ceil(count / ((threads / 32) * rowsPerWarp));
-    const place = drawn ? { drawn: "on the device" } : {};
-    this.details = { kernel: name, blocks: this.#blocks, threads, rowsPerWarp, bytesPerStep: this.bytes, ...fastDetail(fast), ...place };
+    const where = drawn ? { drawn: "on the device" } : {};
+    this.details = { kernel: name, blocks: this.#blocks, threads, rowsPerWarp, bytesPerStep: this.bytes, ...fastDetail(fast), ...where };
     this.#kernel = realKernel(context, fast ? "reservoir_step_fast" : "reservoir_step", name, precision, [
       ...([`const ${type}*`, "const real*", "real*", "const u64*", "const real*", "const real*", "i32", "i32"] as const),
       ...(["i32", "real", "u32", "u32", "i32", "i32", "const u64*", "i32"] as const),
@@ -118,7 +118,7 @@ export class DenseWeights implements StreamedWeights {
   }
 }
 
-/** Sends rows as they are, in pieces, and lets the device put them in their places. */
+/** Sends rows as they are, in pieces, and lets the device put them where they belong. */
 function pack(
   context: Context,
   stream: Stream,

@@ -43,10 +43,10 @@ function gatheringBandwidth({ size, nonzeros, precision }: ModelShape, { entryBy
 }
 
 /**
- * Where W would stand: what a plan needs to know before anything is allocated, and how it gets
+ * Where W would lie: what a plan needs to know before anything is allocated, and how it gets
  * there.
  */
-export interface Placed {
+export interface WeightLayout {
   readonly kernel: string;
   readonly fast: boolean;
   /** Bytes that a step reads, and those of W beside them. */
@@ -63,11 +63,11 @@ export interface Placed {
 }
 
 /** Bytes of W a microsecond that a kernel gets from this device's memory. */
-export const streamingRate = ({ bandwidth: rate }: Placed, device: DeviceInfo): number => rate * relativeBandwidth(device);
+export const streamingRate = ({ bandwidth: rate }: WeightLayout, device: DeviceInfo): number => rate * relativeBandwidth(device);
 
-/** Where W of this shape would stand. */
-export function place(shape: ModelShape, device: DeviceInfo): Placed {
-  if (shape.integers) return placeIntegers(shape, device);
+/** Where W of this shape would lie. */
+export function layOut(shape: ModelShape, device: DeviceInfo): WeightLayout {
+  if (shape.integers) return layOutIntegers(shape, device);
   const { size, nonzeros, precision, weightPrecision, storage, arithmetic } = shape;
   const steps = storage === "dense" ? quantizedLayout(shape, device) : undefined;
   if (steps)
@@ -112,7 +112,7 @@ export function place(shape: ModelShape, device: DeviceInfo): Placed {
   };
 }
 
-function placeIntegers(shape: ModelShape, device: DeviceInfo): Placed {
+function layOutIntegers(shape: ModelShape, device: DeviceInfo): WeightLayout {
   const layout = integerLayout(shape);
   const { kernel, bytes, stateLength, staged, weightType } = layout;
   const entryBytes = weightType === "i8" ? 3 : 4;
@@ -129,15 +129,15 @@ const noSteps = ({ size, weightPrecision }: ModelShape, device: DeviceInfo): str
   `W of ${size} neurons in "${weightPrecision}" takes tensor cores of compute capability 8.0, and ${device.name} has ${device.computeCapability.join(".")}`;
 
 function plan(shape: ModelShape, device: DeviceInfo): TimeLoopPlan {
-  const placed = place(shape, device);
-  const { kernel, fast, bytes, more, stateLength } = placed;
+  const layout = layOut(shape, device);
+  const { kernel, fast, bytes, more, stateLength } = layout;
   return {
     name: "streamed",
     arithmetic: fast ? "fast" : "portable",
     details: { kernel, bytesPerStep: bytes, ...fastDetail(fast) },
     bytes: bytes + more + 4 * stateLength * elementBytes(shape.precision) + chunkBytes,
-    microsecondsPerStep: launchMicroseconds.streamed + bytes / streamingRate(placed, device),
-    open: (context, model) => new StreamedLoop("streamed", context, model, (stream, neuron) => placed.load(context, stream, model, neuron)),
+    microsecondsPerStep: launchMicroseconds.streamed + bytes / streamingRate(layout, device),
+    open: (context, model) => new StreamedLoop("streamed", context, model, (stream, neuron) => layout.load(context, stream, model, neuron)),
   };
 }
 

@@ -17,7 +17,7 @@ const graphSteps = 64;
 /** Of a Chunk (kernels/chunk.cuh). */
 export const chunkBytes = 40;
 
-/** Makes W's place on the device. */
+/** Lays W out on the device. */
 export type MakeWeights = (stream: Stream, neuron: NeuronArguments) => StreamedWeights;
 
 export class StreamedLoop implements TimeLoop {

@@ -77,8 +77,8 @@ export class QuantizedWeights implements StreamedWeights {
     this.lanes = lanes;
     this.stateLength = stride;
     this.bytes = bytes;
-    const place = drawn ? { drawn: "on the device" } : {};
-    this.details = { kernel, blocks: this.#blocks, threads, bytesPerStep: bytes, ...fastDetail(true), ...place };
+    const where = drawn ? { drawn: "on the device" } : {};
+    this.details = { kernel, blocks: this.#blocks, threads, bytesPerStep: bytes, ...fastDetail(true), ...where };
     this.#kernel = loadEntries(context, file, [kernel]).kernel(kernel, [
       ...(["const u8*", "const f32*", "const f32*", "f32*", "const u64*", "const f32*", "const f32*", "i32", "i32"] as const),
       ...(["i32", "f32", "u32", "u32", "i32"] as const),

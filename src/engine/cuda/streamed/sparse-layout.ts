@@ -50,7 +50,7 @@ export function sparseLayout(rowOffsets: Uint32Array, from = 0, to = rowOffsets.
 }
 
 /**
- * Writes values and columns of slices `from` to `to` to their places, counted from the first of
+ * Writes values and columns of slices `from` to `to` to their positions, counted from the first of
  * them; padding has weight and column 0.
  */
 export function packSlices(

@@ -1,4 +1,4 @@
-// What the streamed loop needs of W: its place in device memory, and a step's launch. Dense and
+// What the streamed loop needs of W: where it lies in device memory, and a step's launch. Dense and
 // sparse matrices each have a file.
 import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
 import type { AnyKernel } from "../kernels.js";

@@ -53,9 +53,9 @@ export interface MemberRows {
 /** The arguments that go with `rowParameters`. */
 export function rowArguments(shape: RowShape, { states, statePitch, inputs, inputPitch, targets }: MemberRows): AnyArgument[] {
   const { size, inputSize, outputs, features, constant } = shape;
-  const seen = features.input ? inputSize : 0;
+  const used = features.input ? inputSize : 0;
   const odd = features.state === "squareHalf" ? 1 : 0;
-  return [states, inputs, targets, statePitch, inputPitch, size, seen, features.squares ? size : 0, constant ? 1 : 0, outputs, odd];
+  return [states, inputs, targets, statePitch, inputPitch, size, used, features.squares ? size : 0, constant ? 1 : 0, outputs, odd];
 }
 
 /** Tiles of the lower triangle, from `from` up to `to`, which is not among them. */
@@ -160,8 +160,8 @@ export class DeviceGrams {
     disposeAll([this.sums, this.totals]);
   }
 
-  /** Calls visit(place, element) for elements (i, j), j <= i, that lie in a member's tiles here. */
-  #forEach(visit: (place: number, element: number) => void): void {
+  /** Calls visit(at, element) for elements (i, j), j <= i, that lie in a member's tiles here. */
+  #forEach(visit: (at: number, element: number) => void): void {
     const { columns, tiles } = this;
     for (let t = 0; t < tiles; t++) {
       const number = this.#firstTile + t;
@@ -179,15 +179,15 @@ export class DeviceGrams {
     const out = new Float64Array(values * this.members);
     for (const [m, triangle] of triangles.entries())
       if (triangle)
-        this.#forEach((place, element) => {
-          out[m * values + place] = triangle.data[element]!;
+        this.#forEach((at, element) => {
+          out[m * values + at] = triangle.data[element]!;
         });
     return out;
   }
 
   #write(values: Float64Array, into: Matrix<Float64Array>): void {
-    this.#forEach((place, element) => {
-      into.data[element] = values[place]!;
+    this.#forEach((at, element) => {
+      into.data[element] = values[at]!;
     });
   }
 }

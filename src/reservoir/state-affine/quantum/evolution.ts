@@ -21,7 +21,7 @@ export const signOf = (state: number, qubit: number, qubits: number): number => 
 
 /**
  * H = sum over i < j of J_ij X_i X_j + h sum of Z_i, 2^n x 2^n and real. `couplings` has J_ij at
- * place (i, j), i < j.
+ * entry (i, j), i < j.
  */
 export function isingHamiltonian(couplings: Matrix, field: number): Matrix<Float64Array> {
   const qubits = couplings.rows;

@@ -12,9 +12,9 @@ export function pauliMatrix(word: number, qubits: number): ComplexMatrix {
     let power = 0;
     for (let qubit = 0; qubit < qubits; qubit++) {
       const digit = (word >>> (2 * (qubits - 1 - qubit))) & 3;
-      const place = qubits - 1 - qubit;
-      const bit = (row >>> place) & 1;
-      if (digit === 1 || digit === 2) column ^= 1 << place;
+      const bitOf = qubits - 1 - qubit;
+      const bit = (row >>> bitOf) & 1;
+      if (digit === 1 || digit === 2) column ^= 1 << bitOf;
       if (digit === 2) power += bit === 0 ? 3 : 1;
       if (digit === 3 && bit === 1) power += 2;
     }
@@ -36,7 +36,7 @@ export function pauliCoordinates({ size, re, im }: ComplexMatrix, qubits: number
   for (let row = 0; row < size; row++)
     for (let column = 0; column < size; column++) {
       let word = 0;
-      for (let place = qubits - 1; place >= 0; place--) word = word * 4 + 2 * ((row >>> place) & 1) + ((column >>> place) & 1);
+      for (let bitOf = qubits - 1; bitOf >= 0; bitOf--) word = word * 4 + 2 * ((row >>> bitOf) & 1) + ((column >>> bitOf) & 1);
       a[word] = re[row * size + column]!;
       b[word] = im[row * size + column]!;
     }

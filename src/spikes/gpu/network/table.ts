@@ -9,7 +9,7 @@ import { kernelOf } from "../kernels.js";
 /** Synapses by source, as a network's table on the host. */
 export interface DeviceTable {
   readonly offsets: DeviceSlice<"u32">;
-  readonly places: DeviceSlice<"u32">;
+  readonly packed: DeviceSlice<"u32">;
   /** Without signs; none if they have more than 16 bits or both signs. */
   readonly units: DeviceSlice<"u16">;
   /** With their signs, in place of these, and the sum of the table. */
@@ -76,7 +76,7 @@ export async function drawTable(stream: Stream, context: Context, plan: NetworkP
   const { own } = held;
   const offsets = own(context.alloc("u32", sources + 1, { label: "offsets of synapses" }));
   const synapses = plan.expectedSynapses;
-  const places = own(context.alloc("u32", Math.max(1, synapses), { label: "places of synapses" }));
+  const packed = own(context.alloc("u32", Math.max(1, synapses), { label: "cells and delays of synapses" }));
   const units = own(context.alloc("u16", Math.max(1, synapses), { label: "units of synapses" }));
   const layout = layoutOf(plan);
   using words = context.upload(layout.words, { label: "projections" });
@@ -112,11 +112,11 @@ export async function drawTable(stream: Stream, context: Context, plan: NetworkP
       ...(["i32", "u32", "i32", "u32", "u32", "u32"] as const),
     ]),
     { grid: Math.min(sources, mostGrid), block: threads },
-    ...[places, units, offsets, degrees, words, samplers, thresholds],
+    ...[packed, units, offsets, degrees, words, samplers, thresholds],
     ...[projections.length, sources, cellBits, key[0] >>> 0, key[1] >>> 0, networkStreams.synapses],
   );
   await stream.done();
-  return { offsets, places, units, cellBits, sources, synapses };
+  return { offsets, packed, units, cellBits, sources, synapses };
 }
 
 const projectionWords = 11;
@@ -159,7 +159,7 @@ const forbidden = ({ selfConnections, target }: PlannedProjection, cells: number
 
 /** A table of the host. Memory is `held`. @throws OutOfMemoryError */
 export function uploadTable(context: Context, table: NetworkTable, held: Held): DeviceTable {
-  const { offsets, places, units, cellBits } = table;
+  const { offsets, packed, units, cellBits } = table;
   const upload = <A extends Uint32Array | Uint16Array | Int32Array>(array: A, label: string) => {
     const given = array.length > 0 ? array : new (array.constructor as new (length: number) => A)(1);
     return held.own(context.upload(given as A & Uint32Array<ArrayBuffer>, { label }));
@@ -167,10 +167,10 @@ export function uploadTable(context: Context, table: NetworkTable, held: Held): 
   const isWide = units instanceof Int32Array;
   return {
     offsets: upload(offsets, "offsets of synapses"),
-    places: upload(places, "places of synapses"),
+    packed: upload(packed, "cells and delays of synapses"),
     units: upload(isWide ? new Uint16Array(1) : units, "units of synapses") as unknown as DeviceSlice<"u16">,
     ...(isWide && { wide: { units: upload(units, "units of synapses") as unknown as DeviceSlice<"i32">, tableSum: sumOnHost(table) } }),
-    ...{ cellBits, sources: offsets.length - 1, synapses: places.length },
+    ...{ cellBits, sources: offsets.length - 1, synapses: packed.length },
   };
 }
 
@@ -180,7 +180,7 @@ export async function largestReach(stream: Stream, context: Context, table: Devi
   stream.launch(
     kernel(context, "network_reach", ["u64*", "const u32*", "const u16*", "u32", "i32"]),
     { grid: Math.max(1, Math.min(mostGrid, Math.ceil(table.synapses / threads))), block: threads },
-    ...[sums, table.places, table.units, table.synapses, table.cellBits],
+    ...[sums, table.packed, table.units, table.synapses, table.cellBits],
   );
   return (await stream.download(sums)).reduce((most, sum) => Math.max(most, Number(sum)), 0);
 }
@@ -192,7 +192,7 @@ export async function tableSum(stream: Stream, context: Context, table: DeviceTa
   stream.launch(
     kernel(context, "network_table_sum", ["const u32*", "const u16*", "const u32*", "u32", "i32", "u64*"]),
     { grid: Math.min(table.sources, mostGrid), block: threads },
-    ...[table.places, table.units, table.offsets, table.sources, table.cellBits, sum],
+    ...[table.packed, table.units, table.offsets, table.sources, table.cellBits, sum],
   );
   return (await stream.download(sum))[0]!;
 }
@@ -207,7 +207,7 @@ export async function packSlots(
   { classes, blocks }: { readonly classes: readonly SourceClass[]; readonly blocks: number },
   held: Held,
 ): Promise<DeviceSlots> {
-  const { places, units, offsets, sources, cellBits } = table;
+  const { packed, units, offsets, sources, cellBits } = table;
   const words = (lengths: Uint32Array): { readonly words: Uint32Array<ArrayBuffer>; readonly entries: number } => {
     const out = new Uint32Array(4 * classes.length);
     let entries = 0;
@@ -224,7 +224,7 @@ export async function packSlots(
   stream.launch(
     kernel(context, "network_slot_lengths", ["u32*", "const u32*", "const u32*", "const u32*", "i32", "u32", "i32", "u32"]),
     launch,
-    ...[lengths, places, offsets, first, classes.length, sources, cellBits, blocks],
+    ...[lengths, packed, offsets, first, classes.length, sources, cellBits, blocks],
   );
   const planned = words(await stream.download(lengths));
   const entries = held.own(context.zeros("u32", Math.max(4, planned.entries), { label: "slots of synapses" }));
@@ -232,7 +232,7 @@ export async function packSlots(
   stream.launch(
     kernel(context, "network_slots_fill", ["u32*", "const u32*", "const u16*", "const u32*", "const u32*", "i32", "u32", "i32", "u32"]),
     launch,
-    ...[entries, places, units, offsets, classWords, classes.length, sources, cellBits, blocks],
+    ...[entries, packed, units, offsets, classWords, classes.length, sources, cellBits, blocks],
   );
   return { entries, classes: classWords, classCount: classes.length, blocks, bytes: 4 * planned.entries };
 }

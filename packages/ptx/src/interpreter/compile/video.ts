@@ -67,7 +67,7 @@ function clamp(value: string, size: number, type: ScalarType): string {
 }
 
 /** Bits of `value` at their position in a word. */
-const placed = (value: string, at: number, size: number): string => `(${value}&${2 ** size - 1})<<${at}`;
+const shifted = (value: string, at: number, size: number): string => `(${value}&${2 ** size - 1})<<${at}`;
 
 /** The position of a part in a word. */
 function bitsOf(e: Emitter, part: string | undefined): { at: number; size: number } {
@@ -93,7 +93,7 @@ function finishScalar(e: Emitter, value: string, type: ScalarType, saturates: bo
   const third = part === undefined && second === undefined ? e.reading.optional(3) : e.operand(3);
   // Without a second operation the third operand is there for nothing.
   const c = third === undefined ? "0" : e.word(third, type);
-  if (part !== undefined) e.setWord(to, `${placed(result, at, size)}|${c}&${~((2 ** size - 1) << at)}`, type);
+  if (part !== undefined) e.setWord(to, `${shifted(result, at, size)}|${c}&${~((2 ** size - 1) << at)}`, type);
   else if (second === undefined) e.setWord(to, `${result}|0`, type);
   else if (second === "add") e.setWord(to, `((${result}|0)+${c})|0`, type);
   else e.setWord(to, `Math.${second}(${result},${field(c, 0, 32, type)})|0`, type);
@@ -192,7 +192,7 @@ function finishLanes(e: Emitter, values: readonly string[], type: ScalarType): v
     e.setWord(to, `(${[c, ...mask.map((k) => values[k]!)].join("+")})|0`, type);
     return;
   }
-  const results = values.map((value, k) => (mask.includes(k) ? placed(value, size * k, size) : `${c}&${(2 ** size - 1) << (size * k)}`));
+  const results = values.map((value, k) => (mask.includes(k) ? shifted(value, size * k, size) : `${c}&${(2 ** size - 1) << (size * k)}`));
   e.setWord(to, results.join("|"), type);
 }
 

@@ -1,5 +1,5 @@
-// W, or a slice of it, in the memory of its device as a fit wants it: packed on the host, or drawn in its
-// place, with the same bits (kernels/reservoir_weights.cu).
+// W, or a slice of it, in the memory of its device as a fit wants it: packed on the host, or drawn
+// there, with the same bits (kernels/reservoir_weights.cu).
 import { Held } from "@spillway/core/disposal.js";
 import type { Context, Stream } from "@spillway/gpu";
 import type { Matrix, SparseMatrix } from "@spillway/numerics";
@@ -15,12 +15,12 @@ import type { DenseFit, SparseFit } from "./shapes.js";
 /** Stored of kernels/reservoir_weights.cu. */
 const storedNumber = { f32: 0, f64: 1, u16: 2 } as const;
 
-/** What a model's W is drawn from, if it is drawn in its place; steps are found on the host. */
+/** What a model's W is drawn from, if it is drawn on the device; steps are found on the host. */
 export const drawnInPlace = ({ draws, config }: ReservoirModel): WeightDraws | undefined =>
   draws && !isQuantized(config.weightPrecision) ? draws : undefined;
 
 /** Whether there is a way to W: a W of steps is drawn on the host, which must have room for it. */
-export const canPlace = ({ deviceOnly, weightPrecision }: ModelShape): boolean => deviceOnly !== true || !isQuantized(weightPrecision);
+export const canPack = ({ deviceOnly, weightPrecision }: ModelShape): boolean => deviceOnly !== true || !isQuantized(weightPrecision);
 
 /** Entries of the longest row of a sparse W. */
 export function longestOf(context: Context, model: ReservoirModel): number {
@@ -29,14 +29,14 @@ export function longestOf(context: Context, model: ReservoirModel): number {
   return countDrawn(context, draws).reduce((longest, count) => Math.max(longest, count), 0);
 }
 
-/** A sparse W for the host, which packs it: drawn on the device if it is drawn in its place. */
+/** A sparse W for the host, which packs it: drawn on the device if its values are only there. */
 export async function sparseOf(context: Context, model: ReservoirModel): Promise<SparseMatrix> {
   const draws = drawnInPlace(model);
   return draws ? drawSparse(context, draws, roundingOf(model)) : (model.weights as SparseMatrix);
 }
 
-/** What `make` places, once it is there. */
-export function placed(context: Context, make: (stream: Stream) => AnyBuffer): AnyBuffer {
+/** What `make` gives, once its stream is done. */
+export function onceReady(context: Context, make: (stream: Stream) => AnyBuffer): AnyBuffer {
   const stream = context.stream({ label: "W" });
   try {
     const weights = make(stream);
@@ -48,7 +48,7 @@ export function placed(context: Context, make: (stream: Stream) => AnyBuffer): A
 }
 
 /** W of the blocks of a dense fit from `from` up to `to`, once the stream has come this far. */
-export function placeDense(context: Context, stream: Stream, model: ReservoirModel, fit: DenseFit, from = 0, to = fit.blocks): AnyBuffer {
+export function loadDense(context: Context, stream: Stream, model: ReservoirModel, fit: DenseFit, from = 0, to = fit.blocks): AnyBuffer {
   const draws = drawnInPlace(model);
   if (!draws) {
     const packed = packDense(model.weights as Matrix, fit, from, to);
@@ -64,7 +64,7 @@ export function placeDense(context: Context, stream: Stream, model: ReservoirMod
 }
 
 /** W of the blocks of a sparse fit from `from` up to `to`, once the stream has come this far. */
-export function placeSparse(context: Context, stream: Stream, model: ReservoirModel, fit: SparseFit, from = 0, to = fit.blocks): AnyBuffer {
+export function loadSparse(context: Context, stream: Stream, model: ReservoirModel, fit: SparseFit, from = 0, to = fit.blocks): AnyBuffer {
   const draws = drawnInPlace(model);
   if (!draws) {
     const packed = packSparse(model.weights as SparseMatrix, fit, from, to);
@@ -83,7 +83,7 @@ interface DrawnPlace {
   /** Of a weight. */
   readonly type: keyof typeof storedNumber;
   readonly bytes: number;
-  /** The tile or unit that is in each place of storage. */
+  /** The tile or unit of each slot of storage. */
   readonly order: Int32Array;
   /** Rows of a warp, or its rounds. */
   readonly rows: number;
@@ -107,9 +107,9 @@ function drawn(
   try {
     const elementBytes = { f32: 4, f64: 8, u16: 2 }[type];
     const weights = own(dense ? allocAny(context, type, bytes / elementBytes, "W") : allocAny(context, "u32", bytes / 4, "W"));
-    const places = new Int32Array(order.length);
-    for (const [place, which] of order.entries()) places[which] = place;
-    const there = own(context.upload(places, { label: "places of W" }));
+    const slots = new Int32Array(order.length);
+    for (const [slot, which] of order.entries()) slots[which] = slot;
+    const there = own(context.upload(slots, { label: "slots of W" }));
     stream.fill(weights);
     const how = [draws.factor, roundingNumber[roundingOf(model)], storedNumber[type]] as const;
     const into = dense ? weights : weights.as("u8");

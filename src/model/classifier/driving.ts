@@ -5,9 +5,9 @@ import type { Matrix } from "@spillway/numerics";
 import { type AnyReservoirComputer, DeviceMatrix } from "../../reservoir/index.js";
 import type { CaseRows, EncodedCases } from "../../spikes/encoded-cases.js";
 import { fitStandardisation, type Standardisation, standardised } from "../standardisation.js";
-import { differencesOf, type MemberComputers, type Seen } from "../views.js";
+import { type Driving, differencesOf, type MemberComputers } from "../views.js";
 import { type ClassifierSettings, whyOnHost } from "./options.js";
-import { seenOnHost } from "./representation.js";
+import { hostSeries } from "./representation.js";
 
 /** Time from row to row of sequences on a device; the reservoir refuses several that differ. */
 export function stepOf(sequences: readonly (Matrix | DeviceMatrix)[]): number | undefined {
@@ -28,7 +28,7 @@ export interface Scaled extends Disposable {
 
 /**
  * z-scores by a scale, or by one that is fitted to these sequences; not `standardise`, those on a
- * device stay as they are. checkedSequences has seen to it that they lie in one place.
+ * device stay as they are. checkedSequences has checked that all lie in one memory.
  */
 export async function scaledInputs(
   computer: AnyReservoirComputer,
@@ -47,8 +47,8 @@ export async function scaledInputs(
 }
 
 /** What reservoirs see, and by what scale of the differences. */
-export interface SeenBy extends Disposable {
-  readonly seen: Seen;
+export interface Prepared extends Disposable {
+  readonly driving: Driving;
   readonly differences: Standardisation | undefined;
 }
 
@@ -57,13 +57,13 @@ export interface SeenBy extends Disposable {
  * that is fitted to them. On the device they are made of the raw series, since z-scores there are
  * rounded, and the series from their ends are made too.
  */
-export async function seenBy(
+export async function prepareDriving(
   [first, second]: MemberComputers,
-  raw: Seen["inputs"],
+  raw: Driving["inputs"],
   { inputs, scale }: Scaled,
   { representation, directions }: ClassifierSettings,
   given?: Standardisation,
-): Promise<SeenBy> {
+): Promise<Prepared> {
   if (representation === "statistics" && inputs[0] instanceof DeviceMatrix) {
     const held = new Held();
     try {
@@ -72,16 +72,16 @@ export async function seenBy(
       const series = [inputs as readonly DeviceMatrix[], ...(changes ? [changes.series.sequences] : [])];
       const backward: (readonly DeviceMatrix[])[] = [];
       if (directions === "both") for (const one of series) backward.push(held.own(await first.reverse(one)).sequences);
-      const seen = { inputs, differences: series[1], backward: directions === "both" ? backward : undefined };
-      return { seen, differences: changes?.scale, [Symbol.dispose]: () => held.dispose() };
+      const driving = { inputs, differences: series[1], backward: directions === "both" ? backward : undefined };
+      return { driving, differences: changes?.scale, [Symbol.dispose]: () => held.dispose() };
     } catch (error) {
       held.disposeQuietly();
       throw error;
     }
   }
-  const made = { seen: { inputs }, differences: undefined, [Symbol.dispose]: () => undefined };
+  const made = { driving: { inputs }, differences: undefined, [Symbol.dispose]: () => undefined };
   if (!second) return made;
-  const changes = seenOnHost({ inputs })[0]!.map(differencesOf);
+  const changes = hostSeries({ inputs })[0]!.map(differencesOf);
   const differences = given ?? fitStandardisation(changes);
-  return { ...made, seen: { inputs, differences: changes.map((one) => standardised(differences, one)) }, differences };
+  return { ...made, driving: { inputs, differences: changes.map((one) => standardised(differences, one)) }, differences };
 }
