@@ -7,7 +7,7 @@ import { exhaustiveProjects } from "./vitest.projects.js";
  * Files of which `npm test` runs a part: they take their cases through test/exhaustive.ts, or by
  * suites that do.
  */
-const takesPart = (path: string) => /exhaustive\.js"|gives-back\.js"/.test(readFileSync(path, "utf8"));
+const takesPart = (path: string) => /exhaustive\.js"|gives-back\.js"|engineContract\(/.test(readFileSync(path, "utf8"));
 
 /**
  * What `npm test` leaves out: long files, and in files of which it runs representatives the other

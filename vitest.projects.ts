@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { inSample } from "./test/exhaustive.js";
+import { inSample, sampled } from "./test/exhaustive.js";
 
 const paths = (names: string): readonly string[] =>
   names
@@ -41,6 +41,16 @@ const shared =
 /** What needs gcc, nvcc, Python, Chromium or a GPU. */
 const elsewhere = /^test\/(toolchain|browser|gpu\/hardware)\//;
 
+const isNamed = process.argv.some((argument) => argument.startsWith("test/"));
+
+/** The test files of a folder: half of them if a sample is asked for and the command names no file. */
+export function sampledFiles(folder: string): string[] {
+  const all = readdirSync(folder)
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => `${folder}/${name}`);
+  return isNamed ? all : sampled(all, 0.5, folder);
+}
+
 /** The test files that need nothing but Node. */
 const files = readdirSync("test", { recursive: true, encoding: "utf8" })
   .map((name) => `test/${name}`)
@@ -49,8 +59,8 @@ const files = readdirSync("test", { recursive: true, encoding: "utf8" })
 const replacesModules = (path: string): boolean => /vi\.(doMock|mock|resetModules)\(/.test(readFileSync(path, "utf8"));
 
 const isLong = (path: string): boolean => long.includes(path);
-/** A quarter of the long files run if a sample is asked for: see test/exhaustive.ts. */
-const isSampledLong = (path: string): boolean => isLong(path) && inSample(0.25, path);
+/** An eighth of the files runs if a sample is asked for: see test/exhaustive.ts. */
+const isSampled = (path: string): boolean => isNamed || inSample(0.125, path);
 
 /**
  * Files of shared folders share workers, which spares each the time to start one and to import the
@@ -65,10 +75,7 @@ function split(chosen: readonly string[], name: string, env: Record<string, stri
 }
 
 /** What `npm test` runs, and any file whose path the command names. */
-export const projects = () => {
-  const isNamed = process.argv.some((argument) => argument.startsWith("test/"));
-  return split(isNamed ? files : files.filter((path) => !isLong(path)), "");
-};
+export const projects = () => split(isNamed ? files : files.filter((path) => !isLong(path)), "");
 
 /**
  * What `npm run test:exhaustive` runs: the long files, and of those that `takesPart` names the other
@@ -76,9 +83,13 @@ export const projects = () => {
  */
 export const exhaustiveProjects = (takesPart: (path: string) => boolean) => [
   ...split(
-    files.filter((path) => !isLong(path) && takesPart(path)),
+    files.filter((path) => !isLong(path) && isSampled(path) && takesPart(path)),
     "",
     { SPILLWAY_EXHAUSTIVE: "others" },
   ),
-  ...split(files.filter(isSampledLong), ", long", { SPILLWAY_EXHAUSTIVE: "long" }),
+  ...split(
+    files.filter((path) => isLong(path) && isSampled(path)),
+    ", long",
+    { SPILLWAY_EXHAUSTIVE: "long" },
+  ),
 ];

@@ -1,18 +1,22 @@
 // Runs every example and every experiment file, as many beside each other as there are cores, and
-// fails with the first that fails. What an experiment writes goes to a temporary folder.
+// fails with the first that fails. What an experiment writes goes to a temporary folder. If
+// SPILLWAY_SAMPLE names a seed, half of them run, drawn by it, and experiments with one seed.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { sampled } from "../test/exhaustive.ts";
 import { dataFolder, runnable } from "./recordings.mjs";
 
 const out = mkdtempSync(join(tmpdir(), "spillway-examples-"));
 const data = dataFolder();
 const env = { ...process.env, ...(data ? { SPILLWAY_DATA: data } : {}) };
 
-/** Names of what runs, and what Node is given. */
-const waiting = ["examples", "examples/papers"].flatMap((folder) =>
+const oneSeed = process.env.SPILLWAY_SAMPLE ? ["--set", "seeds=1"] : [];
+
+/** Names of what could run, and what Node is given. */
+const all = ["examples", "examples/papers"].flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith(".ts"))
     .toSorted()
@@ -23,8 +27,9 @@ const experiments = readdirSync("examples/experiments")
   .toSorted()
   .map((name) => join("examples/experiments", name));
 for (const path of runnable(Object.fromEntries(experiments.map((path) => [path, readFileSync(path, "utf8")])), data)) {
-  waiting.push([path, ["dist/cli/main.js", "run", path, "--out", join(out, String(waiting.length)), "--quiet"]]);
+  all.push([path, ["dist/cli/main.js", "run", path, "--out", join(out, String(all.length)), "--quiet", ...oneSeed]]);
 }
+const waiting = sampled(all, 0.5, "examples");
 
 async function work() {
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {

@@ -1,7 +1,7 @@
 // Which cases of a test run. `npm test` takes representatives of long lists; `npm run
 // test:exhaustive` takes the others, and the tests on a GPU take all. vitest.exhaustive.config.ts
-// runs the files that import this one. `SPILLWAY_SAMPLE` names a seed: of the others, and of the
-// long lists of the toolchain tests, a fixed part then runs, drawn by that seed. `.ci/run` takes
+// runs the files that import this one. `SPILLWAY_SAMPLE` names a seed: of those files, of the others
+// in them and of the toolchain tests, a fixed part then runs, drawn by that seed. `.ci/run` takes
 // the commit as the seed; the nightly workflow sets none and runs every case.
 import { createHash } from "node:crypto";
 

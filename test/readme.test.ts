@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseExperimentText } from "../src/experiment/description/file.js";
 import { blocksOf, commandsOf, tableFor } from "./docs-pages.js";
+import { exhaustive } from "./exhaustive.js";
 
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
 const integration = readFileSync(".ci/run", "utf8");
@@ -61,6 +62,10 @@ function whereElse(command: string): string | undefined {
   return undefined;
 }
 
+/** The command, in `npm test` with a small reservoir and one seed if it trains one. */
+const inShort = (command: string): string =>
+  !exhaustive && / run \S+\.yaml/.test(command) ? `${command} --set reservoir.size=30 --set seeds=1` : command;
+
 describe.each(["README.md", "docs/tutorial.md"])("%s", (path) => {
   const blocks = blocksOf(path);
   const of = (kind: string) => blocks.filter((block) => block.language === kind).map(({ text }) => text);
@@ -101,7 +106,7 @@ describe.each(["README.md", "docs/tutorial.md"])("%s", (path) => {
   it.each(commands)("has a command that is run: %s", async (command) => {
     if (whereElse(command) !== undefined) return;
     if (/ lab$/.test(command)) await openLab(command, desk);
-    else await run(command.replace(/^npx spillway /, "node dist/cli/main.js "));
+    else await run(inShort(command.replace(/^npx spillway /, "node dist/cli/main.js ")));
   });
 
   it("names files that there are, beside its links", () => {

@@ -7,6 +7,7 @@ import { Matrix } from "../../packages/numerics/src/index.js";
 import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { chooseEngine, type Engine, type EngineSession, registerEngine } from "../../src/reservoir/index.js";
 import { poissonPattern } from "../../src/spikes/index.js";
+import { exhaustive } from "../exhaustive.js";
 
 const config = { size: 20, inputSize: 1, connectionProbability: 0.5, spectralRadius: 1.5, leakRate: 1, seed: 4 };
 const inputs = Matrix.zeros(60, 1);
@@ -98,7 +99,7 @@ describe("compare", () => {
     expect(sim!.profile!.phases.find(({ phase }) => phase === "run")).toMatchObject({ clock: "simulated", steps: 60 });
   });
 
-  it("shows how fast arithmetic departs from portable, and how that grows", async () => {
+  it.runIf(exhaustive)("shows how fast arithmetic departs from portable, and how that grows", async () => {
     // Large enough that no multiprocessor holds W by itself, if a batch is computed by tensor
     // cores.
     const large = { size: 300, inputSize: 1, storage: "dense", spectralRadius: 1.2, leakRate: 1, seed: 4 } as const;

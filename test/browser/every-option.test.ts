@@ -10,6 +10,7 @@ import { defaultChoices } from "../../src/lab/own-data.js";
 import { readOwnSeries } from "../../src/lab/own-series.js";
 import { signalNames, topologyNames, transforms } from "../../src/lab/settings.js";
 import { driveOf } from "../../src/lab/signal.js";
+import { sampled } from "../exhaustive.js";
 import { openDrivenChromium } from "./chromium.js";
 import { openFirefox, openWebKit } from "./driven.js";
 
@@ -34,11 +35,17 @@ describe("every option of the lab", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it.each([
-    ["Chromium", openDrivenChromium],
-    ["Firefox", openFirefox],
-    ["WebKit", openWebKit],
-  ] as const)("works in %s, with the bits of Node", async (_, open) => {
+  it.each(
+    sampled(
+      [
+        ["Chromium", openDrivenChromium],
+        ["Firefox", openFirefox],
+        ["WebKit", openWebKit],
+      ] as const,
+      0.3,
+      "browsers",
+    ),
+  )("works in %s, with the bits of Node", async (_, open) => {
     const browser = await open();
     try {
       await browser.goto(`${lab.url}#size=20`);

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Matrix } from "../../packages/numerics/src/index.js";
 import { Classifier, Forecaster, toC } from "../../src/model/index.js";
 import { mackeyGlass } from "../../src/tasks/index.js";
+import { casesOf } from "../exhaustive.js";
 import { spillway } from "./spillway.js";
 
 let cwd: string;
@@ -54,11 +55,16 @@ describe("spillway export", () => {
     expect(await readdir(cwd)).toEqual(expect.arrayContaining(["model.onnx", "classes.onnx"]));
   });
 
-  it.each([
-    [["model.safetensors", "--to", "c", "--name", "double"], 'name is "double"; it takes a name of C'],
-    [["model.safetensors", "--to", "c", "--out", "model.safetensors"], "model.safetensors: a file of that name is there already"],
-    [["none.safetensors", "--to", "c"], "none.safetensors: no such file"],
-  ])("refuses %j", async (args, sentence) => {
+  it.each(
+    casesOf(
+      [
+        [["model.safetensors", "--to", "c", "--name", "double"], 'name is "double"; it takes a name of C'],
+        [["model.safetensors", "--to", "c", "--out", "model.safetensors"], "model.safetensors: a file of that name is there already"],
+        [["none.safetensors", "--to", "c"], "none.safetensors: no such file"],
+      ] as const,
+      (_, k) => k === 0,
+    ),
+  )("refuses %j", async (args, sentence) => {
     expect(await spillway(["export", ...args], { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
   });
 });

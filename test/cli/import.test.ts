@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exitCodes } from "../../src/cli/exit.js";
+import { casesOf } from "../exhaustive.js";
 import { spillway } from "./spillway.js";
 
 describe("spillway --import", () => {
@@ -50,11 +51,16 @@ describe("spillway --import", () => {
     expect(code).toBe(exitCodes.usage);
   });
 
-  it.each([
-    ["./nowhere.mjs", exitCodes.usage, /^spillway: --import "\.\/nowhere\.mjs": Cannot find module/],
-    ["nobody", exitCodes.usage, /^spillway: --import "nobody": Cannot find module 'nobody'\n$/],
-    ["./broken.mjs", exitCodes.failure, /^spillway: --import "\.\/broken\.mjs": not today\n/],
-  ])("refuses %s", async (module, expected, sentence) => {
+  it.each(
+    casesOf(
+      [
+        ["./nowhere.mjs", exitCodes.usage, /^spillway: --import "\.\/nowhere\.mjs": Cannot find module/],
+        ["nobody", exitCodes.usage, /^spillway: --import "nobody": Cannot find module 'nobody'\n$/],
+        ["./broken.mjs", exitCodes.failure, /^spillway: --import "\.\/broken\.mjs": not today\n/],
+      ] as const,
+      (_, k) => k === 0,
+    ),
+  )("refuses %s", async (module, expected, sentence) => {
     const { code, stderr } = await spillway(["schema", "--import", module], { cwd: folder });
     expect(code).toBe(expected);
     expect(stderr).toMatch(sentence);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Matrix } from "../../packages/numerics/src/index.js";
 import { formatForecasts } from "../../src/experiment/runs/forecasts-file.js";
+import { casesOf } from "../exhaustive.js";
 import { spillway } from "./spillway.js";
 
 let cwd: string;
@@ -67,17 +68,22 @@ describe("spillway plot", () => {
     expect(figures).toHaveLength(3);
   });
 
-  it.each([
-    [["none"], "spillway: none: no run of this name, here or in runs, and no such file"],
-    [
-      ["forecasts.csv", "--start", "4"],
-      'spillway: start is "4"; it takes a row, the time stamp of a first row, or last: forecasts.csv has "0", "3"',
-    ],
-    [
-      ["forecasts.csv", "--width", "300", "--width-mm", "85"],
-      "spillway: widthMm is 85; it takes no value beside width, which is 300: a length is in one unit",
-    ],
-  ])("%j is refused in a sentence", async (args, sentence) => {
+  it.each(
+    casesOf(
+      [
+        [["none"], "spillway: none: no run of this name, here or in runs, and no such file"],
+        [
+          ["forecasts.csv", "--start", "4"],
+          'spillway: start is "4"; it takes a row, the time stamp of a first row, or last: forecasts.csv has "0", "3"',
+        ],
+        [
+          ["forecasts.csv", "--width", "300", "--width-mm", "85"],
+          "spillway: widthMm is 85; it takes no value beside width, which is 300: a length is in one unit",
+        ],
+      ] as const,
+      (_, k) => k === 0,
+    ),
+  )("%j is refused in a sentence", async (args, sentence) => {
     const ended = await spillway(["plot", ...args], { cwd });
     expect(ended.code).toBe(2);
     expect(ended.stderr.trim()).toBe(sentence);

@@ -3,6 +3,7 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { casesOf } from "../exhaustive.js";
 import { Models } from "../serve/served.js";
 import { spillway } from "./spillway.js";
 
@@ -44,13 +45,18 @@ describe("spillway serve", () => {
     expect(await Promise.all(asked)).toEqual([200]);
   });
 
-  it.each([
-    [["serve", "none.safetensors"], "none.safetensors: no such file"],
-    [["serve", "package.json"], "package.json: it is no model; a model is a folder of runs/, or the model.safetensors in it"],
-    [["serve", "README.md"], "README.md: it is no model"],
-    [["serve", "x", "--port", "70000"], "--port is 70000; it takes a whole number from 0 to 65535"],
-    [["serve", "x", "--idle", "0"], "--idle is 0; it takes a number of seconds above 0"],
-  ])("refuses %j with a sentence and 2", async (args, sentence) => {
+  it.each(
+    casesOf(
+      [
+        [["serve", "none.safetensors"], "none.safetensors: no such file"],
+        [["serve", "package.json"], "package.json: it is no model; a model is a folder of runs/, or the model.safetensors in it"],
+        [["serve", "README.md"], "README.md: it is no model"],
+        [["serve", "x", "--port", "70000"], "--port is 70000; it takes a whole number from 0 to 65535"],
+        [["serve", "x", "--idle", "0"], "--idle is 0; it takes a number of seconds above 0"],
+      ] as const,
+      (_, k) => k === 0,
+    ),
+  )("refuses %j with a sentence and 2", async (args, sentence) => {
     expect(await spillway(args, { cwd: "." })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
   });
 });

@@ -14,6 +14,7 @@ import { featureCount, type LinearReadout, plainFeatures } from "../../src/reser
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import type { EngineModel } from "../../src/reservoir/spiking-model.js";
 import { buildModel } from "../../src/reservoir/weights.js";
+import { amount, casesOf } from "../exhaustive.js";
 
 /** Runs an ensemble once. */
 export async function runEnsembleOnce(
@@ -123,12 +124,17 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
       );
     });
 
-    it.each([
-      ["dense", 300, "float32"],
-      ["sparse", 700, "float32"],
-      ["dense", 150, "float64"],
-      ["sparse", 400, "float64"],
-    ] as const)("gives the reference's bits on %s N = %i in %s", async (storage, size, precision) => {
+    it.each(
+      casesOf(
+        [
+          ["dense", 300, "float32"],
+          ["sparse", 700, "float32"],
+          ["dense", 150, "float64"],
+          ["sparse", 400, "float64"],
+        ] as const,
+        ([storage, , precision]) => (storage === "sparse") === (precision === "float32"),
+      ),
+    )("gives the reference's bits on %s N = %i in %s", async (storage, size, precision) => {
       const of = model({ size, inputSize: 2, storage, precision, seed: 4, noiseLevel: 1e-3, bias: 0.2 });
       const sequence = sequenceFor(of, 25, 8);
       expect(await statesOf(engine, of, sequence, options)).toEqual(await statesOf(referenceEngine, of, sequence));
@@ -218,8 +224,9 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
 
     it("hands training rows to a sink in order, after the washout", async () => {
       const of = model({ size: 2000, connectionProbability: 0.005, inputSize: 2, seed: 3 });
-      const sequence = sequenceFor(of, 100, 12);
-      const targets = randomMatrix(100, 1, "float64", 1);
+      const rows = amount(100, 50);
+      const sequence = sequenceFor(of, rows, 12);
+      const targets = randomMatrix(rows, 1, "float64", 1);
       const states = new Float32Array((await statesOf(engine, of, sequence, options)).buffer);
       const session = await engine.open(of, options);
       let row = 37;
@@ -234,7 +241,7 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
         },
       };
       await accumulate(session, sequence, { targets, washout: 37, sink });
-      expect(row).toBe(100);
+      expect(row).toBe(rows);
       await session.dispose();
     });
 

@@ -3,19 +3,24 @@ import { describe, expect, it } from "vitest";
 import { Matrix } from "../../packages/numerics/src/index.js";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
-import { amount } from "../exhaustive.js";
+import { amount, casesOf } from "../exhaustive.js";
 import { bits, engineContract, model, randomMatrix } from "./contract.js";
 
-engineContract("cpu", cpuEngine, {}, amount(300, 100));
-engineContract("cpu with three threads", cpuEngine, { threads: 3 }, amount(20, 8));
+engineContract("cpu", cpuEngine, {}, amount(300, 40));
+engineContract("cpu with three threads", cpuEngine, { threads: 3 }, amount(20, 4));
 
 describe("a dense W that is larger than a cache", () => {
-  it.each([
-    ["float32", 1460, 1],
-    ["float32", 1460, 3],
-    ["float64", 1030, 1],
-    ["float64", 1030, 2],
-  ] as const)("has the reference engine's bits in %s, %i neurons on %i threads", async (precision, size, threads) => {
+  it.each(
+    casesOf(
+      [
+        ["float32", 1460, 1],
+        ["float32", 1460, 3],
+        ["float64", 1030, 1],
+        ["float64", 1030, 2],
+      ] as const,
+      ([, , threads]) => threads === 2,
+    ),
+  )("has the reference engine's bits in %s, %i neurons on %i threads", async (precision, size, threads) => {
     const of = model({ size, storage: "dense", precision, spectralRadius: null, inputScaling: 0.3 });
     const inputs = randomMatrix(3, 1, precision, 2);
     const runs = [];
@@ -32,8 +37,9 @@ describe("a dense W that is larger than a cache", () => {
 describe("threads", () => {
   it("stay together over thousands of barriers, also where they have to sleep in them", async () => {
     const of = model({ size: 40, storage: "dense", seed: 1 });
-    const inputs = randomMatrix(8_000, 1, "float32", 2);
-    const [alone, together] = [1, 3].map(() => Matrix.zeros(8_000, 40, "float32")) as [Matrix<Float32Array>, Matrix<Float32Array>];
+    const steps = amount(8_000, 2_000);
+    const inputs = randomMatrix(steps, 1, "float32", 2);
+    const [alone, together] = [1, 3].map(() => Matrix.zeros(steps, 40, "float32")) as [Matrix<Float32Array>, Matrix<Float32Array>];
     for (const [threads, states] of [
       [1, alone],
       [3, together],

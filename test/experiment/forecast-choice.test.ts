@@ -9,6 +9,7 @@ import { runExperiment } from "../../src/experiment/runs/run.js";
 import { Forecaster } from "../../src/model/index.js";
 import type { CalendarFeature } from "../../src/series/index.js";
 import "../../src/index.js";
+import { exhaustive } from "../exhaustive.js";
 
 let folder: string;
 /**
@@ -89,7 +90,7 @@ describe("a forecast whose file says nothing of lambda and lags", () => {
     expect(bands!.calibratedOn).toBe(25);
   });
 
-  it("is the median of five reservoirs of 300 neurons if it says nothing of those either", async () => {
+  it.runIf(exhaustive)("is the median of five reservoirs of 300 neurons if it says nothing of those either", async () => {
     const { seeds, config } = await run({ reservoir: undefined }, { members: undefined });
     expect(seeds[0]!.choice!.members).toBe(5);
     expect(config.reservoir).toMatchObject({ size: 300 });

@@ -7,6 +7,7 @@ import { resolveRows } from "../../src/experiment/data/resolve-rows.js";
 import { rowsNeeded } from "../../src/experiment/data/split.js";
 import { parseExperiment, runExperiment, searchExperiment } from "../../src/experiment/index.js";
 import { Matrix } from "../../src/index.js";
+import { casesOf } from "../exhaustive.js";
 import { runsInFolder } from "./run-text.js";
 
 const runs = runsInFolder();
@@ -25,11 +26,16 @@ const text = (file: string, task: string, rest = "") => `name: small\ndata: { fi
 const forecast = (horizon: number) => `{ type: forecast, horizon: ${horizon} }`;
 
 describe("a table that is short", () => {
-  it.each([
-    [100, 6, 16, 40],
-    [60, 4, 9, 24],
-    [30, 2, 4, 12],
-  ])("of %i rows is forecast by the defaults, beside baselines", async (rows, horizon, washout, warmup) => {
+  it.each(
+    casesOf(
+      [
+        [100, 6, 16, 40],
+        [60, 4, 9, 24],
+        [30, 2, 4, 12],
+      ] as const,
+      ([rows]) => rows === 30,
+    ),
+  )("of %i rows is forecast by the defaults, beside baselines", async (rows, horizon, washout, warmup) => {
     const { result } = await runs.runText(text(await table(rows), forecast(horizon)));
     expect(result.config).toMatchObject({ washout, task: { warmup } });
     const [score] = result.scores;

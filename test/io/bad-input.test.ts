@@ -20,6 +20,7 @@ import {
   writeCsv,
   writeFileAtomic,
 } from "../../packages/io/src/index.js";
+import { exhaustive } from "../exhaustive.js";
 import { temporaryFolder } from "./help.js";
 
 describe("readers and writers", () => {
@@ -78,7 +79,7 @@ describe("readers and writers", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("read no more than a gibibyte of what does not say how long it is", async () => {
+  it.runIf(exhaustive)("read no more than a gibibyte of what does not say how long it is", async () => {
     const file = { stat: async () => ({ isDirectory: () => false, isFile: () => false, size: 0 }), close: async () => undefined };
     const read = async (_: Uint8Array, __: number, length: number) => ({ bytesRead: length });
     const open = vi.spyOn(promises, "open").mockResolvedValue({ ...file, read } as never);

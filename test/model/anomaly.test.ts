@@ -18,6 +18,7 @@ import {
 import { layoutOf, shared } from "../../src/model/anomaly/program.js";
 import { decodeModelFile, encodeModelFile } from "../../src/model/model-file.js";
 import { readTimes } from "../../src/series/time-stamps.js";
+import { amount } from "../exhaustive.js";
 
 const checkSeries = Array.from(
   { length: 1000 },
@@ -187,7 +188,7 @@ describe("the bits", () => {
         slice(middle, rows.length);
         expect(parts.state).toEqual(one.state);
       }),
-      { numRuns: 25 },
+      { numRuns: amount(25, 5) },
     );
   });
 
@@ -557,7 +558,7 @@ describe("bad input", () => {
         const [where] = [...detector.state.entries()].filter(([, number]) => !Number.isFinite(number));
         expect(where).toBeUndefined();
       }),
-      { numRuns: 60 },
+      { numRuns: amount(60, 10) },
     );
   });
 

@@ -23,6 +23,7 @@ import {
 import { decodeReservoir, encodeReservoir, packageVersion } from "../../src/model/index.js";
 import { stableJson } from "../../src/model/stable-json.js";
 import { mackeyGlass } from "../../src/tasks/index.js";
+import { amount } from "../exhaustive.js";
 
 const series = mackeyGlass(400);
 const cases = Array.from({ length: 12 }, (_, b) => series.subarray(20 * b, 20 * b + 12 + b));
@@ -391,7 +392,7 @@ describe("a bare reservoir", () => {
         expect(await encodeReservoir(loaded)).toEqual(bytes);
         await loaded.dispose();
       }),
-      { numRuns: 60 },
+      { numRuns: amount(60, 15) },
     );
   });
 

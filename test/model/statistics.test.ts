@@ -10,6 +10,7 @@ import { levelsOf, someRows, writeStatistics } from "../../src/model/classifier/
 import { loadModel } from "../../src/model/index.js";
 import { parseClassifierSettings } from "../../src/model/schemas.js";
 import { differencesOf, fitLevels, statisticsCount, statisticsOf } from "../../src/model/views.js";
+import { casesOf } from "../exhaustive.js";
 import { plainStatistics } from "./plain-statistics.js";
 
 const draws = new RandomStream(seedKeys("statistics").weights, 90);
@@ -173,16 +174,21 @@ describe("a classifier of statistics", () => {
   const test = cases(80, 4, 1000);
   const small = { size: 20, seed: 1 };
 
-  it.each([
-    {},
-    { input: true },
-    { thresholds: 0 },
-    { differences: false },
-    { directions: "forward", layerNorm: true },
-    { members: 2, standardise: false },
-    { readout: { type: "softmax" } },
-    { readout: { lambda: 1 } },
-  ] as const)("tells ragged cases apart, and is the same from its file: %j", async (settings) => {
+  it.each(
+    casesOf(
+      [
+        {},
+        { input: true },
+        { thresholds: 0 },
+        { differences: false },
+        { directions: "forward", layerNorm: true },
+        { members: 2, standardise: false },
+        { readout: { type: "softmax" } },
+        { readout: { lambda: 1 } },
+      ] as const,
+      (_, k) => k % 3 === 0,
+    ),
+  )("tells ragged cases apart, and is the same from its file: %j", async (settings) => {
     await using classifier = await Classifier.fit(train.sequences, train.labels, { reservoir: small, ...settings });
     expect(await classifier.score(test.sequences, test.labels)).toBeGreaterThan(0.9);
     const bytes = await classifier.toBytes();

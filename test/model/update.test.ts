@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Forecaster, type ForecasterOptions, Matrix, NvarForecaster } from "../../src/index.js";
 import { memberNames } from "../../src/model/forecaster/options.js";
+import { amount } from "../exhaustive.js";
 
 const noise = (t: number) => Math.sin(1.7 * t * t);
 /** A season of four rows, a trend and noise. */
@@ -59,7 +60,7 @@ describe("update", () => {
         expect(await model.toBytes()).toEqual(await whole.toBytes());
         await model.dispose();
       }),
-      { numRuns: 100 },
+      { numRuns: amount(100, 10) },
     );
   });
 

@@ -14,6 +14,7 @@ import {
   type WasmFiles,
 } from "../../src/model/index.js";
 import { cochleagram } from "../../src/spikes/index.js";
+import { casesOf } from "../exhaustive.js";
 
 const sampleRate = 8000;
 const bank = { sampleRate, channels: 12 };
@@ -73,12 +74,17 @@ const exported = async (options: ClassifierOptions = { reservoir: { size: 20 } }
 };
 
 describe("a classifier of live sound", () => {
-  it.each<ClassifierOptions>([
-    { reservoir: { size: 20 } },
-    { reservoir: { size: 20, precision: "float64" }, input: true, members: 3, vote: "majority" },
-    { reservoir: { size: 24, arithmetic: "integer" }, layerNorm: true },
-    { reservoir: { size: 24 }, representation: "last+mean", differences: false, washout: 3 },
-  ])("says of a word, step by step, what the package says of its samples: %o", async (options) => {
+  it.each<ClassifierOptions>(
+    casesOf(
+      [
+        { reservoir: { size: 20 } },
+        { reservoir: { size: 20, precision: "float64" }, input: true, members: 3, vote: "majority" },
+        { reservoir: { size: 24, arithmetic: "integer" }, layerNorm: true },
+        { reservoir: { size: 24 }, representation: "last+mean", differences: false, washout: 3 },
+      ],
+      (_, k) => k === 0,
+    ),
+  )("says of a word, step by step, what the package says of its samples: %o", async (options) => {
     await using classifier = await trained(options);
     const model = await open(await toWasm(classifier, { sound: { ...bank, inputRate: sampleRate } }));
     for (const word of [words[3]!, words[10]!]) {
@@ -154,26 +160,29 @@ describe("a classifier of live sound", () => {
     expect(found[0]!.last / sampleRate).toBeLessThan(6.4);
   });
 
-  it.each([48_000, 44_100, 16_000])("finds the same at %d Hz, and nothing above half its own rate", async (inputRate) => {
-    const model = await exported(undefined, { inputRate });
-    const stream = joined(
-      silence(500, inputRate),
-      tone(600, 300, inputRate),
-      silence(500, inputRate),
-      tone(1500, 300, inputRate),
-      silence(500, inputRate),
-    );
-    const found = foundIn(model, stream);
-    const same = foundIn(await exported(), joined(silence(500), tone(600, 300), silence(500), tone(1500, 300), silence(500)));
-    expect(found.map(({ label }) => label)).toEqual(["low", "high"]);
-    for (const [k, { shares, first }] of found.entries()) {
-      for (const [c, share] of shares!.entries()) expect(share).toBeCloseTo(same[k]!.shares![c]!, 1);
-      expect(Math.abs(first / inputRate - same[k]!.first / sampleRate)).toBeLessThanOrEqual(0.0051);
-    }
-    // 6 kHz would become 2 kHz.
-    const above = joined(silence(300, inputRate), tone(6000, 300, inputRate), silence(500, inputRate));
-    expect(foundIn(await exported(undefined, { inputRate, leastLoudness: 0.002 }), above)).toEqual([]);
-  });
+  it.each(casesOf([48_000, 44_100, 16_000], (rate) => rate === 16_000))(
+    "finds the same at %d Hz, and nothing above half its own rate",
+    async (inputRate) => {
+      const model = await exported(undefined, { inputRate });
+      const stream = joined(
+        silence(500, inputRate),
+        tone(600, 300, inputRate),
+        silence(500, inputRate),
+        tone(1500, 300, inputRate),
+        silence(500, inputRate),
+      );
+      const found = foundIn(model, stream);
+      const same = foundIn(await exported(), joined(silence(500), tone(600, 300), silence(500), tone(1500, 300), silence(500)));
+      expect(found.map(({ label }) => label)).toEqual(["low", "high"]);
+      for (const [k, { shares, first }] of found.entries()) {
+        for (const [c, share] of shares!.entries()) expect(share).toBeCloseTo(same[k]!.shares![c]!, 1);
+        expect(Math.abs(first / inputRate - same[k]!.first / sampleRate)).toBeLessThanOrEqual(0.0051);
+      }
+      // 6 kHz would become 2 kHz.
+      const above = joined(silence(300, inputRate), tone(6000, 300, inputRate), silence(500, inputRate));
+      expect(foundIn(await exported(undefined, { inputRate, leastLoudness: 0.002 }), above)).toEqual([]);
+    },
+  );
 
   it("takes samples that are no finite numbers as silence", async () => {
     const stream = joined(silence(500), tone(600, 300), silence(500));

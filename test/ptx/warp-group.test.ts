@@ -2,6 +2,7 @@
 // layout of shared memory on the simulated device, and what must not be touched while they go on.
 import { describe, expect, it } from "vitest";
 import { type AsyncProduct, type PtxKernel, PtxModule, type Target } from "../../packages/ptx/src/builder/index.js";
+import { casesOf } from "../exhaustive.js";
 import { Bench, input, output, simulationError } from "./device.js";
 import { productCases, productData, productKernel } from "./warp-group-products.js";
 
@@ -94,7 +95,7 @@ describe("a product of a warp group", () => {
     return [out, expected];
   };
 
-  it.each(productCases)("of %j is exact on small whole numbers", (given) => {
+  it.each(casesOf(productCases, (_, k) => k % 6 === 0))("of %j is exact on small whole numbers", (given) => {
     const [got, expected] = run(given);
     expect(got).toEqual(expected);
   });

@@ -11,6 +11,7 @@ import { zonesExplaining } from "../../src/series/local-times.js";
 import { axisOnGrid, stampsOnGrid } from "../../src/series/on-grid.js";
 import { readTimeColumn } from "../../src/series/time-stamps.js";
 import { offsetAt, offsetsShowing } from "../../src/series/time-zone.js";
+import { amount } from "../exhaustive.js";
 
 const hour = 3_600_000;
 const sundays = new Map<string, number>();
@@ -47,7 +48,7 @@ describe.each(zones)("the clock of %s", (zone, law, from, to) => {
   it("is ahead of UTC by what the law says, at any instant and about each change", () => {
     fc.assert(
       fc.property(fc.integer({ min: from, max: to }), (instant) => offsetAt(zone, instant) === law(instant)),
-      { numRuns: 2000 },
+      { numRuns: amount(2000, 500) },
     );
     for (let instant = from; instant < to; instant += hour)
       if (law(instant) !== law(instant - hour))
@@ -73,7 +74,7 @@ describe.each(zones)("the clock of %s", (zone, law, from, to) => {
           expect(timesAfter(axis.grid, 100)).toEqual(ahead.map((instant) => shown(instant, law(instant))));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: amount(40, 10) },
     );
   });
 

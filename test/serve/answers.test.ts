@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Classifier, FieldForecaster, Forecaster, loadReservoir, NvarForecaster } from "../../src/model/index.js";
 import { Pipeline } from "../../src/pipeline/index.js";
+import { amount } from "../exhaustive.js";
 import { ask, Models, post, ring, swing, wave } from "./served.js";
 
 interface Rows {
@@ -185,15 +186,16 @@ describe("a served classifier", () => {
     expect(await post<Classes>(server, "/classify", { sequences, shares: false })).not.toHaveProperty("shares");
   });
 
-  it("answers a thousand requests that come at once, each with its own classes", async () => {
+  const asked = amount(1000, 100);
+  it(`answers ${asked} requests that come at once, each with its own classes`, async () => {
     await using server = await models.serve("classifier");
     const wanted = await Promise.all([0.2, 0.6].map((rate) => post<Classes>(server, "/classify", { sequences: [swing(rate)] })));
     const all = await Promise.all(
-      Array.from({ length: 1000 }, (_, k) => post<Classes>(server, "/classify", { sequences: [swing(k % 2 ? 0.6 : 0.2)] })),
+      Array.from({ length: asked }, (_, k) => post<Classes>(server, "/classify", { sequences: [swing(k % 2 ? 0.6 : 0.2)] })),
     );
     expect(all.filter((answer, k) => JSON.stringify(answer) !== JSON.stringify(wanted[k % 2]))).toEqual([]);
     const metrics = String((await ask(server, "GET", "/metrics")).body);
-    expect(metrics).toContain('spillway_requests_total{path="/classify",status="200"} 1002');
+    expect(metrics).toContain(`spillway_requests_total{path="/classify",status="200"} ${asked + 2}`);
     expect(metrics).toContain("spillway_requests_waiting 0\n");
   });
 

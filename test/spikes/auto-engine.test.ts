@@ -5,6 +5,7 @@ import { ReservoirComputer } from "../../src/index.js";
 import { type Engine, registerEngine } from "../../src/reservoir/index.js";
 import { SpikingNetwork } from "../../src/spikes/index.js";
 import { build, shape } from "../../src/spikes/liquid/kind.js";
+import { exhaustive } from "../exhaustive.js";
 
 /** An engine for large networks: a step of any of them in 20 us. */
 const large: Engine = { ...referenceEngine, name: "large", cost: { microseconds: () => 20 } };
@@ -32,7 +33,7 @@ describe("auto", () => {
     expect(await engineOf(20_000, "izhikevich")).toBe("cpu");
   });
 
-  it("goes by the synapses that a description will have", () => {
+  it.runIf(exhaustive)("goes by the synapses that a description will have", () => {
     const probability = { ee: 0.2, ei: 0.1, ie: 0.3, ii: 0.05 };
     for (const connectivity of [{ type: "random", probability } as const, { type: "distance", lambda: 1.2 } as const]) {
       const options = { kind: "spiking", size: 2000, connectivity } as const;

@@ -12,6 +12,7 @@ import {
   SpikePattern,
   spikeRate,
 } from "../../src/spikes/index.js";
+import { casesOf } from "../exhaustive.js";
 
 /** Thresholds were chosen on other seeds than these. */
 const seeds = (count: number) => Array.from({ length: count }, (_, i) => `test ${i}`);
@@ -32,15 +33,18 @@ function noise(size: { neuronCount: number; durationMs: number; rateHz: number }
 describe.each(patternTypes)("%s patterns", (type) => {
   const { score, generate, threshold } = patternMeasures[type];
 
-  it.each(sizes)("are told from Poisson noise of the same rate, with an area of at least 0.95: %o", (size) => {
-    const positives = seeds(25).map((seed) => score(generate({ seed, ...size })).score);
-    const negatives = seeds(40).map((seed) => score(noise(size, seed)).score);
-    expect(receiverOperatingCurve(positives, negatives).areaUnderCurve).toBeGreaterThanOrEqual(0.95);
-    for (const value of [...positives, ...negatives]) {
-      expect(value).toBeGreaterThanOrEqual(0);
-      expect(value).toBeLessThanOrEqual(1);
-    }
-  });
+  it.each(casesOf(sizes, ({ neuronCount }) => neuronCount === 50))(
+    "are told from Poisson noise of the same rate, with an area of at least 0.95: %o",
+    (size) => {
+      const positives = seeds(25).map((seed) => score(generate({ seed, ...size })).score);
+      const negatives = seeds(40).map((seed) => score(noise(size, seed)).score);
+      expect(receiverOperatingCurve(positives, negatives).areaUnderCurve).toBeGreaterThanOrEqual(0.95);
+      for (const value of [...positives, ...negatives]) {
+        expect(value).toBeGreaterThanOrEqual(0);
+        expect(value).toBeLessThanOrEqual(1);
+      }
+    },
+  );
 
   it("raise at most 2 % false alarms at the default threshold, in Poisson noise of many rates and sizes", () => {
     const others = [

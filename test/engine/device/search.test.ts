@@ -10,6 +10,7 @@ import type { SearchInput } from "../../../src/experiment/index.js";
 import { readSearch, searchExperiment } from "../../../src/experiment/index.js";
 import { tryTrial } from "../../../src/experiment/search/search-try.js";
 import { type Engine, type Evaluation, registerEngine } from "../../../src/reservoir/index.js";
+import { casesOf } from "../../exhaustive.js";
 import { smallNarma, trialsOf } from "../../experiment/small-searches.js";
 import { device } from "./engines.js";
 
@@ -52,52 +53,57 @@ let searches = 0;
 const trialsOn = (source: SearchInput, on: string) => trialsOf(source, on, join(folder, `${++searches}.log`));
 
 describe("a search on a device", () => {
-  it.each<[string, SearchInput, number, number]>([
-    ["inputs and targets", narma, 2, 6],
-    [
-      "a series, a sweep, squares and inputs in the readout, no intercept",
-      withSearch(
-        { space: { ...space, "readout.lambda": { sweep: [1e-300, 1], points: 3 } } },
-        {
-          data: { task: "mackeyGlass" },
-          transforms: ["standardise"],
-          readout: { input: true, transform: "squares", intercept: false },
-          metrics: ["mae"],
-        },
-      ),
-      2,
-      18,
-    ],
-    [
-      "closed loops from starts, with a transform, by the time that forecasts stay near",
-      withSearch(
-        { objective: { starts: 3, horizon: 6 } },
-        {
-          data: { task: "mackeyGlass" },
-          transforms: [{ difference: 1 }, "standardise"],
-          reservoir: { size: 10, connectionProbability: 0.4, precision: "float64", noiseLevel: 0.001 },
-          task: { type: "forecast", horizon: 10, warmup: 7 },
-          metrics: ["validPredictionTime"],
-        },
-      ),
-      2,
-      6,
-    ],
-    [
-      "closed loops, a sweep, inputs in the readout",
-      withSearch(
-        { space: { ...space, "readout.lambda": { sweep: [1e-8, 1], points: 2 } }, seeds: 1, budget: { trials: 3 } },
-        {
-          data: { task: "lorenz" },
-          readout: { input: true, transform: "squareHalf" },
-          task: { type: "forecast", horizon: 4, starts: 2, warmup: 5 },
-          metrics: ["nrmseAtHorizon"],
-        },
-      ),
-      1,
-      6,
-    ],
-  ])("gives the values of the CPU, a batch in one sweep: %s", async (_, source, batches, members) => {
+  it.each<[string, SearchInput, number, number]>(
+    casesOf(
+      [
+        ["inputs and targets", narma, 2, 6],
+        [
+          "a series, a sweep, squares and inputs in the readout, no intercept",
+          withSearch(
+            { space: { ...space, "readout.lambda": { sweep: [1e-300, 1], points: 3 } } },
+            {
+              data: { task: "mackeyGlass" },
+              transforms: ["standardise"],
+              readout: { input: true, transform: "squares", intercept: false },
+              metrics: ["mae"],
+            },
+          ),
+          2,
+          18,
+        ],
+        [
+          "closed loops from starts, with a transform, by the time that forecasts stay near",
+          withSearch(
+            { objective: { starts: 3, horizon: 6 } },
+            {
+              data: { task: "mackeyGlass" },
+              transforms: [{ difference: 1 }, "standardise"],
+              reservoir: { size: 10, connectionProbability: 0.4, precision: "float64", noiseLevel: 0.001 },
+              task: { type: "forecast", horizon: 10, warmup: 7 },
+              metrics: ["validPredictionTime"],
+            },
+          ),
+          2,
+          6,
+        ],
+        [
+          "closed loops, a sweep, inputs in the readout",
+          withSearch(
+            { space: { ...space, "readout.lambda": { sweep: [1e-8, 1], points: 2 } }, seeds: 1, budget: { trials: 3 } },
+            {
+              data: { task: "lorenz" },
+              readout: { input: true, transform: "squareHalf" },
+              task: { type: "forecast", horizon: 4, starts: 2, warmup: 5 },
+              metrics: ["nrmseAtHorizon"],
+            },
+          ),
+          1,
+          6,
+        ],
+      ],
+      ([name]) => !name.startsWith("closed loops from starts"),
+    ),
+  )("gives the values of the CPU, a batch in one sweep: %s", async (_, source, batches, members) => {
     sweeps.length = 0;
     const ours = await trialsOn(source, engine);
     expect(sweeps.map((each) => each.members)).toEqual(Array.from({ length: batches }, () => members));

@@ -9,6 +9,7 @@ import { LiquidStateMachine, SpikePattern } from "../../../src/spikes/index.js";
 import { build } from "../../../src/spikes/liquid/kind.js";
 import "../../../src/index.js";
 import { createHash } from "node:crypto";
+import { amount } from "../../exhaustive.js";
 import { spikingInputs, spikingRuns } from "../../golden/series.js";
 import { spikingHashes } from "../../golden/spiking.js";
 import { onHardware, size } from "../../gpu/device/device.js";
@@ -51,7 +52,7 @@ describe("a spiking reservoir on a device", () => {
         const inputs = inputsOf(model, 20, 0.2);
         expect(bits((await statesOf(device, model, inputs)).data)).toEqual(bits((await statesOf(referenceEngine, model, inputs)).data));
       }),
-      { numRuns: size(200, 12, 20), seed: 2 },
+      { numRuns: size(200, amount(12, 4), 20), seed: 2 },
     );
   });
 
@@ -114,7 +115,7 @@ describe("a spiking reservoir on a device", () => {
     expect(states[0]).toEqual(states[1]);
   });
 
-  const steps = size(10_000, 200, 500);
+  const steps = size(10_000, amount(200, 50), 500);
   it(`gives the reference's bits for 1000 neurons over ${steps} steps`, async () => {
     const weight = { ee: 8, ei: 12, ie: 19, ii: 19 };
     const model = build({ ...noisy, size: 1000, neuron: "leakyIntegrateAndFire", synapses: { weight }, seed: 3 });

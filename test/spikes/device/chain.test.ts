@@ -8,6 +8,7 @@ import { type AnyReservoirOptions, Classifier, type ClassifierOptions, Matrix } 
 import { DeviceSequences } from "../../../src/reservoir/index.js";
 import { binPatternsOnDevice, DeviceDetector, DeviceTemplates, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
 import { binSpikes, encodeSpikes, PatternDetector, PatternTemplates } from "../../../src/spikes/index.js";
+import { casesOf } from "../../exhaustive.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 
 const context = openTestDevice();
@@ -95,14 +96,19 @@ describe("from patterns of the host to classes by a reservoir of rates", () => {
   const patterns = series.map((one) => encodeSpikes(one, code));
   const others = [2, 5, 1, 0].map((b) => patterns[b]!);
 
-  it.each<Partial<ClassifierOptions>>([
-    {},
-    { standardise: false, members: 2 },
-    { reservoir: { size: 20, seed: 3, noiseLevel: 0.01 }, directions: "forward", layerNorm: true },
-    { representation: "last+mean" },
-    { representation: "last", members: 2 },
-    { representation: "mean", standardise: false },
-  ])("has the host's bits, and brings only classes to the host: %j", async (given) => {
+  it.each<Partial<ClassifierOptions>>(
+    casesOf(
+      [
+        {},
+        { standardise: false, members: 2 },
+        { reservoir: { size: 20, seed: 3, noiseLevel: 0.01 }, directions: "forward", layerNorm: true },
+        { representation: "last+mean" },
+        { representation: "last", members: 2 },
+        { representation: "mean", standardise: false },
+      ],
+      (_, k) => k === 0,
+    ),
+  )("has the host's bits, and brings only classes to the host: %j", async (given) => {
     const settings = { reservoir: { size: 20, seed: 3 }, ...given };
     await using here = await Classifier.fit(patterns, labels, { ...settings, engine: "cpu" });
     const meter = meterOf(context);

@@ -13,6 +13,7 @@ import {
   poissonPattern,
   SpikePattern,
 } from "../../../src/spikes/index.js";
+import { exhaustive } from "../../exhaustive.js";
 import { openTestDevice, size } from "../../gpu/device/device.js";
 
 const context = openTestDevice();
@@ -94,7 +95,7 @@ describe("types on a device", () => {
     expect(found.there[0]!.scores.burst).toEqual({ score: 0 });
   });
 
-  it("reach from one neuron to more than blocks have threads", async () => {
+  it.runIf(exhaustive)("reach from one neuron to more than blocks have threads", async () => {
     const wide = poissonPattern({ seed: 4, neuronCount: 700, durationMs: 220, rateHz: 15 });
     const alone = poissonPattern({ seed: 5, neuronCount: 1, durationMs: 4000, rateHz: 30 });
     for (const pattern of [wide, alone]) {

@@ -11,6 +11,7 @@ import { Pipeline } from "../../../src/pipeline/index.js";
 import { EncodedCases } from "../../../src/spikes/encoded-cases.js";
 import { type EncoderConfig, poissonPattern, processPatterns, SpikePattern } from "../../../src/spikes/index.js";
 import { bits } from "../../engine/contract.js";
+import { casesOf } from "../../exhaustive.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 
 const context = openTestDevice();
@@ -57,12 +58,17 @@ const scores = ["standardisation_moments_f32", "standardisation_scores_f32"];
 const changes = ["standardisation_differences_f32", "standardisation_moments_f64", "standardisation_scores_f64_f32"];
 
 describe("an experiment of spikes and rates on a device", () => {
-  it.each<[string, object, readonly string[]]>([
-    ["statistics", {}, whole],
-    ["z-scores", { transforms: ["standardise"] }, [...whole, ...scores, ...changes, "standardisation_reversed_f32"]],
-    ["members, forwards", { task: { type: "classify", members: 2, directions: "forward" } }, [...whole, ...changes]],
-    ["last and mean", { task: { type: "classify", representation: "last+mean" } }, [...binning, "state_statistics_f32"]],
-  ])("has the host's result, and its profile the kernels from spikes to classes: %s", async (_, given, kernels) => {
+  it.each<[string, object, readonly string[]]>(
+    casesOf(
+      [
+        ["statistics", {}, whole],
+        ["z-scores", { transforms: ["standardise"] }, [...whole, ...scores, ...changes, "standardisation_reversed_f32"]],
+        ["members, forwards", { task: { type: "classify", members: 2, directions: "forward" } }, [...whole, ...changes]],
+        ["last and mean", { task: { type: "classify", representation: "last+mean" } }, [...binning, "state_statistics_f32"]],
+      ],
+      ([name]) => name === "z-scores",
+    ),
+  )("has the host's result, and its profile the kernels from spikes to classes: %s", async (_, given, kernels) => {
     const experiment = { ...rates, task: "classify", ...given } as ExperimentInput;
     const found = async (on: Parameters<typeof runExperiment>[1]) => (await runExperiment(experiment, on)).result;
     const [here, there] = [await found({ engine: "cpu" }), await found({ context, profile: true })];
@@ -75,20 +81,23 @@ describe("an experiment of spikes and rates on a device", () => {
 });
 
 describe("an experiment of spikes on a device", () => {
-  it.each(experiments)("has the host's result, and its profile the kernels of the whole way: %s", async (_, experiment, kernels) => {
-    const found = async (on: Parameters<typeof runExperiment>[1]) => (await runExperiment(experiment, on)).result;
-    const [here, there] = [await found({ engine: "cpu" }), await found({ context, profile: true })];
-    const { device } = there.profile!;
-    expect(Object.keys(device!.kernels)).toEqual(expect.arrayContaining([...kernels]));
-    const compared = ({ seeds, classes }: typeof here) => ({
-      classes,
-      seeds: seeds.map(({ scores, readout: { seconds: _, ...readout } }) => ({ scores, types: typesOf(readout) })),
-    });
-    expect(compared(there)).toEqual(compared(here));
-    // The states of all steps of all cases would be 12 times 120 rows; features of training cases,
-    // templates, scores and classes are a small part of that.
-    expect(device!.bytesToHost).toBeLessThan(0.1 * 12 * durationMs * size * 4);
-  });
+  it.each(casesOf(experiments, ([name]) => name === "classify, ridge" || name === "detect with types"))(
+    "has the host's result, and its profile the kernels of the whole way: %s",
+    async (_, experiment, kernels) => {
+      const found = async (on: Parameters<typeof runExperiment>[1]) => (await runExperiment(experiment, on)).result;
+      const [here, there] = [await found({ engine: "cpu" }), await found({ context, profile: true })];
+      const { device } = there.profile!;
+      expect(Object.keys(device!.kernels)).toEqual(expect.arrayContaining([...kernels]));
+      const compared = ({ seeds, classes }: typeof here) => ({
+        classes,
+        seeds: seeds.map(({ scores, readout: { seconds: _, ...readout } }) => ({ scores, types: typesOf(readout) })),
+      });
+      expect(compared(there)).toEqual(compared(here));
+      // The states of all steps of all cases would be 12 times 120 rows; features of training cases,
+      // templates, scores and classes are a small part of that.
+      expect(device!.bytesToHost).toBeLessThan(0.1 * 12 * durationMs * size * 4);
+    },
+  );
 });
 
 it("encodes the series of an experiment on the device", async () => {
@@ -186,14 +195,19 @@ describe("patterns of the host", () => {
     { durationMs: 50, neuronCount: 4 },
   );
 
-  it.each([
-    ["a reservoir", { size: 30, inputSize: 4, seed: 1 }, { stepMs: 2 }],
-    ["a reservoir with noise", { size: 30, inputSize: 4, seed: 1, noiseLevel: 0.1 }, { stepMs: 2 }],
-    ["a reservoir in binary64", { size: 30, inputSize: 4, seed: 1, precision: "float64" }, { stepMs: 2 }],
-    ["a liquid", { ...liquid, kind: "spiking", inputSize: 4 }, {}],
-    ["layers", { inputSize: 4, seed: 1, layers: [{ size: 20 }, { size: 10 }] }, { stepMs: 2 }],
-    ["oscillators", { kind: "oscillator", size: 8, inputSize: 4, seed: 1 }, { stepMs: 2 }],
-  ] as const)("give the states of the host through %s", async (_, options, given) => {
+  it.each(
+    casesOf(
+      [
+        ["a reservoir", { size: 30, inputSize: 4, seed: 1 }, { stepMs: 2 }],
+        ["a reservoir with noise", { size: 30, inputSize: 4, seed: 1, noiseLevel: 0.1 }, { stepMs: 2 }],
+        ["a reservoir in binary64", { size: 30, inputSize: 4, seed: 1, precision: "float64" }, { stepMs: 2 }],
+        ["a liquid", { ...liquid, kind: "spiking", inputSize: 4 }, {}],
+        ["layers", { inputSize: 4, seed: 1, layers: [{ size: 20 }, { size: 10 }] }, { stepMs: 2 }],
+        ["oscillators", { kind: "oscillator", size: 8, inputSize: 4, seed: 1 }, { stepMs: 2 }],
+      ] as const,
+      (_, k) => k === 0,
+    ),
+  )("give the states of the host through %s", async (_, options, given) => {
     await using here = await ReservoirComputer.create(options as never, { engine: "cpu" });
     await using there = await ReservoirComputer.create(options as never, { context, profile: true });
     const all = [...patterns, weighted];

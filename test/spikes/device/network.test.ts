@@ -14,6 +14,7 @@ import {
   spikeHash,
   tableSum,
 } from "../../../src/spikes/network/index.js";
+import { exhaustive } from "../../exhaustive.js";
 import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
 import { conductances, current, currents, mixedNetworks, ring } from "../network/mixed-networks.js";
 
@@ -64,7 +65,7 @@ async function agrees(model: ReturnType<typeof restless>, layout: (typeof layout
 }
 
 describe.each(layouts)("a network in the device's plan %s", (layout) => {
-  it.runIf(onHardware || layout !== "general")(
+  it.runIf(onHardware || (exhaustive && layout !== "general"))(
     "is drawn there as on the host, and fires the same spikes: a fiftieth of the microcircuit",
     async () => {
       const plan = planNetwork(microcircuit({ scale: 0.02, drive: "poisson", seed: 1 }));

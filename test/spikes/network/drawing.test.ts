@@ -12,6 +12,7 @@ import { planNetwork } from "../../../src/spikes/network/planning.js";
 import { delaySteps, poissonSteps, sample, samplerOf } from "../../../src/spikes/network/sampler.js";
 import { SpikingNetwork } from "../../../src/spikes/network/spiking-network.js";
 import { tableSum } from "../../../src/spikes/network/table-sum.js";
+import { exhaustive } from "../../exhaustive.js";
 
 const network = (projection: Partial<ProjectionOptions>, more: Partial<NetworkOptions> = {}): NetworkOptions => ({
   kind: "network",
@@ -42,7 +43,7 @@ function synapses({ synapses: { offsets, packed, units, signs, cellBits }, size,
 const counted = (numbers: readonly number[], size: number) => numbers.reduce((all, k) => all.with(k, all[k]! + 1), Array(size).fill(0));
 
 describe("the drawing of networks", () => {
-  it("has the microcircuit's table of the C reference at a tenth of its size", () => {
+  it.runIf(exhaustive)("has the microcircuit's table of the C reference at a tenth of its size", () => {
     const model = drawNetwork(planNetwork(microcircuit({ scale: 0.1, drive: "poisson", seed: 1 })));
     expect(model.size).toBe(7718);
     expect(model.fractionBits).toBe(9);

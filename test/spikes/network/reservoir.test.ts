@@ -8,6 +8,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plainFeatures, type RegisteredReservoirOptions } from "../../../src/reservoir/index.js";
+import { casesOf } from "../../exhaustive.js";
 
 const delay = 1.5;
 const populations = {
@@ -104,26 +105,28 @@ describe("a network as a reservoir", () => {
     expect(states.data).toEqual(wanted!.data);
   });
 
-  it.each(["reference", "sim"].flatMap((engine) => descriptions.map(([what, description]) => [engine, what, description] as const)))(
-    "has the bits of the CPU on %s, with %s: rows, batches, closed loops",
-    async (engine, _, driven) => {
-      const results = [];
-      for (const each of ["cpu", engine]) {
-        await using computer = await ReservoirComputer.create({ ...driven, inputSize: 1 }, { engine: each });
-        const rows = Matrix.from(Array.from({ length: 8 }, (_, t) => [Math.sin(t)]));
-        const states = await computer.run(rows);
-        const batch = await computer.batch([rows.slice(0, 3), rows], { keep: "last" });
-        const readout = {
-          ...{ features: plainFeatures, stateSize: 40, inputSize: 1, intercept: Float64Array.of(0.1) },
-          weights: Matrix.from([Array.from({ length: 40 }, (_, k) => (k % 3) / 40)]) as Matrix<Float64Array>,
-        };
-        const closed = await computer.generate(3, readout);
-        const { below, values } = computer.state;
-        results.push([states.data, batch[0]!.data, batch[1]!.data, closed.data, below, values]);
-      }
-      expect(results[1]).toEqual(results[0]);
-    },
-  );
+  it.each(
+    casesOf(
+      ["reference", "sim"].flatMap((engine) => descriptions.map(([what, description]) => [engine, what, description] as const)),
+      (_, k) => k === 1,
+    ),
+  )("has the bits of the CPU on %s, with %s: rows, batches, closed loops", async (engine, _, driven) => {
+    const results = [];
+    for (const each of ["cpu", engine]) {
+      await using computer = await ReservoirComputer.create({ ...driven, inputSize: 1 }, { engine: each });
+      const rows = Matrix.from(Array.from({ length: 8 }, (_, t) => [Math.sin(t)]));
+      const states = await computer.run(rows);
+      const batch = await computer.batch([rows.slice(0, 3), rows], { keep: "last" });
+      const readout = {
+        ...{ features: plainFeatures, stateSize: 40, inputSize: 1, intercept: Float64Array.of(0.1) },
+        weights: Matrix.from([Array.from({ length: 40 }, (_, k) => (k % 3) / 40)]) as Matrix<Float64Array>,
+      };
+      const closed = await computer.generate(3, readout);
+      const { below, values } = computer.state;
+      results.push([states.data, batch[0]!.data, batch[1]!.data, closed.data, below, values]);
+    }
+    expect(results[1]).toEqual(results[0]);
+  });
 
   it.each(
     descriptions.flatMap(([what, description]) =>
