@@ -181,7 +181,10 @@ describe("a run's model", () => {
     const source = { file: await table("held.csv", { keep, change }), time: "date", columns: ["load"] };
     const data = { ...source, gaps: "hold", missing: "hold" } as const;
     const task = { type: "forecast", horizon: day, starts: 3, warmup: 200 } as const;
-    await runExperiment({ name: "held", data, reservoir: { size: 30 }, task, outputs: { report: false } }, { out: folder });
+    await runExperiment(
+      { name: "held", data, reservoir: { size: 30 }, readout: { lambda: 1e-3 }, task, outputs: { report: false } },
+      { out: folder },
+    );
     const file = await table("held-to-600.csv", { order: ["date", "load"], to: trained, keep, change });
     const own = await forecastAhead(at("held"), { data: file });
     const said = await forecastAhead(at("held"), { data: file, gaps: "hold", missing: "hold" });

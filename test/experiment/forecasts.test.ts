@@ -9,6 +9,7 @@ import { readRun } from "../../src/experiment/index.js";
 import { formatForecasts } from "../../src/experiment/runs/forecasts-file.js";
 import { runExperiment } from "../../src/experiment/runs/run.js";
 import "../../src/index.js";
+import { exhaustive } from "../exhaustive.js";
 
 let folder: string;
 beforeAll(async () => {
@@ -91,7 +92,7 @@ describe("forecasts.csv", () => {
     expect(result.bands!.calibration.map(({ level }) => level)).toContain(0.5);
   });
 
-  it("has adaptive bands that follow a noise which grows, without a look at later rows", async () => {
+  it.runIf(exhaustive)("has adaptive bands that follow a noise which grows, without a look at later rows", async () => {
     const noise = Array.from({ length: 600 }, (_, t) => (((t * 7919) % 1009) / 1009 - 0.5) * (t < 480 ? 1 : 4));
     const write = (name: string, values: readonly number[]) => writeFile(join(folder, name), `load\n${values.join("\n")}\n`);
     await write("grows.csv", noise);

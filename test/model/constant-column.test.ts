@@ -5,6 +5,7 @@ import { AnomalyDetector, Classifier, FieldForecaster, Forecaster, Matrix, NvarF
 import { ConceptorMemory } from "../../src/model/index.js";
 import { fitAutoregression } from "../../src/series/index.js";
 import { fitStandardisation, standardised } from "../../src/series/standardisation.js";
+import { casesOf } from "../exhaustive.js";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -61,25 +62,28 @@ const series: readonly (readonly [string, Fit])[] = [
   ],
 ];
 
-describe.each(series)("a constant column beside the series of a %s", (name, train) => {
-  // Differences of last bits are no rounding error of their mean; a device computes as the host does.
-  const exact = added.filter((_, i) => i % 2 === 0);
-  const columns = name.includes("simulated") ? exact.slice(2, 3) : name.includes("differences") ? exact : added;
+describe.each(casesOf(series, ([name]) => !/(members|NvarForecaster) on the simulated/.test(name)))(
+  "a constant column beside the series of a %s",
+  (name, train) => {
+    // Differences of last bits are no rounding error of their mean; a device computes as the host does.
+    const exact = added.filter((_, i) => i % 2 === 0);
+    const columns = name.includes("simulated") ? exact.slice(2, 3) : name.includes("differences") ? exact : added;
 
-  it("changes no forecast of the other", async () => {
-    const first = wave.slice(0, name.includes("simulated") ? 90 : rows);
-    const plain = await train(table(first));
-    const expected = await plain.forecast(8);
-    await plain.dispose();
-    for (const [, column] of columns) {
-      const model = await train(table(first, column));
-      const made = await model.forecast(8);
-      same(made, expected);
-      for (let t = 0; t < 8; t++) expect(made.at(t, 1)).toBeCloseTo(column[0]!, 6);
-      await model.dispose();
-    }
-  });
-});
+    it("changes no forecast of the other", async () => {
+      const first = wave.slice(0, name.includes("simulated") ? 90 : rows);
+      const plain = await train(table(first));
+      const expected = await plain.forecast(8);
+      await plain.dispose();
+      for (const [, column] of columns) {
+        const model = await train(table(first, column));
+        const made = await model.forecast(8);
+        same(made, expected);
+        for (let t = 0; t < 8; t++) expect(made.at(t, 1)).toBeCloseTo(column[0]!, 6);
+        await model.dispose();
+      }
+    });
+  },
+);
 
 describe("a constant column", () => {
   it.each(added)("of %s changes no prediction of targets from inputs", async (_, column) => {

@@ -94,42 +94,51 @@ describe("an anomaly detector as WebAssembly", () => {
 });
 
 describe("a forecaster as WebAssembly", () => {
-  it.each<readonly [string, number, ForecasterOptions]>([
-    ["sparse, with its input in the readout", 1, { reservoir: small, readout: { type: "ridge", input: true } }],
-    [
-      "two columns, dense, weights in 16 bits",
-      2,
-      { reservoir: { ...small, size: 101, connectionProbability: 1, weightPrecision: "bfloat16" } },
-    ],
-    [
-      "binary64, squares and a sigmoid",
-      2,
-      {
-        reservoir: { ...small, size: 77, connectionProbability: 1, precision: "float64", activation: "sigmoid" },
-        readout: { type: "ridge", transform: "squares" },
-      },
-    ],
-    [
-      "every second state squared, relu, other scales of inputs and targets",
-      1,
-      { reservoir: { ...small, activation: "relu" }, readout: { type: "ridge", transform: "squareHalf" }, standardise: "inputs" },
-    ],
-    ["members with lags, chosen by a horizon", 2, { reservoir: { size: 20 }, horizon: 10, season: 30, members: 4 }],
-    ["nine members without noise, whose steps are counted beside the rows", 1, { reservoir: { size: 6 }, members: 9 }],
-    ["linear units, held outputs", 1, { reservoir: { ...small, activation: "identity" } }],
-    ["integers, sparse", 1, { reservoir: { ...integers, size: 60 } }],
-    ["integers, dense, in 8 bits", 2, { reservoir: { ...integers, connectionProbability: 1, weightPrecision: "int8", bias: 0.3 } }],
-    ["integers with members and lags", 1, { reservoir: integers, lags: 3, members: 3 }],
-    ["the cell es2n, noise", 1, { reservoir: { ...small, cell: { type: "es2n", proximity: 0.4 }, noiseLevel: 0.01 } }],
-    [
-      "layers of which the last is read",
-      1,
-      { reservoir: { ...small, layers: [{}, { size: 16, connectionProbability: 1 }], read: "last" } },
-    ],
-    ["groups that see other columns", 2, { reservoir: { size: 14, groups: [{ inputs: [1] }, { inputs: [0], activation: "sigmoid" }] } }],
-    ["layers in integers, members", 1, { reservoir: { ...integers, layers: [{}, { size: 30 }] }, members: 2 }],
-    ["transforms that keep no row", 2, { reservoir: small, transforms: ["log", "standardise", "squash"] }],
-  ])("%s", async (_, cols, options) => {
+  it.each<readonly [string, number, ForecasterOptions]>(
+    casesOf(
+      [
+        ["sparse, with its input in the readout", 1, { reservoir: small, readout: { type: "ridge", input: true } }],
+        [
+          "two columns, dense, weights in 16 bits",
+          2,
+          { reservoir: { ...small, size: 101, connectionProbability: 1, weightPrecision: "bfloat16" } },
+        ],
+        [
+          "binary64, squares and a sigmoid",
+          2,
+          {
+            reservoir: { ...small, size: 77, connectionProbability: 1, precision: "float64", activation: "sigmoid" },
+            readout: { type: "ridge", transform: "squares" },
+          },
+        ],
+        [
+          "every second state squared, relu, other scales of inputs and targets",
+          1,
+          { reservoir: { ...small, activation: "relu" }, readout: { type: "ridge", transform: "squareHalf" }, standardise: "inputs" },
+        ],
+        ["members with lags, chosen by a horizon", 2, { reservoir: { size: 20 }, horizon: 10, season: 30, members: 4 }],
+        ["nine members without noise, whose steps are counted beside the rows", 1, { reservoir: { size: 6 }, members: 9 }],
+        ["linear units, held outputs", 1, { reservoir: { ...small, activation: "identity" } }],
+        ["integers, sparse", 1, { reservoir: { ...integers, size: 60 } }],
+        ["integers, dense, in 8 bits", 2, { reservoir: { ...integers, connectionProbability: 1, weightPrecision: "int8", bias: 0.3 } }],
+        ["integers with members and lags", 1, { reservoir: integers, lags: 3, members: 3 }],
+        ["the cell es2n, noise", 1, { reservoir: { ...small, cell: { type: "es2n", proximity: 0.4 }, noiseLevel: 0.01 } }],
+        [
+          "layers of which the last is read",
+          1,
+          { reservoir: { ...small, layers: [{}, { size: 16, connectionProbability: 1 }], read: "last" } },
+        ],
+        [
+          "groups that see other columns",
+          2,
+          { reservoir: { size: 14, groups: [{ inputs: [1] }, { inputs: [0], activation: "sigmoid" }] } },
+        ],
+        ["layers in integers, members", 1, { reservoir: { ...integers, layers: [{}, { size: 30 }] }, members: 2 }],
+        ["transforms that keep no row", 2, { reservoir: small, transforms: ["log", "standardise", "squash"] }],
+      ],
+      (_, k) => k % 2 === 0,
+    ),
+  )("%s", async (_, cols, options) => {
     const series = waves(cols, 1);
     await using model = await Forecaster.fit(series, options);
     const host = await hostOf(model);

@@ -10,7 +10,7 @@ import {
 } from "../../packages/numerics/src/index.js";
 import { balanced } from "../../packages/numerics/src/spectrum/balance.js";
 import { stronglyConnectedComponents } from "../../packages/numerics/src/spectrum/components.js";
-import { casesOf } from "../exhaustive.js";
+import { casesOf, exhaustive } from "../exhaustive.js";
 import { matrixOf, reference, referenceMatrix, reflected, ring, ringWithChord } from "./spectrum-matrices.js";
 
 describe("the spectral radius of random matrices", () => {
@@ -22,14 +22,17 @@ describe("the spectral radius of random matrices", () => {
 
   for (const expected of reference.radii) {
     const { size, density, kind, dominant, radius } = expected;
-    it(`agrees with NumPy to 1e-9: ${size} rows, density ${density}, ${kind}, dominant ${dominant}`, () => {
-      const matrix = referenceMatrix(expected);
-      expect(toSparse(matrix).values.length).toBe(expected.count);
-      expect(matrix.data.reduce((sum, x) => sum + x, 0)).toBe(expected.sum);
-      const found = matrixSpectralRadius(density < 1 ? toSparse(matrix) : matrix);
-      expect(found.method).toBe(size <= 300 ? "dense" : "krylov");
-      expect(Math.abs(found.radius / radius - 1)).toBeLessThan(1e-9);
-    });
+    it.runIf(exhaustive || size < 1000)(
+      `agrees with NumPy to 1e-9: ${size} rows, density ${density}, ${kind}, dominant ${dominant}`,
+      () => {
+        const matrix = referenceMatrix(expected);
+        expect(toSparse(matrix).values.length).toBe(expected.count);
+        expect(matrix.data.reduce((sum, x) => sum + x, 0)).toBe(expected.sum);
+        const found = matrixSpectralRadius(density < 1 ? toSparse(matrix) : matrix);
+        expect(found.method).toBe(size <= 300 ? "dense" : "krylov");
+        expect(Math.abs(found.radius / radius - 1)).toBeLessThan(1e-9);
+      },
+    );
   }
 
   it("is the same number whether the matrix is dense or sparse", () => {

@@ -8,7 +8,7 @@ import { referenceEngine } from "../../src/engine/reference/index.js";
 import { NonFiniteStateError, type SpikingReservoirOptions } from "../../src/reservoir/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";
 import { bits } from "../engine/contract.js";
-import { amount } from "../exhaustive.js";
+import { amount, casesOf } from "../exhaustive.js";
 import { inputsOf, statesOf } from "./drive.js";
 
 const liquids: fc.Arbitrary<SpikingReservoirOptions> = fc.record({
@@ -55,11 +55,16 @@ describe("a spiking reservoir in WebAssembly", () => {
     expect(active).toBeGreaterThan(amount(80, 4));
   });
 
-  it.each([
-    ["leakyIntegrateAndFire", { current: 13.5, deviation: 4 }],
-    ["adaptiveIntegrateAndFire", { current: 14, deviation: 4 }],
-    ["izhikevich", { current: 3, deviation: 4 }],
-  ] as const)(`gives the reference's bits for 1000 %s neurons over ${steps} steps`, async (neuron, background) => {
+  it.each(
+    casesOf(
+      [
+        ["leakyIntegrateAndFire", { current: 13.5, deviation: 4 }],
+        ["adaptiveIntegrateAndFire", { current: 14, deviation: 4 }],
+        ["izhikevich", { current: 3, deviation: 4 }],
+      ] as const,
+      (_, k) => k === 1,
+    ),
+  )(`gives the reference's bits for 1000 %s neurons over ${steps} steps`, async (neuron, background) => {
     const weight = neuron === "izhikevich" ? { ee: 1, ei: 1, ie: 2, ii: 2 } : { ee: 8, ei: 12, ie: 19, ii: 19 };
     const model = build({ kind: "spiking", size: 1000, inputSize: 4, neuron, background, synapses: { weight }, seed: 3 });
     const inputs = inputsOf(model, steps, 0.02);

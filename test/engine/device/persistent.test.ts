@@ -162,7 +162,7 @@ const sparseModel = (size: number, precision: "float32" | "float64", connectionP
   model({ ...everything, size, precision, connectionProbability, storage: "sparse", leakRate: leaks(size), ...more } as ReservoirOptions);
 
 /** A shape without its sizes. */
-const kind = (shape: DenseVariant | SparseVariant) => JSON.stringify({ ...shape, rows: 0, rounds: 0, held: 0, warps: 0 });
+const kind = (shape: DenseVariant | SparseVariant) => JSON.stringify({ ...shape, rows: 0, rounds: 0, held: 0, warps: 0, mixed: false });
 
 /** All shapes, or in `npm test` the first of each kind. */
 function firstOfKind<T extends DenseVariant | SparseVariant>(shapes: readonly T[]): T[] {

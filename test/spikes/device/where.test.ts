@@ -6,6 +6,7 @@ import { ReservoirComputer } from "../../../src/index.js";
 import { DeviceMatrix } from "../../../src/reservoir/index.js";
 import { binPatternsOnDevice, DeviceDetector, DeviceSpikePatterns, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
 import { PatternDetector, PatternTemplates, processPatterns, SpikePattern } from "../../../src/spikes/index.js";
+import { amount } from "../../exhaustive.js";
 
 const launched: string[] = [];
 const context = openDevice({ driver: simulatedDriver({ onLaunch: ({ kernel }) => void launched.push(kernel) }) });
@@ -68,13 +69,14 @@ it("matches templates where it is asked to, with the matches of the host", async
 });
 
 it("bins on the host what does not fit the device at once", async () => {
-  using small = openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 18 }) });
+  using small = openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** amount(18, 16) }) });
   await using computer = await ReservoirComputer.create({ size: 20, inputSize: 3, seed: 1 }, { context: small });
   await using cpu = await ReservoirComputer.create({ size: 20, inputSize: 3, seed: 1 }, { engine: "cpu" });
-  const many = Array<SpikePattern>(1000).fill(pattern);
+  const count = amount(1000, 250);
+  const many = Array<SpikePattern>(count).fill(pattern);
   const states = await processPatterns(computer, many, { stepMs: 1 });
   const [one] = [await processPatterns(cpu, [pattern], { stepMs: 1 })];
-  expect(states.subarray(999, 1000).data).toEqual(one.data);
+  expect(states.subarray(count - 1, count).data).toEqual(one.data);
 });
 
 it("encodes by five encoders on the device, and refuses the others by their names", async () => {
