@@ -89,7 +89,7 @@ async function held(): Promise<{ readonly live: number; readonly resident: numbe
   return { live: heapUsed + external, resident: rss };
 }
 
-const [warmUp, count] = [amount(300, 16), amount(2000, 12)];
+const [warmUp, count] = [amount(300, 24), amount(2000, 24)];
 
 const representative = /^(sparse in cpu|sparse in sim|created and not run|a network in sim)/;
 
