@@ -96,7 +96,7 @@ function callsOf(assembly) {
 const beyondPlain = [
   ...["SEVERAL", "COMPOSITE", "NOISE", "CELL", "ORTHOGONAL", "FEEDBACK", "TEACHES", "FED", "OBSERVES", "GIVEN", "MASKS", "CALENDAR"],
   ...["YEARS", "OUTSIDE", "LAGS", "FILLS", "FILLS_FED", "TRANSFORMS", "PAST", "DIFFERENCES", "SQUASH", "LOGARITHM", "BOX_COX"],
-  ...["STANDARDISE", "EXP", "LOG", "SQUARES", "SQUARE_HALF"],
+  ...["STANDARDISE", "EXP", "LOG", "SQUARES", "SQUARE_HALF", "COMBINED"],
 ];
 
 /** A module of one kind of model and number. */
@@ -105,6 +105,7 @@ function compile(kind, number) {
   const has = (name) => {
     if (["FORECASTER", "CLASSIFIER", "DETECTOR"].includes(name)) return name === (isPlain ? "FORECASTER" : kind);
     if (["DOUBLE", "INTEGER"].includes(name)) return name === number;
+    if (name === "WINDOWS" && number === "INTEGER") return false;
     if (isPlain && name.startsWith("TANH_")) return name === `TANH_${number}`;
     return !(isPlain && (beyondPlain.includes(name) || name === "ROOT"));
   };

@@ -22,7 +22,9 @@ describe("an exported module", () => {
     await using tiny = await Forecaster.fit(series, { reservoir: { size: 40, arithmetic: "integer" } });
     const train = sequences(12, 2, 5);
     await using gesture = await Classifier.fit(train.cases, train.labels, { reservoir: { size: 20 } });
+    await using all = await Forecaster.fit(series, { reservoir: { seed: 1 }, horizon: 6, season: 30 });
     await saveWasm(folder, tide, { name: "tide" });
+    await saveWasm(folder, all, { name: "all" });
     await saveWasm(folder, tiny, { name: "tiny" });
     await saveWasm(folder, gesture, { name: "gesture" });
     writeFileSync(join(folder, "index.html"), '<!doctype html><html lang="en"><title>exported</title></html>');
@@ -33,6 +35,7 @@ describe("an exported module", () => {
     expected = [
       [...(await tide.forecast(9)).data],
       [...(await tiny.forecast(9)).data],
+      [...(await all.forecast(9)).data, ...(await all.predict(series.subarray(0, 1))).data],
       [...shares.data],
       // Nothing is expected of the first row: undefined here, NaN in the module, which JSON does not have.
       said.map(({ score, pValue, expected }) => [score, pValue, expected[0] ?? null]),
@@ -70,7 +73,7 @@ describe("an exported module", () => {
       await browser.goto(server.url);
       const said = await browser.evaluate(`
         const model = async (name) => (await import("/" + name + ".js")).load("/" + name + ".wasm");
-        const [tide, tiny, gesture] = [await model("tide"), await model("tiny"), await model("gesture")];
+        const [tide, tiny, all, gesture] = [await model("tide"), await model("tiny"), await model("all"), await model("gesture")];
         const sequence = (await import("/case.js")).default;
         const [watch, series] = [await model("watch"), (await import("/series.js")).default];
         const said = series.map((row) => watch.update(row)).map(({ score, pValue, expected: [value] }) => [score, pValue, Number.isNaN(value) ? null : value]);
@@ -82,7 +85,7 @@ describe("an exported module", () => {
           rows.push(detector.update(row));
         }
         const own = [rows.map(({ score, pValue, expected, lower }) => [score, pValue, expected[0] ?? null, lower[0] ?? null]), [...detector.state]];
-        return [tide.forecast(9).flat(), tiny.forecast(9).flat(), gesture.classify(sequence).shares, said, ...own];`);
+        return [tide.forecast(9).flat(), tiny.forecast(9).flat(), [...all.forecast(9).flat(), ...all.predict(series[0])], gesture.classify(sequence).shares, said, ...own];`);
       expect(said).toEqual(expected);
     } finally {
       await browser.close();

@@ -16,6 +16,7 @@ import { decodeModelFile } from "../../src/model/model-file.js";
 import { columnsOf, type Standardisation, standardised } from "../../src/model/standardisation.js";
 import { ReservoirComputer, type ReservoirModel } from "../../src/reservoir/index.js";
 import { inputSteps } from "../../src/reservoir/integer/step.js";
+import { type Combination, combinations } from "./c-combinations.js";
 
 /** A model as C, a main function over it, and the numbers that the program has to print. */
 export interface CCase {
@@ -446,6 +447,36 @@ function withGaps(name: string, known: number, options: Options): CCase {
   };
 }
 
+/** A combination: a forecast where it stands, rows that follow, and a forecast from there. */
+function ofCombination({ name, data, next, ahead, options }: Combination): CCase {
+  return {
+    name: `a combination: ${name}`,
+    async make() {
+      await using model = await Forecaster.fit(data, options);
+      const files = await toC(model);
+      const { rows: count, cols } = next;
+      const known = (from: number) => (ahead ? { known: ahead.subarray(from, from + steps) } : {});
+      const first = await model.forecast(steps, known(0));
+      const rest = { known: ahead?.subarray(0, count) };
+      const predicted = ahead ? Matrix.zeros(0, cols) : await model.predict(next);
+      if (ahead) await model.update({ series: next, ...rest }, { weights: "keep" });
+      const second = await model.forecast(steps, known(count));
+      const given = (at: string) => (ahead ? `ahead + ${at} * ${ahead.cols}, ` : "");
+      const row = `next + t * ${cols}`;
+      const body = `  there = state;
+  if (model_forecast(&there, ${steps}, ${given("0")}out) != ${steps}) return 1;
+  show(out, ${steps * cols});
+  for (t = 0; t < ${count}; t++) { ${ahead ? `model_observe(&state, ${row}, ahead + t * ${ahead.cols});` : `model_predict(&state, ${row}, out); show(out, ${cols});`} }
+  if (model_forecast(&state, ${steps}, ${given(String(count))}out) != ${steps}) return 2;
+  show(out, ${steps * cols});
+`;
+      const arrays = [array("next", next).replaceAll("NaN", "(0.0 / 0.0)"), ...(ahead ? [array("ahead", ahead)] : [])];
+      const main = mainOf([...arrays, "static model_state there;"], body, cols);
+      return { ...files, main, numbers: values(first, predicted, second) };
+    },
+  };
+}
+
 /** Every state and output of a forecaster in integers, over rows, in a closed loop, and taught. */
 function ofIntegers(name: string, inputs: number, outputs: number, options: Options): CCase {
   return {
@@ -636,6 +667,7 @@ function ofAnomalies(name: string, columns: number, options: AnomalyOptions): CC
 }
 
 export const casesOfC: readonly CCase[] = [
+  ...combinations.map(ofCombination),
   ofAnomalies("an anomaly detector, novelty alone", 1, { forecast: false, patterns: 30 }),
   ofAnomalies("an anomaly detector of two columns with a forecast", 2, { size: 0, patterns: 20, detect: "both", rate: "exact" }),
   ofAnomalies("an anomaly detector with a reservoir", 1, { size: 12, patterns: 20, missing: "alarm" }),

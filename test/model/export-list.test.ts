@@ -37,6 +37,13 @@ const refused: Readonly<Record<string, () => Promise<Model>>> = {
   },
   "a hybrid with a model of yours": () => forecaster({ model: (row) => [...row] }),
   'the representation "output"': () => classifier({ representation: "output" }),
+  "several series by their keys": () =>
+    Forecaster.fit({ sequences: new Map([1, 2].map((s) => [String(s), waves(1, s)])) }, { horizon: 3, members: ["theta", "ets"] }),
+  "a combination after `reset`": async () => {
+    const model = await Forecaster.fit(waves(1, 1), { horizon: 3, members: ["theta", "ets"] });
+    model.reset();
+    return model;
+  },
   "any other model": () => NvarForecaster.fit(waves(1, 1)) as Promise<unknown> as Promise<Model>,
 };
 

@@ -1,3 +1,4 @@
+#if MEMBERS
 /* y = W_out features + c, rules 9 and 10: in binary64, then rounded. Features are the state, and if they are asked
    for the window of the series, the inputs and squares of the state. */
 static void answer(const member *m, const double *weights, const double *intercept, const neuron *x, const real *window,
@@ -39,7 +40,8 @@ static void answer(const member *m, const double *weights, const double *interce
   (void)u;
 }
 
-#if SEVERAL
+#endif
+#if MEMBERS && SEVERAL
 /* The middle one of sorted values; of an even number the mean of the middle two. Sorts them. */
 static double median_of(double *values, int count)
 {
@@ -66,7 +68,8 @@ static void medians(const double *made, double *output)
     output[o] = median_of(of_groups, GROUPS);
   }
 }
-#else
+#endif
+#if MEMBERS && !SEVERAL
 /* One member. */
 static void medians(const double *made, double *output)
 {
@@ -75,7 +78,7 @@ static void medians(const double *made, double *output)
 }
 #endif
 
-#if LAGS
+#if MEMBERS && LAGS
 /* Shifts a row into a window whose newest row comes first. */
 static void push(real *window, int lags, const real *row)
 {
@@ -106,7 +109,7 @@ static int fill(double *last, const double *row, int count)
 }
 
 #endif
-#if INPUTS
+#if MEMBERS && INPUTS
 /* Inputs of the reservoir from column `first` on, in z-scores. */
 static void score(const member *m, const double *row, real *u, int first)
 {
@@ -115,16 +118,12 @@ static void score(const member *m, const double *row, real *u, int first)
 }
 
 #endif
+#if MEMBERS
 #if PAST
 #define LOST_OF(m) ((m)->lost)
 #else
 #define LOST_OF(m) 0
 #endif
-static void count_row(model_state *state)
-{
-  if (state->rows < MOST_ROWS) state->rows++;
-}
-
 /* The parts of a state that are a member's own. */
 typedef struct {
   neuron *x;
@@ -183,7 +182,13 @@ static void copy(real *to, const real *from, int count)
   for (i = 0; i < count; i++) to[i] = from ? from[i] : 0;
 }
 
-#if PAST || FILLS || FILLS_FED
+#endif
+static void count_row(model_state *state)
+{
+  if (state->rows < MOST_ROWS) state->rows++;
+}
+
+#if MEMBERS && PAST || FILLS || FILLS_FED || COMBINED
 static void copy_doubles(double *to, const double *from, int count, double otherwise)
 {
   int i;
@@ -194,6 +199,7 @@ static void copy_doubles(double *to, const double *from, int count, double other
 /* Goes to where the trained model is, or to the initial state. */
 static void start(model_state *state, int is_trained)
 {
+#if MEMBERS
   own s = first_of(state);
   int k, i;
   for (k = 0; k < MEMBERS; k++) {
@@ -215,6 +221,10 @@ static void start(model_state *state, int is_trained)
     move_on(m, &s);
   }
   for (i = 0; i < LARGEST; i++) state->next[i] = 0;
+#endif
+#if COMBINED
+  copy_doubles(state->beside, first_beside, KEPT, 0);
+#endif
 #if FILLS
   copy_doubles(state->last, is_trained ? last_row : 0, FILLS, not_a_number());
 #endif
@@ -229,11 +239,14 @@ void model_begin(model_state *state)
   start(state, 1);
 }
 
+#if RESETS
 void model_reset(model_state *state)
 {
   start(state, 0);
 }
 
+#endif
+#if MEMBERS
 /* What a member says, in the units of the data. */
 static void restore(const member *m, const double *mean, const double *deviation, const real *y, double *past, int moves, double *out)
 {
@@ -247,6 +260,7 @@ static void restore(const member *m, const double *mean, const double *deviation
   (void)moves;
 }
 
+#endif
 #if PREDICTS
 void model_predict(model_state *state,
 #if INPUTS
@@ -254,13 +268,16 @@ void model_predict(model_state *state,
 #endif
                    double *output)
 {
+#if MEMBERS
   double made[MEMBERS * OUTPUTS];
   own s = first_of(state);
   real y[OUTPUTS];
-  int k, o;
+  int k;
 #if TRANSFORMS && INPUTS
   double row[OUTPUTS];
 #endif
+#endif
+  int o;
 #if INPUTS && FILLS
   if (FILLS > 0) {
     if (!fill(state->last, input, INPUTS)) {
@@ -270,6 +287,7 @@ void model_predict(model_state *state,
     input = state->last;
   }
 #endif
+#if MEMBERS
   for (k = 0; k < MEMBERS; k++, move_on(&members[k - 1], &s)) {
     const member *m = &members[k];
 #if INPUTS
@@ -305,8 +323,17 @@ void model_predict(model_state *state,
 #if PAST && SEVERAL
   for (k = 0; state->rows < MOST_LOST && k < MEMBERS * OUTPUTS; k++) made[k] = not_a_number();
 #endif
+#endif
   count_row(state);
+#if MEMBERS
   if (output) medians(made, output);
+#endif
+#if COMBINED
+  if (COMBINED) {
+    take_row(state, input);
+    if (output) combine(state, output, 0, 1, 0, output);
+  }
+#endif
 #if FILLS_FED
   for (o = 0; output && o < FILLS_FED; o++) state->last_fed[o] = output[o];
 #endif
@@ -361,7 +388,7 @@ void model_teach(model_state *state,
 }
 
 #endif
-#if MASKS
+#if MEMBERS && MASKS
 /* What is known of a row, with the mask before the calendar: which values of the row are missing. */
 static void gather_known(const double *given, const double *row, double *all)
 {
@@ -384,10 +411,12 @@ model_observe(model_state *state, const double *row
 #endif
               )
 {
+#if MEMBERS
   own s = first_of(state);
   int k, o;
   double taken[OUTPUTS];
-#if MASKS
+#endif
+#if MASKS && MEMBERS
   double all[KNOWN];
 #if GIVEN
   gather_known(known, row, all);
@@ -401,6 +430,7 @@ model_observe(model_state *state, const double *row
     row = state->last;
   }
 #endif
+#if MEMBERS
   for (k = 0; k < MEMBERS; k++, move_on(&members[k - 1], &s)) {
     const member *m = &members[k];
     if (state->rows > LOST_OF(m)) {
@@ -421,6 +451,13 @@ model_observe(model_state *state, const double *row
     if (state->rows >= LOST_OF(m)) push(s.recent, m->lags, s.fed);
 #endif
   }
+#endif
+#if GIVEN && !MEMBERS
+  (void)known;
+#endif
+#if COMBINED
+  if (COMBINED) take_row(state, row);
+#endif
   count_row(state);
 #if FILLS
   return 1;
@@ -429,7 +466,7 @@ model_observe(model_state *state, const double *row
 
 #endif
 #if CLOSES
-#if HOLDS
+#if MEMBERS && HOLDS
 /* Holds an output in the range of its training. */
 static void hold(const member *m, real *y)
 {
@@ -455,6 +492,7 @@ static void bound(double *output)
 }
 
 #endif
+#if MEMBERS
 static void say(const member *m, const own *s, real *y)
 {
   answer(m, m->loop_readout, m->loop_intercept, s->x, s->recent, s->u, y);
@@ -463,20 +501,28 @@ static void say(const member *m, const own *s, real *y)
 #endif
 }
 
+#endif
 int model_forecast(model_state *state, int steps,
 #if OUTSIDE
                    const double *outside,
 #endif
                    double *output)
 {
+#if MEMBERS
   double made[MEMBERS * OUTPUTS];
   real y[OUTPUTS];
-  int t, k, o;
+  int k, o;
 #if MASKS
   double all[KNOWN];
 #endif
+#endif
+  int t;
+#if OUTSIDE && !MEMBERS
+  (void)outside;
+#endif
   if (state->rows < LEAST_ROWS) return 0;
   for (t = 0; t < steps; t++) {
+#if MEMBERS
     own s = first_of(state);
 #if OUTSIDE || MASKS
     const double *given = 0;
@@ -526,6 +572,10 @@ int model_forecast(model_state *state, int steps,
         if (!(y[o] - y[o] == 0)) return t;
     }
     medians(made, output);
+#endif
+#if COMBINED
+    if (COMBINED) combine(state, output, t, steps, 1, output);
+#endif
 #if BOUNDED
     if (BOUNDED) bound(output);
 #endif

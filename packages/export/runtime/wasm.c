@@ -7,19 +7,21 @@
 #include "types.c"
 #if FORECASTER
 #include "forecaster-types.c"
+#include "combination-types.c"
 #include "calendar-types.c"
 /* The arrays of a state lie behind one another. */
 typedef struct {
   neuron *x, *next;
   real *u, *fed, *recent;
   double *past, *last, *last_fed;
+  double *beside;
   uint32_t *step;
   int rows;
 } model_state;
 
 typedef struct {
-  int MEMBERS, INPUTS, OUTPUTS, GROUPS, LAGS, MOST_INPUTS, MOST_ROWS, LEAST_ROWS, TRAINED_ROWS, MOST_LOST, PAST, LARGEST, FILLS, FILLS_FED, FEEDBACK, FED, OBSERVES, DRIVEN, HOLDS, SQUARE_HALF, SQUARES, KNOWN, MASKS, CALENDAR_COLUMNS, CALENDAR, OUTSIDE, BOUNDED;
-  int X_AT, NEXT_AT, U_AT, FED_AT, RECENT_AT, PAST_AT, LAST_AT, LAST_FED_AT, STEP_AT, ROWS_AT;
+  int MEMBERS, INPUTS, OUTPUTS, GROUPS, LAGS, MOST_INPUTS, MOST_ROWS, LEAST_ROWS, TRAINED_ROWS, MOST_LOST, PAST, LARGEST, FILLS, FILLS_FED, FEEDBACK, FED, OBSERVES, DRIVEN, HOLDS, SQUARE_HALF, SQUARES, KNOWN, MASKS, CALENDAR_COLUMNS, CALENDAR, OUTSIDE, BOUNDED, COMBINED, ENTRIES, KEPT, LOOP_WIDTH;
+  int X_AT, NEXT_AT, U_AT, FED_AT, RECENT_AT, PAST_AT, LAST_AT, LAST_FED_AT, BESIDE_AT, STEP_AT, ROWS_AT;
   const member *members;
   const unsigned char *groups;
   const double *last_row;
@@ -28,6 +30,8 @@ typedef struct {
   const double *highest;
   const feature *calendar_features;
   const int16_t *tanh_table;
+  const entry *entries;
+  const double *first_beside;
 } constants;
 
 constants model;
@@ -58,6 +62,12 @@ constants model;
 #define CALENDAR model.CALENDAR
 #define OUTSIDE model.OUTSIDE
 #define BOUNDED model.BOUNDED
+#define COMBINED model.COMBINED
+#define ENTRIES model.ENTRIES
+#define KEPT model.KEPT
+#define LOOP_WIDTH model.LOOP_WIDTH
+#define entries model.entries
+#define first_beside model.first_beside
 #define members model.members
 #define groups model.groups
 #define last_row model.last_row
@@ -196,6 +206,9 @@ real row_times(const reservoir *m, int r, const real *x);
 #if TRANSFORMS
 #include "transforms.c"
 #endif
+#if COMBINED
+#include "combination.c"
+#endif
 #pragma clang attribute pop
 #define model_begin begin
 #define model_reset reset
@@ -231,6 +244,9 @@ static model_state opened(char *at)
 #endif
 #if FILLS_FED
   s.last_fed = (double *)(at + model.LAST_FED_AT);
+#endif
+#if COMBINED
+  s.beside = (double *)(at + model.BESIDE_AT);
 #endif
 #if NOISE
   s.step = (uint32_t *)(at + model.STEP_AT);

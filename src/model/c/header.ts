@@ -19,6 +19,7 @@ export function headerOf(shape: Shape, title: string): string {
     ([field, length]) => `  ${integers && isState(field) ? "int16_t" : typeName(precision)} ${field}[${length}];`,
   );
   if (pastOf(shape) > 0) fields.push(`  double past[${pastOf(shape) * shape.widths.length}];`);
+  if (shape.beside) fields.push(`  double beside[${shape.beside.numbers}];`);
   if (shape.fills > 0) fields.push(`  double last[${shape.fills}];`);
   if (shape.fillsFed > 0) fields.push(`  double last_fed[${shape.fillsFed}];`);
   if (noise) fields.push(`  uint32_t step[${shape.widths.length}];`);
@@ -55,7 +56,7 @@ ${fills > 0 ? "int" : "void"} ${name}_observe(${name}_state *state, const double
    )}. */
 void ${name}_predict(${name}_state *state, const double *input, double *output);
 `;
-  const forecast = `/* Closed loop: the outputs of the next \`steps\` steps (steps x ${outputs}, row by row), each fed back${lines(takesOutside, `;\n   \`outside\` has ${columns(outside)} a step`)}.
+  const forecast = `/* ${shape.beside ? "Forecasts: what the members agree on for" : "Closed loop: the outputs of"} the next \`steps\` steps (steps x ${outputs}, row by row)${lines(shape.beside === undefined, ", each fed back")}${lines(takesOutside, `;\n   \`outside\` has ${columns(outside)} a step`)}.
    Gives how many steps were done: fewer than asked if an output is not finite${lines(Math.max(...shape.lags) > 0 || observes(shape) || pastOf(shape) > 0, ", and 0 if too few\n   rows were seen since a reset")}. The state moves on: copy it before to go on from where it was. */
 int ${name}_forecast(${name}_state *state, int steps, ${lines(takesOutside, "const double *outside, ")}double *output);
 `;
@@ -76,10 +77,13 @@ ${fields.join("\n")}
 /* Goes to where the trained model stands: behind the last row that it has seen. */
 void ${name}_begin(${name}_state *state);
 
-/* Goes to the initial state, before any row. */
+${lines(
+  shape.beside === undefined,
+  `/* Goes to the initial state, before any row. */
 void ${name}_reset(${name}_state *state);
 
-${predict}
+`,
+)}${predict}
 ${lines(calendar.length > 0, calendarDeclaration(name, calendar))}${lines(shape.closes, `${forecast}\n`)}#ifdef __cplusplus
 }
 #endif

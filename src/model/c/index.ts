@@ -6,10 +6,10 @@ import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { AnomalyDetector } from "../anomaly/detector.js";
 import { Classifier } from "../classifier/classifier.js";
 import { decodeClassifier } from "../classifier/file.js";
-import { decodeForecaster } from "../forecaster/file.js";
 import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
 import { cClassifier } from "./classifier.js";
+import { exportedParts } from "./combination.js";
 import type { Program } from "./constants.js";
 import { cDetector } from "./detector.js";
 import { cIntegers, isWhollyInteger } from "./integer.js";
@@ -37,7 +37,8 @@ export interface CFiles {
  * floating-point number: rows are scores in 16 bits, which NAME_scores makes of fixed-point values.
  *
  * A forecaster: NAME_begin goes to where it stands, NAME_predict or NAME_observe takes the next
- * row, NAME_forecast runs the closed loop, as `predict` and `forecast` do. A classifier:
+ * row, NAME_forecast runs the closed loop, as `predict` and `forecast` do. A combination of members
+ * has no NAME_reset. A classifier:
  * NAME_classify gives the class of a sequence and the shares of all, as `predict` and
  * `predictProba` do.
  * A detector: NAME_update takes the next row. It continues from where the detector is now.
@@ -52,10 +53,11 @@ export async function toC(model: ExportedModel, options: COptions = {}): Promise
   const name = checkName(resolve(cTable, options).name);
   const note = { name, version: packageVersion };
   if (model instanceof AnomalyDetector) return filesOf(cDetector(model.settings, model.state, note), name);
-  const bytes = await model.toBytes();
-  if (model instanceof Classifier)
-    return filesOf(cClassifier(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), note), name);
-  const parts = await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster");
+  if (model instanceof Classifier) {
+    const file = await decodeModelFile(await model.toBytes(), "classifier", "classifier");
+    return filesOf(cClassifier(await decodeClassifier(file, "classifier"), note), name);
+  }
+  const parts = await exportedParts(model);
   const write = isWhollyInteger(parts) ? cIntegers : cProgram;
   return filesOf(write(parts, { ...note, calendar: model.calendar }), name);
 }

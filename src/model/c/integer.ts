@@ -9,6 +9,7 @@ import { integerRows } from "../../reservoir/integer/weights.js";
 import type { ForecasterParts, MemberFile } from "../forecaster/file.js";
 import { readoutExponent } from "../integer-readout.js";
 import { columnsOf, type Standardisation, sameStandardisation } from "../standardisation.js";
+import type { ExportedParts } from "./combination.js";
 import { Constants, type Field, nowhere, type Program } from "./constants.js";
 import type { ProgramNote } from "./program.js";
 import { checkMembers, type Part, type RateMember } from "./refuse.js";
@@ -23,7 +24,8 @@ const refuse = (what: string, field: string) => ArgumentError.because(`the model
  * Whether a forecaster can be written without a real number: one member in integers, whose readout
  * sees the state alone, of a series as it is.
  */
-export function isWhollyInteger({ members }: ForecasterParts): boolean {
+export function isWhollyInteger({ members, combination }: ExportedParts): boolean {
+  if (combination) return false;
   const [{ model, readout, preprocessing, lags }, ...others] = members as [MemberFile];
   if (model.kind !== undefined || model.config.arithmetic !== "integer" || others.length > 0) return false;
   const { features, outputSize } = readout;

@@ -1,13 +1,13 @@
 // A forecaster as a program: its constants, and what of the runtime it needs.
 import { type CalendarFeature, calendarColumns } from "../../series/calendar.js";
-import type { ForecasterParts } from "../forecaster/file.js";
 import { inScores } from "../forecaster/preprocessing.js";
 import { readoutFeaturesOf } from "../forecaster/readout-features.js";
 import { columnsOf, inScoresOf, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
 import { calendarRows } from "./calendar.js";
+import { combinedTables, directParts, type ExportedParts } from "./combination.js";
 import { Constants, type Field, nowhere, type Program } from "./constants.js";
 import { headerOf } from "./header.js";
-import { checkMembers, type RateMember } from "./refuse.js";
+import { checkAlike, checkMembers, type RateMember } from "./refuse.js";
 import { Reservoirs, statesAs } from "./reservoir.js";
 import { givenOf, observes, outsideOf, pastOf, type Shape } from "./shape.js";
 import type { ArrayType } from "./text.js";
@@ -27,45 +27,49 @@ export interface ForecasterProgram extends Program {
 }
 
 /** @throws ArgumentError for what C does not hold */
-export function cProgram(parts: ForecasterParts, { name, version, calendar }: ProgramNote): ForecasterProgram {
+export function cProgram(parts: ExportedParts, { name, version, calendar }: ProgramNote): ForecasterProgram {
   const members = checkMembers(parts);
+  const windows = directParts(parts);
+  const inOrder = [...members.map((member) => member.parts), ...windows];
+  checkAlike(inOrder.flat());
   const constants = new Constants();
-  const reservoirs = new Reservoirs(
-    members.map((member) => member.parts),
-    constants,
-  );
-  const { features } = members[0]!.readout;
-  const shape = { ...shapeOf(name, members, parts), calendar, noise: reservoirs.flags.includes("NOISE") };
-  const { outputs, inputs, known, transforms, lags } = shape;
+  const reservoirs = new Reservoirs(inOrder, constants);
+  const features = members[0]?.readout.features;
+  const own = shapeOf(name, members, parts);
+  const { outputs, inputs, known, transforms, lags } = own;
+  const ofMembers = { ...own, calendar, noise: reservoirs.flags.includes("NOISE") };
   const steps: (readonly Field[])[] = [];
   const firsts = transforms?.lists.map((list, k) => {
     const rows = transformRows(list, String(k), constants);
     steps.push(...rows);
     return steps.length - rows.length;
   });
-  const rows = members.map((member, m) => fieldsOf(member, m, shape, firsts, reservoirs, constants));
+  const rows = members.map((member, m) => fieldsOf(member, m, ofMembers, firsts, reservoirs, constants));
   if (steps.length > 0) constants.tables.push({ name: "transforms", type: "transform", rows: steps });
-  constants.tables.push({ name: "members", type: "member", rows });
+  if (rows.length > 0) constants.tables.push({ name: "members", type: "member", rows });
+  const combined = combinedTables(parts, own.widths, reservoirs, constants);
+  const shape: Shape = { ...ofMembers, beside: combined.beside };
   const { rows: days, hasYears } = calendarRows(calendar, constants);
   if (days.length > 0) constants.tables.push({ name: "calendar_features", type: "feature", rows: days });
-  const given = members[0]!.preprocessing.bounds;
-  const bounds = shape.closes && given?.some((ends) => ends.some((end) => end !== null)) ? given : undefined;
+  const bounds = shape.closes && parts.bounds?.some((ends) => ends.some((end) => end !== null)) ? parts.bounds : undefined;
+  const ends = (at: 0 | 1, none: number) => bounds?.map((each) => each[at] ?? none);
   const isObserving = observes(shape);
   const hasFed = shape.feedback || isObserving;
   const lost = transforms ? mostLost(transforms) : 0;
-  const mostLags = Math.max(...lags);
+  const mostLags = Math.max(0, ...lags);
   const mostRows = Math.max(1, mostLags) + lost;
   const numbers = {
-    ...{ MEMBERS: members.length, INPUTS: inputs, OUTPUTS: outputs, GROUPS: Math.max(...parts.groups) + 1, LAGS: mostLags },
+    ...{ MEMBERS: members.length, INPUTS: inputs, OUTPUTS: outputs, GROUPS: Math.max(-1, ...parts.groups) + 1, LAGS: mostLags },
     ...{ MOST_INPUTS: reservoirs.mostInputs, MOST_ROWS: mostRows },
     LEAST_ROWS: (isObserving ? Math.max(1, mostLags) : mostLags) + lost,
     ...{ TRAINED_ROWS: Math.min(mostRows, shape.readoutFeatureRows), MOST_LOST: lost, PAST: pastOf(shape), LARGEST: shape.largest },
     ...{ FILLS: shape.fills, FILLS_FED: shape.fillsFed, FEEDBACK: Number(shape.feedback), FED: hasFed ? outputs : 0 },
     ...{ OBSERVES: Number(isObserving), DRIVEN: Number(!hasFed), HOLDS: Number(shape.held) },
-    ...{ SQUARE_HALF: Number(features.state === "squareHalf"), SQUARES: Number(features.squares), KNOWN: known },
+    ...{ SQUARE_HALF: Number(features?.state === "squareHalf"), SQUARES: Number(features?.squares === true), KNOWN: known },
     ...{ MASKS: isObserving ? shape.masks : 0, CALENDAR_COLUMNS: calendarColumns(calendar), CALENDAR: calendar.length },
     OUTSIDE: shape.closes ? Math.max(0, outsideOf(shape)) : 0,
     BOUNDED: Number(bounds !== undefined),
+    ...combined.numbers,
   };
   const has: Readonly<Record<string, boolean>> = {
     ...{ PREDICTS: !isObserving, TEACHES: shape.feedback, CLOSES: shape.closes, GIVEN: givenOf(shape) > 0 },
@@ -73,6 +77,7 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
   };
   const flags = new Set([
     ...reservoirs.flags,
+    ...combined.flags,
     ...(transforms ? transformFlags(transforms) : []),
     ...Object.keys(has).filter((flag) => has[flag]),
   ]);
@@ -81,56 +86,63 @@ export function cProgram(parts: ForecasterParts, { name, version, calendar }: Pr
   return {
     ...{ kind: "forecaster", title, header: headerOf(shape, title), constants, numbers, flags, shape },
     pointers: {
-      members: { to: "members" },
+      members: rows.length > 0 ? { to: "members" } : nowhere,
       groups: constants.to("uint8_t", "groups", members.length > 1 ? parts.groups : []),
       last_row: constants.to("float64", "last_row", shape.fills > 0 ? parts.last.inputs : []),
       last_fed_row: constants.to("float64", "last_fed_row", shape.fillsFed > 0 ? parts.last.targets : []),
-      lowest: constants.to(
-        "float64",
-        "lowest",
-        bounds?.map(([low]) => low ?? -Number.MAX_VALUE),
-      ),
-      highest: constants.to(
-        "float64",
-        "highest",
-        bounds?.map(([, high]) => high ?? Number.MAX_VALUE),
-      ),
+      lowest: constants.to("float64", "lowest", ends(0, -Number.MAX_VALUE)),
+      highest: constants.to("float64", "highest", ends(1, Number.MAX_VALUE)),
       calendar_features: timed ? { to: "calendar_features" } : nowhere,
       tanh_table: reservoirs.tanhTable,
+      entries: parts.combination ? { to: "entries" } : nowhere,
+      first_beside: combined.first,
     },
     declarations: reservoirs.declarations,
-    files: [
-      ...["arithmetic.c", "types.c", "forecaster-types.c", ...(timed ? ["calendar-types.c"] : []), null, ...reservoirs.files],
-      ...[...(transforms ? ["transforms.c"] : []), "forecaster.c", ...(timed ? ["calendar.c"] : [])],
-    ],
+    files: filesOf(shape, reservoirs.files, timed, flags),
   };
 }
 
+/** Files of the runtime. @param ofReservoirs those that step them */
+function filesOf({ transforms, beside }: Shape, ofReservoirs: readonly string[], timed: boolean, flags: ReadonlySet<string>) {
+  const combined = (file: string) => (beside ? [file] : []);
+  const sums = flags.has("LAW") && !ofReservoirs.includes("sums.c") ? ["sums.c"] : [];
+  return [
+    ...["arithmetic.c", "types.c", "forecaster-types.c", ...combined("combination-types.c"), ...(timed ? ["calendar-types.c"] : [])],
+    ...[null, ...ofReservoirs, ...(transforms ? ["transforms.c"] : []), ...sums, ...combined("combination.c")],
+    ...["forecaster.c", ...(timed ? ["calendar.c"] : [])],
+  ];
+}
+
 /** What of a program its members say. */
-export function shapeOf(name: string, members: readonly RateMember[], { settings }: ForecasterParts): Omit<Shape, "calendar" | "noise"> {
-  const [{ model, readout, preprocessing, parts }] = members as [RateMember];
-  const outputs = readout.outputSize;
+export function shapeOf(
+  name: string,
+  members: readonly RateMember[],
+  { settings, combination }: ExportedParts,
+): Omit<Shape, "calendar" | "noise"> {
+  const [first] = members;
+  const model = first?.model;
+  const outputs = combination?.columns ?? first!.readout.outputSize;
+  const known = combination?.known ?? first!.preprocessing.known;
+  const inputs = model?.inputSize ?? outputs + known;
   const { missing = "error" } = settings;
-  const feedback = model.outputSize > 0;
-  const ofRow = preprocessing.known === 0 ? model.inputSize : feedback ? 0 : outputs;
+  const feedback = (model?.outputSize ?? 0) > 0;
+  const ofRow = known === 0 ? inputs : feedback ? 0 : outputs;
+  const all = [...members.map(({ parts }) => parts), ...directParts({ combination })];
+  const [reservoir] = all.flat();
   return {
-    name,
-    precision: model.precision,
-    inputs: model.inputSize,
-    outputs,
-    known: preprocessing.known,
+    ...{ name, inputs, outputs, known, feedback },
+    precision: reservoir?.model.precision ?? "float64",
     masks: missing === "mask" ? outputs : 0,
     fills: missing === "error" ? 0 : ofRow,
     fillsFed: missing !== "error" && feedback ? outputs : 0,
-    feedback,
-    closes: feedback || model.inputSize >= outputs,
+    closes: feedback || inputs >= outputs,
     widths: members.map((member) => member.parts.reduce((sum, part) => sum + part.model.size, 0)),
-    largest: Math.max(...members.flatMap((member) => member.parts.map((part) => part.model.size))),
+    largest: Math.max(0, ...all.flatMap((parts) => parts.map((part) => part.model.size))),
     lags: members.map(({ lags }) => lags),
     readoutFeatureRows: seenRowsOf(members),
     held: settings.hold && members.every((member) => member.preprocessing.held !== undefined),
     transforms: transformsOf(members),
-    integers: parts[0]!.model.config.arithmetic === "integer",
+    integers: reservoir?.model.config.arithmetic === "integer",
     sees: members.some(({ readout: { features } }) => features.input),
   };
 }

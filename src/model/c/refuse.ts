@@ -41,6 +41,11 @@ export function checkKind(model: unknown): void {
 export const unheld = (what: string, field = "model", held = "") =>
   ArgumentError.because(`the model ${what}, which an exported program does not hold${held && `; it holds ${held}`}`, { field });
 
+/** @throws ArgumentError for a forecaster of several series by their keys */
+export function checkOneSeries({ keys }: Forecaster): void {
+  if (keys.length > 0) throw unheld("combines members for each of several series", "sequences", "one series");
+}
+
 /** The members, if a program holds them all. @throws ArgumentError */
 export function checkMembers({ settings, members }: ForecasterParts): readonly RateMember[] {
   if (settings.hybrid) throw unheld("calls a model of yours");

@@ -44,14 +44,15 @@ export class Reservoirs {
     this.#constants = constants;
     this.#models = parts.map(({ model }) => model);
     this.#columns = columnType(parts);
-    this.#weights = weightType(this.#models);
+    this.#weights = parts.length > 0 ? weightType(this.#models) : "real";
     this.#isComposite = members.some((own) => own.length > 1 || own[0]!.channels !== undefined);
-    constants.tables.push({ name: "reservoirs", type: "reservoir", rows: this.#rows });
+    if (parts.length > 0) constants.tables.push({ name: "reservoirs", type: "reservoir", rows: this.#rows });
   }
 
   /** What of the runtime the reservoirs need. */
   get flags(): readonly string[] {
     const models = this.#models;
+    if (models.length === 0) return ["DOUBLE"];
     const [{ precision }] = models as [ReservoirModel];
     const integer = isInteger(models[0]!);
     const activations = integer ? [] : models.map(({ activation }) => String(activation));
@@ -82,6 +83,7 @@ export class Reservoirs {
 
   /** Declarations of the C form. */
   get declarations(): readonly string[] {
+    if (this.#models.length === 0) return [];
     return [
       `typedef ${this.#weights} weight;`,
       `typedef ${typeName(this.#columns)} column;`,
@@ -92,6 +94,7 @@ export class Reservoirs {
   /** Files of the runtime that step them. */
   get files(): readonly string[] {
     const flags = this.flags;
+    if (this.#models.length === 0) return ["numbers.c"];
     return [
       ...["numbers.c", "sums.c", ...(flags.includes("DENSE") ? ["dense.c"] : []), ...(flags.includes("SPARSE") ? ["sparse.c"] : [])],
       ...["row.c", "extras.c", "step.c"],
@@ -100,7 +103,7 @@ export class Reservoirs {
 
   /** tanh of integers; nowhere without one. */
   get tanhTable(): Field {
-    return isInteger(this.#models[0]!) ? this.#constants.to("int16_t", "tanh_table", tanhTable) : nowhere;
+    return this.#models[0] && isInteger(this.#models[0]) ? this.#constants.to("int16_t", "tanh_table", tanhTable) : nowhere;
   }
 
   /** The first fields of a member: its reservoirs, the neurons of all and of those that are read, the initial state. */

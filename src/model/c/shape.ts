@@ -39,6 +39,8 @@ export interface Shape {
   readonly transforms?: CTransforms | undefined;
   /** Whether a reservoir has noise. */
   readonly noise: boolean;
+  /** Of a combination its own numbers in a state, and the neurons of its member of windows. */
+  readonly beside?: { readonly numbers: number; readonly neurons: number } | undefined;
 }
 
 /** Columns that come from outside in a closed loop. */
@@ -54,11 +56,11 @@ export const observes = ({ feedback, known }: Shape): boolean => known > 0 && !f
 
 /** The fields of the state that a model has, with their lengths. */
 export function stateFields(shape: Shape): readonly (readonly [string, number])[] {
-  const { widths, largest, inputs, outputs, lags } = shape;
+  const { widths, largest, inputs, outputs, lags, beside } = shape;
   const fields: [string, number][] = [
-    ["x", total(widths)],
+    ["x", total(widths) + (beside?.neurons ?? 0)],
     ["next", largest],
-    ["u", widths.length * inputs],
+    ["u", widths.length * inputs + Number((beside?.neurons ?? 0) > 0)],
     ["fed", shape.feedback || observes(shape) ? widths.length * outputs : 0],
     ["recent", total(lags) * outputs],
   ];

@@ -111,9 +111,10 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
   const { parseForecasterSettings, parseGroups } = await import("../schemas.js");
   const reader = new TensorReader(file, source);
   if (reader.hasNote("combination"))
-    throw ArgumentError.because('the model combines members, which an export does not hold; fit it with members: ["loop"]', {
-      field: "members",
-    });
+    throw ArgumentError.because(
+      'the model combines members, which an ONNX graph does not hold; export it as C or WebAssembly, or fit it with members: ["loop"]',
+      { field: "members" },
+    );
   const groups = reader.hasNote("groups") ? reader.check("groups", () => parseGroups(reader.json("groups"))) : [0];
   const note = reader.json("forecaster");
   // Files from before outputs were held say nothing of it.

@@ -3,7 +3,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
-import type { ExportedModel } from "../c/refuse.js";
+import { checkOneSeries, type ExportedModel } from "../c/refuse.js";
 import { Classifier } from "../classifier/classifier.js";
 import { decodeClassifier } from "../classifier/file.js";
 import { decodeForecaster } from "../forecaster/file.js";
@@ -39,6 +39,7 @@ export async function toOnnx(model: ExportedModel, options: OnnxOptions = {}): P
       { field: "model" },
     );
   const { use, stateful } = resolve(onnxTable, options);
+  if (model instanceof Forecaster) checkOneSeries(model);
   const bytes = await model.toBytes();
   if (model instanceof Classifier) {
     const parts = await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier");

@@ -5,10 +5,10 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { type InputOf, object, option, optional, resolve, text } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { AnomalyDetector } from "../anomaly/detector.js";
+import { exportedParts } from "../c/combination.js";
 import { checkKind, type ExportedModel } from "../c/refuse.js";
 import { Classifier } from "../classifier/classifier.js";
 import { decodeClassifier } from "../classifier/file.js";
-import { decodeForecaster } from "../forecaster/file.js";
 import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
 import { hostProgram, workletProgram } from "./host.js";
@@ -41,7 +41,7 @@ export interface WasmExportOptions extends InputOf<typeof wasmTable> {}
  * the program of `toC`, compiled here, and has its bits: those of this package.
  *
  * The host exports `load(source)`: of a forecaster it gives `predict`, `observe`, `teach`,
- * `calendar`, `forecast`, `begin`, `reset` and `state`, of a classifier `classify`, of a detector
+ * `calendar`, `forecast`, `begin`, `reset` (of no combination) and `state`, of a classifier `classify`, of a detector
  * `update`, `feedback`, `begin` and `state`. With `sound` the last two also have `process(samples)`,
  * which takes a block of at most 128 samples and gives the word or alarm that it ended, if any.
  * NAME.worklet.js exports `listen(context, found)`, which gives an `AudioWorkletNode` to connect a
@@ -58,16 +58,13 @@ export async function toWasm(model: ExportedModel, options: WasmExportOptions = 
 
 async function moduleOf(model: ExportedModel, sound: ResolvedSound | undefined): Promise<WasmModule> {
   if (model instanceof AnomalyDetector) return detectorFile(model.settings, model.state, sound);
-  const bytes = await model.toBytes();
   const version = packageVersion;
-  if (model instanceof Classifier)
-    return classifierModule(await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier"), {
-      version,
-      sound,
-    });
+  if (model instanceof Classifier) {
+    const file = await decodeModelFile(await model.toBytes(), "classifier", "classifier");
+    return classifierModule(await decodeClassifier(file, "classifier"), { version, sound });
+  }
   if (sound) throw ArgumentError.because("a forecaster takes no sound: it is for classifiers and detectors", { field: "sound" });
-  const parts = await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster");
-  return forecasterModule(parts, { version, calendar: model.calendar });
+  return forecasterModule(await exportedParts(model), { version, calendar: model.calendar });
 }
 
 /**

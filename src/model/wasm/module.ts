@@ -3,13 +3,13 @@ import { calendarColumns } from "../../series/calendar.js";
 import type { AnomalySettings } from "../anomaly/options.js";
 import { detectorProgram, layoutOf } from "../anomaly/program.js";
 import { cClassifier } from "../c/classifier.js";
+import type { ExportedParts } from "../c/combination.js";
 import type { Program } from "../c/constants.js";
 import { cProgram } from "../c/program.js";
 import { beyondPlain } from "../c/runtime.js";
 import { givenOf, observes, outsideOf, stateFields } from "../c/shape.js";
 import type { ClassifierParts } from "../classifier/file.js";
 import type { Label } from "../classifier/options.js";
-import type { ForecasterParts } from "../forecaster/file.js";
 import { customSection, joined } from "./binary.js";
 import { type LinkedModule, link } from "./link.js";
 import { addFront, type ResolvedSound, type SoundAbout } from "./sound.js";
@@ -58,6 +58,7 @@ const forecasterNumbers = [
   ...["MEMBERS", "INPUTS", "OUTPUTS", "GROUPS", "LAGS", "MOST_INPUTS", "MOST_ROWS", "LEAST_ROWS", "TRAINED_ROWS", "MOST_LOST"],
   ...["PAST", "LARGEST", "FILLS", "FILLS_FED", "FEEDBACK", "FED", "OBSERVES", "DRIVEN", "HOLDS", "SQUARE_HALF", "SQUARES"],
   ...["KNOWN", "MASKS", "CALENDAR_COLUMNS", "CALENDAR", "OUTSIDE", "BOUNDED"],
+  ...["COMBINED", "ENTRIES", "KEPT", "LOOP_WIDTH"],
 ];
 const classifierNumbers = [
   ...["MEMBERS", "VIEWS", "INPUTS", "OUTPUTS", "CLASSES", "LEVELS", "WASHOUT", "MOST_INPUTS", "WIDTH", "FEATURES", "LAYER_NORM"],
@@ -83,6 +84,10 @@ const calledFor: Readonly<Record<string, readonly string[]>> = {
   STATISTICS: ["take_statistics", "give_statistics"],
   LAYER_NORM: ["normalise"],
   FEATURES: ["weigh_all"],
+  COMBINED: ["take_row", "combine"],
+  CLASSICAL: ["smooth", "say_smoothed"],
+  WINDOWS: ["say_windows"],
+  LAW: ["say_law"],
 };
 
 /** Functions that multiply rows of W, by how it is stored. */
@@ -105,7 +110,7 @@ function offsetsOf(lengths: readonly number[]): { readonly offsets: readonly num
 
 /** @throws ArgumentError for what no program holds */
 export function forecasterModule(
-  parts: ForecasterParts,
+  parts: ExportedParts,
   note: { readonly version: string; readonly calendar: Parameters<typeof cProgram>[1]["calendar"] },
 ): WasmModule {
   const program = cProgram(parts, { ...note, name });
@@ -115,17 +120,17 @@ export function forecasterModule(
   const real = shape.precision === "float64" ? 8 : 4;
   const neuron = shape.integers ? 2 : real;
   const { offsets, end } = offsetsOf([
-    ...["x", "next"].map((field) => neuron * fields.get(field)!),
+    ...["x", "next"].map((field) => neuron * (fields.get(field) ?? 0)),
     ...["u", "fed", "recent"].map((field) => real * (fields.get(field) ?? 0)),
     // The runtime counts the steps of every member, with noise or without.
-    ...[8 * numbers["PAST"]! * members, 8 * shape.fills, 8 * shape.fillsFed, 4 * members, 4],
+    ...[8 * numbers["PAST"]! * members, 8 * shape.fills, 8 * shape.fillsFed, 8 * (shape.beside?.numbers ?? 0), 4 * members, 4],
   ]);
   const { outputs, known } = shape;
   // Arrays of local variables: at most those of a forecast and of what it calls.
-  const locals = 2 * members * outputs + 10 * outputs + 2 * known + 2 * members + numbers["GROUPS"]! + 2 * numbers["MOST_INPUTS"]!;
+  const locals = 2 * members * outputs + 14 * outputs + 2 * known + 2 * members + numbers["GROUPS"]! + 2 * numbers["MOST_INPUTS"]!;
   const calls: Memory["calls"] = {
     begin: true,
-    reset: true,
+    reset: "RESETS",
     predict: "PREDICTS",
     teach: "TEACHES",
     observe: "OBSERVES",
@@ -225,7 +230,8 @@ function moduleOf(
     (flag === "LOG" && front !== undefined) ||
     (program.numbers[flag] ?? 0) !== 0 ||
     (flag === "FILLING" && (has("FILLS") || has("FILLS_FED")));
-  const stored = new Set(constants.tables.find((table) => table.name === "reservoirs")!.rows.map((row) => row[4] as number));
+  const reservoirs = constants.tables.find((table) => table.name === "reservoirs")?.rows ?? [];
+  const stored = new Set(reservoirs.map((row) => row[4] as number));
   const without = [
     ...Object.entries(calledFor).flatMap(([flag, functions]) => (has(flag) ? [] : functions)),
     ...rowsFor(isInteger).filter((_, k) => !stored.has(k)),
