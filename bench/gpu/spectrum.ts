@@ -9,8 +9,8 @@ import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { modelOf } from "../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
+import { drawWeights } from "../../src/reservoir/recurrent-weights.js";
 import { drawnMatrix, unscaledDraws } from "../../src/reservoir/weight-draws.js";
-import { drawWeights } from "../../src/reservoir/weights.js";
 
 const engine = cudaEngine(0);
 const withHost = !process.argv.includes("--no-host");

@@ -1,6 +1,7 @@
 // What the lab's page takes of the package: the engine that runs in a browser, without the parts
 // that need Node.
 import "../reservoir/config-schema.js";
+import "../reservoir/oversized.js";
 import "../reservoir/weights.js";
 import { cpuEngine } from "../engine/cpu/index.js";
 import { registerEngine } from "../reservoir/index.js";

@@ -74,7 +74,11 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
     checkKind(engine, config);
     return registeredModel(config);
   }
-  const [{ resolveConfig }, { buildModelBy, refuseOversized }] = await Promise.all([import("./config-schema.js"), import("./weights.js")]);
+  const [{ resolveConfig }, { buildModelBy }, { refuseOversized }] = await Promise.all([
+    import("./config-schema.js"),
+    import("./weights.js"),
+    import("./oversized.js"),
+  ]);
   const config = resolveConfig(options);
   checkRates(engine, config);
   if (!matrices?.weights) refuseOversized(config, engine);

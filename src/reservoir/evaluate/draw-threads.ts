@@ -2,7 +2,7 @@
 // thread that owns them. In Node; elsewhere the owner draws.
 import { startWorker } from "@spillway/core/node-worker.js";
 import type { DrawnConfig } from "../known-radii.js";
-import type { DrawnParts } from "../weights.js";
+import type { DrawnParts } from "../recurrent-weights.js";
 
 type Worker = import("node:worker_threads").Worker;
 

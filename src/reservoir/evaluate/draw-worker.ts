@@ -1,7 +1,7 @@
 // A thread that draws recurrent weights, one description after the other. It is built into a file
 // of its own; draw-threads.ts starts it.
 import { parentPort } from "node:worker_threads";
-import { drawWeights } from "../weights.js";
+import { drawWeights } from "../recurrent-weights.js";
 import type { DrawAnswer, DrawTask } from "./draw-threads.js";
 
 parentPort!.on("message", (task: DrawTask) => {

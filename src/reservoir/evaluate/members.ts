@@ -6,8 +6,9 @@ import { EngineUnavailableError } from "../engine/errors.js";
 import type { SweepBase, SweepMember } from "../engine/evaluation.js";
 import { checkRates } from "../engine/supports.js";
 import { chooseEngine, type EngineChoice } from "../engines.js";
+import { type DrawnWeights, weightFactor } from "../recurrent-weights.js";
 import { expectedShape } from "../shape.js";
-import { buildModel, type DrawnWeights, drawInputs, leakRateOf, weightFactor } from "../weights.js";
+import { buildModel, drawInputs, leakRateOf } from "../weights.js";
 
 /** Everything that one seed draws. */
 export interface Base extends SweepBase {

@@ -19,8 +19,9 @@ import { EngineCapacityError, EngineUnavailableError } from "../../../src/reserv
 import { plainFeatures } from "../../../src/reservoir/features.js";
 import { modelOf } from "../../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
+import { drawWeights } from "../../../src/reservoir/recurrent-weights.js";
 import { isDrawnInPlace, radiusOfRows, unscaledDraws, type WeightDraws } from "../../../src/reservoir/weight-draws.js";
-import { buildDrawnModel, drawWeights } from "../../../src/reservoir/weights.js";
+import { buildDrawnModel } from "../../../src/reservoir/weights.js";
 import { amount, casesOf } from "../../exhaustive.js";
 import { onHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
