@@ -90,7 +90,7 @@ export async function getReservoir(reader: TensorReader, prefix: string): Promis
   if (found?.config && isRegistered(found.config)) return getRegistered(reader, prefix, { config: found.config });
   if (found?.config && isComposite(found.config)) return getComposite(reader, prefix, found.config);
   const [{ parseReservoirNote }, { resolveConfig }, { buildModel }, { cellWeights }, { hasOrthogonal }] = await Promise.all([
-    import("./schemas.js"),
+    import("./notes.js"),
     import("../reservoir/config-schema.js"),
     import("../reservoir/weights.js"),
     import("../reservoir/cell.js"),
@@ -143,7 +143,7 @@ export function putReadout(content: MutableContent, prefix: string, readout: Lin
  * neurons and inputs
  */
 export async function getReadout(reader: TensorReader, prefix: string, stateSize: number, inputSize: number): Promise<TrainedReadout> {
-  const { parseReadoutNote } = await import("./schemas.js");
+  const { parseReadoutNote } = await import("./notes.js");
   return reader.check(`readout "${prefix}readout"`, () => {
     const { training, ...note } = parseReadoutNote(reader.json(`${prefix}readout`));
     if (note.stateSize !== stateSize || (note.features.input && note.inputSize !== inputSize)) {
@@ -174,7 +174,7 @@ export function putState(content: MutableContent, prefix: string, state: Session
 
 /** @throws ModelFileError if the state is not one of this reservoir */
 export async function getState(reader: TensorReader, prefix: string, model: AnyModel): Promise<SessionState> {
-  const { parseStateNote } = await import("./schemas.js");
+  const { parseStateNote } = await import("./notes.js");
   const { precision } = model;
   return reader.check("state", () => {
     const values = reader.vector(`${prefix}state.values`, model.size, precision);

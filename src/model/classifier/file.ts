@@ -61,7 +61,8 @@ export async function encodeClassifier(parts: ClassifierParts): Promise<Uint8Arr
 
 /** @throws ModelFileError with the reason why the content is not a Classifier */
 export async function decodeClassifier(file: ModelFile, source: string): Promise<ClassifierParts> {
-  const { parseClassifierSettings, parseClasses, parseFactors } = await import("../schemas.js");
+  const { parseClassifierSettings } = await import("../schemas.js");
+  const { parseClasses, parseFactors } = await import("../notes.js");
   const reader = new TensorReader(file, source);
   const settings = reader.check("classifier", () => parseClassifierSettings(reader.json("classifier")));
   const classes = reader.check("classes", () => parseClasses(reader.json("classes")));

@@ -74,7 +74,7 @@ function putMember(content: MutableContent, prefixOf: (g: number) => string, { f
 
 /** @throws ModelFileError with the reason why the content is no FieldForecaster */
 export async function decodeField(file: ModelFile, source: string): Promise<FieldParts> {
-  const { parseStateNote } = await import("../schemas.js");
+  const { parseStateNote } = await import("../notes.js");
   const reader = new TensorReader(file, source);
   const settings: FieldSettings = reader.check("field", () => resolve(fieldTable, reader.json("field") as object));
   const columns = reader.lengthOf("field.mean");

@@ -130,7 +130,8 @@ export async function decodeCombined(
   selection: EngineSelection,
   shared: SharedComputers = new Map(),
 ): Promise<CombinedParts> {
-  const { parseForecasterSettings, parseGroups, parseCombination } = await import("../schemas.js");
+  const { parseForecasterSettings } = await import("../schemas.js");
+  const { parseGroups, parseCombination } = await import("../notes.js");
   const reader = new TensorReader(file, source);
   const settings = reader.check("forecaster", () => parseForecasterSettings(reader.json("forecaster")));
   const kinds = reader.check("combination", () => parseCombination(reader.json("combination")));
@@ -205,7 +206,7 @@ export async function openMember(
 }
 
 async function pooledMember(reader: TensorReader, prefix: string, selection: EngineSelection, shared: SharedComputers): Promise<Readable> {
-  const { parsePooled } = await import("../schemas.js");
+  const { parsePooled } = await import("../notes.js");
   const model = await getReservoir(reader, prefix);
   const { window, horizon, pooled, ...rest } = reader.check("pooled", () => parsePooled(reader.json(`${prefix}pooled`)));
   if (model.inputSize !== 1 || model.outputSize > 0) throw reader.error("the reservoir of its pooled member takes one input");
@@ -229,7 +230,7 @@ async function pooledMember(reader: TensorReader, prefix: string, selection: Eng
 }
 
 async function directMember(reader: TensorReader, prefix: string, selection: EngineSelection, shared: SharedComputers): Promise<Readable> {
-  const { parseDirect } = await import("../schemas.js");
+  const { parseDirect } = await import("../notes.js");
   const model = await getReservoir(reader, prefix);
   const { known, least, ...shape } = reader.check("direct", () => parseDirect(reader.json(`${prefix}direct`)));
   if (model.inputSize !== 1 || model.outputSize > 0) throw reader.error("the reservoir of its direct member takes one input");
@@ -252,7 +253,7 @@ async function directMember(reader: TensorReader, prefix: string, selection: Eng
 }
 
 async function classicalMember(reader: TensorReader, prefix: string): Promise<Readable> {
-  const { parseClassical } = await import("../schemas.js");
+  const { parseClassical } = await import("../notes.js");
   const { smoothed, ...parts } = reader.check("classical", () => parseClassical(reader.json(`${prefix}classical`)));
   if (smoothed.length > 0 && smoothed.length !== parts.columns)
     throw reader.error(`a classical member has a position of ${smoothed.length} columns and predicts ${parts.columns}`);

@@ -108,7 +108,8 @@ export function putMember(
 
 /** @throws ModelFileError with the reason why the content is not a Forecaster */
 export async function decodeForecaster(file: ModelFile, source: string): Promise<ForecasterParts> {
-  const { parseForecasterSettings, parseGroups } = await import("../schemas.js");
+  const { parseForecasterSettings } = await import("../schemas.js");
+  const { parseGroups } = await import("../notes.js");
   const reader = new TensorReader(file, source);
   if (reader.hasNote("combination"))
     throw ArgumentError.because(
@@ -137,7 +138,7 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
  * @throws ModelFileError
  */
 export async function getCommon(reader: TensorReader, settings: SeriesSettings, recent: Matrix, columns: number): Promise<CommonParts> {
-  const { parseClockNote } = await import("../schemas.js");
+  const { parseClockNote } = await import("../notes.js");
   const choice = await getChoice(reader, columns);
   const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
   if (!time && settings.calendar !== "choose" && (settings.calendar ?? []).length > 0)
@@ -151,7 +152,7 @@ export async function getCommon(reader: TensorReader, settings: SeriesSettings, 
 }
 
 export async function getMember(reader: TensorReader, prefix: string, settings: ForecasterSettings): Promise<MemberFile> {
-  const { parsePreprocessingNote } = await import("../schemas.js");
+  const { parsePreprocessingNote } = await import("../notes.js");
   const model = await getReservoir(reader, prefix);
   // Earlier files have this note under another name.
   const said = [`${prefix}preprocessing`, `${prefix}road`].find((name) => reader.hasNote(name)) ?? `${prefix}preprocessing`;
@@ -199,7 +200,7 @@ export function putChoice({ tensors, metadata }: MutableContent, choice: Forecas
 /** What `putChoice` put. @throws ModelFileError */
 async function getChoice(reader: TensorReader, outputs: number): Promise<ForecasterChoice | undefined> {
   if (!reader.hasNote("choice")) return undefined;
-  const { parseChoice } = await import("../schemas.js");
+  const { parseChoice } = await import("../notes.js");
   const note = reader.check("choice", () => parseChoice(reader.json("choice")));
   const targets = getRows(reader, "choice.targets", outputs);
   const errors = getRows(reader, "choice.errors", outputs);
@@ -226,7 +227,7 @@ export function putBounds({ metadata }: MutableContent, bounds: readonly Bound[]
 /** What `putBounds` put. @throws ModelFileError */
 async function getBounds(reader: TensorReader): Promise<readonly Bound[] | undefined> {
   if (!reader.hasNote("bounds")) return undefined;
-  const { parseBounds } = await import("../schemas.js");
+  const { parseBounds } = await import("../notes.js");
   return reader.check("bounds", () => parseBounds(reader.json("bounds")));
 }
 
