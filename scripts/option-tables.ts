@@ -50,7 +50,7 @@ import { cTable } from "../src/model/c/options.js";
 import { conceptorTable } from "../src/model/conceptor/conceptor.js";
 import { conceptorMemoryTable, recallTable } from "../src/model/conceptor/options.js";
 import { fieldOptionsTable } from "../src/model/field/options.js";
-import { forecastTable as closedLoopTable, loopSpectrumTable, predictTable, scoreTable } from "../src/model/forecaster/options.js";
+import { forecastTable as closedLoopTable, loopSpectrumTable, predictTable, scoreTable } from "../src/model/forecaster/call-options.js";
 import { loadTable } from "../src/model/model-file.js";
 import { nvarOptionsTable } from "../src/model/nvar/options.js";
 import { onnxTable } from "../src/model/onnx/options.js";

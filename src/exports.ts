@@ -54,17 +54,10 @@ export type {
   FieldOptions,
   FieldSettings,
 } from "./model/field/options.js";
+export type { ForecastOptions, PredictOptions, ScoreOptions, StartOptions } from "./model/forecaster/call-options.js";
 export type { ForecasterData, ForecasterPrefix, ForecasterSequences } from "./model/forecaster/data.js";
 export { Forecaster } from "./model/forecaster/forecaster.js";
-export type {
-  ForecasterOptions,
-  ForecasterSettings,
-  ForecastOptions,
-  OwnReadout,
-  PredictOptions,
-  ScoreOptions,
-  StartOptions,
-} from "./model/forecaster/options.js";
+export type { ForecasterOptions, ForecasterSettings, OwnReadout } from "./model/forecaster/options.js";
 export { type LoadedModel, loadModel } from "./model/load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model/model-file.js";
 export type { NvarState } from "./model/nvar/member.js";

@@ -27,6 +27,14 @@ export type {
   FieldOptions,
   FieldSettings,
 } from "./field/options.js";
+export type {
+  ForecastOptions,
+  LoopSpectrumOptions,
+  PredictOptions,
+  ScoreOptions,
+  StartOptions,
+  TimesOption,
+} from "./forecaster/call-options.js";
 export type { ForecasterChoice, ScoredPair, TriedSetting } from "./forecaster/choice.js";
 export type { CalendarSetting, TimedRows } from "./forecaster/clock.js";
 export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, SeriesValues, TimesLike } from "./forecaster/data.js";
@@ -44,13 +52,7 @@ export type {
   ForecasterLoadOptions,
   ForecasterOptions,
   ForecasterSettings,
-  ForecastOptions,
-  LoopSpectrumOptions,
   OwnReadout,
-  PredictOptions,
-  ScoreOptions,
-  StartOptions,
-  TimesOption,
 } from "./forecaster/options.js";
 export type { ValidationStart } from "./forecaster/validation.js";
 export {

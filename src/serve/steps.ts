@@ -1,8 +1,8 @@
 // Models that take rows one by one, as their routes see them: forecasters and reservoirs.
 
 import { Matrix, type MatrixLike } from "@spillway/numerics";
+import type { UpdateOptions } from "../model/forecaster/call-options.js";
 import { checkedPrefix, noInputs } from "../model/forecaster/data.js";
-import type { UpdateOptions } from "../model/forecaster/options.js";
 import { roundedInputs } from "../model/forecaster/training.js";
 import type {
   Forecast,

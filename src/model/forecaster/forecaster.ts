@@ -24,6 +24,19 @@ import { stableJson } from "../stable-json.js";
 import { trainedFurther } from "../table-names.js";
 import { bandsOf, boundedBands, checkIntervals, quantilesOf, selectedBands } from "./bands.js";
 import { type Bound, bounded } from "./bounds.js";
+import {
+  type ForecastOptions,
+  forecastTable,
+  type LoopSpectrumOptions,
+  loopSpectrumTable,
+  type PredictOptions,
+  predictTable,
+  type ScoreOptions,
+  scoreTable,
+  type TimesOption,
+  type UpdateOptions,
+  updateTable,
+} from "./call-options.js";
 import type { ForecasterChoice } from "./choice.js";
 import { Clock } from "./clock.js";
 import {
@@ -61,21 +74,7 @@ import {
   type SeriesSettings,
   type Trained,
 } from "./model.js";
-import {
-  type ForecasterLoadOptions,
-  type ForecasterOptions,
-  type ForecastOptions,
-  forecastTable,
-  type LoopSpectrumOptions,
-  loopSpectrumTable,
-  type PredictOptions,
-  predictTable,
-  type ScoreOptions,
-  scoreTable,
-  type TimesOption,
-  type UpdateOptions,
-  updateTable,
-} from "./options.js";
+import type { ForecasterLoadOptions, ForecasterOptions } from "./options.js";
 import { outsideOf } from "./outside.js";
 import {
   addedRows,

@@ -3,10 +3,10 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { fillMissing, holdAfter, holdMissing, missingCells, withLines } from "@spillway/io/missing.js";
 import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { filledSeries } from "@spillway/numerics/known-finite.js";
+import type { PredictOptions } from "./call-options.js";
 import type { TimedRows } from "./clock.js";
 import { beside, checkColumns, type DescribedSeries, type ForecasterData, type ForecasterPrefix } from "./data.js";
 import type { MissingInSeries } from "./missing-option.js";
-import type { PredictOptions } from "./options.js";
 
 /** The last rows before those that follow, which hold the missing values of these. */
 export interface LastRows {

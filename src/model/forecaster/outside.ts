@@ -1,10 +1,10 @@
 // What comes from outside in a closed loop: inputs, or what is known beforehand.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix, MatrixLike } from "@spillway/numerics";
+import type { ForecastOptions } from "./call-options.js";
 import type { Clock } from "./clock.js";
 import { checkColumns, checkedSeries } from "./data.js";
 import type { ForecastMember } from "./model.js";
-import type { ForecastOptions } from "./options.js";
 
 /** What `forecast` is given of it. */
 export interface Outside {
