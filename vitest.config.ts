@@ -11,6 +11,7 @@ export default defineConfig({
     maxWorkers: "100%",
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    experimental: { fsModuleCache: true },
     projects: projects(),
   },
 });

@@ -19,6 +19,7 @@ export default defineConfig({
     globalSetup: "test/build-first.ts",
     maxWorkers: "100%",
     testTimeout: 300_000,
+    experimental: { fsModuleCache: true },
     projects: exhaustiveProjects(takesPart),
   },
 });

@@ -29,7 +29,7 @@ const long = paths(`
   engine/device/integers engine/device/measures engine/device/plans engine/device/quantized engine/device/sharded
   engine/device/spectral-radius engine/device/streamed engine/device/sweep-forecasts engine/distributed-calls engine/ended-worker
   engine/persistent-faults engine/profile-faults engine/sharded-faults engine/spiking-cuda-faults engine/weights-faults experiment/network
-  experiment/search-workers fuzz/found fuzz/framework gpu/faults gpu/sanitize io/npz lab/measures model/onnx ptx/float8 ptx/global-races
+  experiment/search-workers fuzz/found fuzz/framework fuzz/fuzz gpu/faults gpu/sanitize io/npz lab/measures model/onnx ptx/float8 ptx/global-races
   ptx/kernels/attention ptx/kernels/gemm ptx/kernels/quantized ptx/kernels/rows scripts/bench-children search/devices-bench search/kill
   search/stopped sim/sweep spikes/device/plastic-network spikes/network/threads spikes/network/weight-units
 `);

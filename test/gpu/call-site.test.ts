@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDevice } from "../../packages/gpu/src/index.js";
+import { casesOf } from "../exhaustive.js";
 import { FakeDriver } from "./fake-driver.js";
 
 const bundled = { format: "esm", platform: "node", sourcemap: true } as const;
@@ -76,10 +77,15 @@ it("has a stack printed once for a line, not each time it comes by", () => {
   expect(printed).toBe(2);
 });
 
-it.each([
-  ["the sources", source("gpu/src/index.ts"), source("sim/src/index.ts")],
-  ["the bundle", "./dist/gpu/src/index.js", "./dist/sim/src/index.js"],
-])("under tsx, of %s", async (_, gpu, sim) => {
+it.each(
+  casesOf(
+    [
+      ["the sources", source("gpu/src/index.ts"), source("sim/src/index.ts")],
+      ["the bundle", "./dist/gpu/src/index.js", "./dist/sim/src/index.js"],
+    ] as const,
+    (_, k) => k === 0,
+  ),
+)("under tsx, of %s", async (_, gpu, sim) => {
   const path = join(folder, "with tsx.ts");
   writeFileSync(path, program(gpu, sim));
   expect(await told("--import", "tsx", path)).toContain(`made at ${path}:6:32 was disposed`);

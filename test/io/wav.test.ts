@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { decodeWav, encodeWav, FormatError, readWav, writeWav } from "../../packages/io/src/index.js";
 import { Matrix } from "../../packages/numerics/src/index.js";
 import { itWithData } from "../data.js";
+import { casesOf } from "../exhaustive.js";
 import { failure, fixture, temporaryFolder } from "./help.js";
 
 /** A RIFF file of the chunks given; odd ones are padded. */
@@ -69,7 +70,7 @@ describe("a sound of another program", () => {
   itWithData("of the Free Spoken Digit Dataset: 8 kHz, one channel, and not silent, every one", "FreeSpokenDigits", async (folder) => {
     const names = readdirSync(join(folder, "fsdd")).filter((name) => name.endsWith(".wav"));
     expect(names.length).toBeGreaterThan(0);
-    for (const name of names) {
+    for (const name of casesOf(names, (_, k) => k % 20 === 0)) {
       const { sampleRate, channels, matrix } = await readWav(join(folder, "fsdd", name));
       expect([name, sampleRate, channels]).toEqual([name, 8000, 1]);
       expect(matrix.data.some((value) => value > 0.001)).toBe(true);

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { entryModule, ptxEntries, shippedManifest, shippedPtx, shippedPtxVersion, shippedSource } from "../../packages/gpu/src/index.js";
 import { parsePtx } from "../../packages/ptx/src/interpreter/index.js";
+import { casesOf } from "../exhaustive.js";
 
 const manifest = shippedManifest();
 
@@ -57,13 +58,16 @@ describe("the shipped kernels", () => {
       },
     );
 
-    it.each(images)("in $file can each be loaded alone: the cut module parses and holds one entry", ({ file, entries }) => {
-      const ptx = read(`ptx/${file}`);
-      for (const entry of entries) {
-        const cut = parsePtx(entryModule(ptx, [entry.name]));
-        expect([...cut.functions.values()].filter(({ kind }) => kind === "entry").map((each) => each.name)).toEqual([entry.name]);
-      }
-    });
+    it.each(casesOf(images, (_, k) => k % 4 === 0))(
+      "in $file can each be loaded alone: the cut module parses and holds one entry",
+      ({ file, entries }) => {
+        const ptx = read(`ptx/${file}`);
+        for (const entry of entries) {
+          const cut = parsePtx(entryModule(ptx, [entry.name]));
+          expect([...cut.functions.values()].filter(({ kind }) => kind === "entry").map((each) => each.name)).toEqual([entry.name]);
+        }
+      },
+    );
 
     it("come with their source as NVRTC takes it", () => {
       const shipped = shippedSource(name);

@@ -8,6 +8,7 @@ import { typicalError } from "../../src/model/forecaster/tried.js";
 import { toOnnx } from "../../src/model/onnx/index.js";
 import { fitClassical } from "../../src/series/classical.js";
 import { continueSmoothing } from "../../src/series/exponential-smoothing.js";
+import { casesOf } from "../exhaustive.js";
 
 const column = (rows: number, value: (t: number) => number) =>
   new Matrix(
@@ -148,7 +149,8 @@ describe("a combination of members", () => {
     await using named = await made(series);
     expect([...(await left.forecast(4)).data]).toEqual([...(await named.forecast(4)).data]);
     expect(left.settings.members).toEqual(memberNames);
-    for (const options of [{ choose: {} }, { lags: 3 }, { transforms: [] }, { readout: {} }, { hold: true }, { washout: 20 }]) {
+    const ofLoop = [{ choose: {} }, { lags: 3 }, { transforms: [] }, { readout: {} }, { hold: true }, { washout: 20 }];
+    for (const options of casesOf(ofLoop, (each) => "lags" in each || "readout" in each)) {
       await using alone = await made(series, { ...options, members: undefined });
       await using loop = await made(series, { ...options, members: ["loop"] });
       expect(alone.choice!.members).toBeUndefined();

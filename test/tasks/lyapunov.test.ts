@@ -42,7 +42,7 @@ describe("knownLyapunovExponent", () => {
     ["kuramotoSivashinsky", {}, 20, 60, 0.15],
   ] as const;
 
-  it.each(casesOf(flows, ([name]) => name === "lorenz" || name === "rossler"))("%s %j", (name, options, time, rounds, tolerance) => {
+  it.each(casesOf(flows, ([name]) => name === "rossler"))("%s %j", (name, options, time, rounds, tolerance) => {
     const task = tasks.find(name) as SeriesTask;
     // The exponent needs the flow, not its last digits: steps four times as long as a series takes.
     const step = 4 * (task.options["step"]!.default as number);

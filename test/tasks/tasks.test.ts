@@ -8,6 +8,7 @@ import { ArgumentError } from "../../packages/core/src/errors.js";
 import type { Matrix } from "../../packages/numerics/src/index.js";
 import * as room from "../../src/tasks/index.js";
 import { generateTask, tasks } from "../../src/tasks/index.js";
+import { casesOf } from "../exhaustive.js";
 
 const golden = JSON.parse(readFileSync(new URL("series.golden.json", import.meta.url), "utf8")) as Record<string, string>;
 
@@ -117,19 +118,22 @@ describe("tasks", () => {
   });
 
   const flows = ["lorenz", "rossler", "lorenz96", "doubleScroll", "multiscroll"];
-  it.each(flows)("%s starts beside its usual start with a seed, and stays on its attractor for every seed", (name) => {
-    const start = Array.from(matricesOf(name, 1)[0]!.data);
-    const seen = new Set<number>();
-    for (let seed = 0; seed < 20; seed++) {
-      const moved = matricesOf(name, 400, { seed })[0]!;
-      expect(moved.data.slice(0, start.length).every((value, i) => Math.abs(value - start[i]!) <= 0.05)).toBe(true);
-      expect(Math.max(...moved.data.map(Math.abs))).toBeLessThan(200);
-      seen.add(moved.data[0]!);
-    }
-    expect(seen.size).toBe(20);
-    expect(matricesOf(name, 5, { seed: 1 })).toEqual(matricesOf(name, 5, { seed: 1 }));
-    expect(matricesOf(name, 5, { seed: null })).toEqual(matricesOf(name, 5));
-  });
+  it.each(casesOf(flows, (name) => name === "lorenz" || name === "multiscroll"))(
+    "%s starts beside its usual start with a seed, and stays on its attractor for every seed",
+    (name) => {
+      const start = Array.from(matricesOf(name, 1)[0]!.data);
+      const seen = new Set<number>();
+      for (let seed = 0; seed < 20; seed++) {
+        const moved = matricesOf(name, 400, { seed })[0]!;
+        expect(moved.data.slice(0, start.length).every((value, i) => Math.abs(value - start[i]!) <= 0.05)).toBe(true);
+        expect(Math.max(...moved.data.map(Math.abs))).toBeLessThan(200);
+        seen.add(moved.data[0]!);
+      }
+      expect(seen.size).toBe(20);
+      expect(matricesOf(name, 5, { seed: 1 })).toEqual(matricesOf(name, 5, { seed: 1 }));
+      expect(matricesOf(name, 5, { seed: null })).toEqual(matricesOf(name, 5));
+    },
+  );
 
   it("refuses options that are no object", () => {
     expect(() => room.lorenz(10, [0.1] as never)).toThrow("lorenz: options is an array of 1; it takes an object of options");

@@ -11,6 +11,7 @@ import { FileError } from "../../../packages/io/src/index.js";
 import { journalFile, randomSampler, Study, StudyLog, type StudyOperation } from "../../../packages/search/src/index.js";
 import { decodeRecord } from "../../../packages/search/src/journal/records.js";
 import { patientStorage } from "../../../packages/search/src/patience.js";
+import { amount } from "../../exhaustive.js";
 import { faultAt } from "./faults.js";
 
 const fixture = "test/search/journal/fixtures/optuna-4.0.0.dev.log";
@@ -271,7 +272,7 @@ describe("kill -9", () => {
   it("of workers at any moment leaves whole lines, and the next goes on", async () => {
     const path = fresh();
     let before = 0;
-    for (let round = 0; round < 2; round++) {
+    for (let round = 0; round < amount(2, 1); round++) {
       const children = [0, 1].map((k) =>
         spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", worker, path, String(10 * round + k)], {
           stdio: ["ignore", "pipe", "inherit"],
