@@ -10,7 +10,7 @@ import {
 } from "../../src/analysis/index.js";
 import { countsOfColumn, KdTree } from "../../src/analysis/information/kd-tree.js";
 import { toldApart } from "../../src/analysis/information/ties.js";
-import { casesOf } from "../exhaustive.js";
+import { casesOf, exhaustive } from "../exhaustive.js";
 
 const draws = new RandomStream(seedKeys("neighbours").weights, 0);
 const normals = (row: number, length: number) => Float64Array.from({ length }, (_, i) => draws.normal(row, i));
@@ -183,7 +183,7 @@ describe("series of few values", () => {
     expect(Math.abs(nearestNeighbourInformation(x, other, { algorithm }).nats)).toBeLessThan(0.02);
   });
 
-  it("give that beyond a third, with a window, and beside values that never come again", () => {
+  it.runIf(exhaustive)("give that beyond a third, with a window, and beside values that never come again", () => {
     const psi = (of: Float64Array[], t: number) => digamma(equals(of, t, 5));
     const beyond = mean((t) => psi([x, y, z], t) + psi([z], t) - psi([x, z], t) - psi([y, z], t));
     expect(nearestNeighbourInformation(x, y, { given: z, exclusionWindow: 5 }).nats).toBeCloseTo(beyond, 10);

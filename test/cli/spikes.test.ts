@@ -14,6 +14,7 @@ import type { TypesFound } from "../../src/experiment/description/pattern-types.
 import { reportSection } from "../../src/experiment/report/report-section.js";
 import { runExperiment } from "../../src/experiment/runs/run.js";
 import { PatternTemplates, patternMeasures, patternTypes, writeSpikePattern } from "../../src/spikes/index.js";
+import { exhaustive } from "../exhaustive.js";
 
 /** A folder with ten vowels of two kinds, 0.1 s each at 8 kHz. */
 async function vowels(): Promise<string> {
@@ -199,7 +200,7 @@ describe("an experiment on files of cases", () => {
     expect((await runExperiment(await loadExperiment(path), await optionsIn(folder))).result.config).toEqual(result.config);
   });
 
-  it("compares engines on spikes", async () => {
+  it.runIf(exhaustive)("compares engines on spikes", async () => {
     const folder = await filesOf();
     const path = join(folder, "x.yaml");
     await writeFile(path, `name: x\ndata: { spikes: spikes, ${ofFiles} }\n${liquid}\ntask: classify\n`);

@@ -12,7 +12,7 @@ import {
   SpikePattern,
   spikeRate,
 } from "../../src/spikes/index.js";
-import { casesOf } from "../exhaustive.js";
+import { casesOf, exhaustive } from "../exhaustive.js";
 
 /** Thresholds were chosen on other seeds than these. */
 const seeds = (count: number) => Array.from({ length: count }, (_, i) => `test ${i}`);
@@ -46,17 +46,20 @@ describe.each(patternTypes)("%s patterns", (type) => {
     },
   );
 
-  it("raise at most 2 % false alarms at the default threshold, in Poisson noise of many rates and sizes", () => {
-    const others = [
-      ...sizes,
-      { neuronCount: 5, durationMs: 1000, rateHz: 40 },
-      { neuronCount: 100, durationMs: 500, rateHz: 1 },
-      { neuronCount: 2, durationMs: 3000, rateHz: 8 },
-      { neuronCount: 200, durationMs: 100, rateHz: 20 },
-    ];
-    const alarms = others.flatMap((size) => seeds(40).map((seed) => score(noise(size, seed)).score >= threshold));
-    expect(alarms.filter((alarm) => alarm).length / alarms.length).toBeLessThanOrEqual(0.02);
-  });
+  it.runIf(exhaustive || type === patternTypes[0])(
+    "raise at most 2 % false alarms at the default threshold, in Poisson noise of many rates and sizes",
+    () => {
+      const others = [
+        ...sizes,
+        { neuronCount: 5, durationMs: 1000, rateHz: 40 },
+        { neuronCount: 100, durationMs: 500, rateHz: 1 },
+        { neuronCount: 2, durationMs: 3000, rateHz: 8 },
+        { neuronCount: 200, durationMs: 100, rateHz: 20 },
+      ];
+      const alarms = others.flatMap((size) => seeds(40).map((seed) => score(noise(size, seed)).score >= threshold));
+      expect(alarms.filter((alarm) => alarm).length / alarms.length).toBeLessThanOrEqual(0.02);
+    },
+  );
 
   it("are generated at the rate that is asked for, the same for the same seed", () => {
     const rates = seeds(20).map((seed) => spikeRate(generate({ seed, rateHz: 20 })) / 50);
