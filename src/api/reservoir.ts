@@ -37,8 +37,9 @@ export {
   withoutDefaults,
 } from "@spillway/core/options.js";
 export type { Part, Registry } from "@spillway/core/registry.js";
-export { accumulate, checkSummary } from "../engine/index.js";
 export { type ColouringOptions, colourGraph, conflictsOf, type VertexGraph } from "../oscillators/index.js";
+export { accumulate } from "../reservoir/engine/accumulate.js";
+export { checkSummary } from "../reservoir/engine/summaries.js";
 export {
   type AccumulateOptions,
   type Activation,

@@ -9,11 +9,9 @@ export {
   experimentOf,
   type LabSettings,
   type NumericSetting,
-  type Offered,
-  type Range,
   ranges,
   reservoirOf,
   settingsFromLink,
   settingsToLink,
 } from "./settings.js";
-export { type Drive, hashedSteps, signalOf, stateHash } from "./signal.js";
+export { signalOf, stateHash } from "./signal.js";

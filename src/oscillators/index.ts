@@ -1,4 +1,4 @@
 /**
  * Phase oscillators outside reservoirs. As a reservoir they are `kind: "oscillator"`.
  */
-export { type Colouring, type ColouringOptions, colourGraph, conflictsOf, type VertexGraph } from "./colouring.js";
+export { type ColouringOptions, colourGraph, conflictsOf, type VertexGraph } from "./colouring.js";

@@ -11,12 +11,11 @@ export {
   type ErrorDetails,
   SpillwayError,
 } from "@spillway/core/errors.js";
-export type { Part } from "@spillway/core/registry.js";
 export type { MatrixLike, Precision, Seed, SparseMatrix } from "@spillway/numerics";
 export { Matrix } from "@spillway/numerics";
 export { checkFinite } from "@spillway/numerics/known-finite.js";
 export { type ActivationFunction, activationOf, registerActivation } from "./activations.js";
-export type { CellConfig, CellWeights } from "./cell-options.js";
+export type { CellConfig } from "./cell-options.js";
 export type * from "./composite/config.js";
 export type { AnyModel, CompositeModel } from "./composite/model.js";
 export { type AnyReservoirComputer, ReservoirComputer } from "./computer.js";
@@ -63,7 +62,7 @@ export type * from "./model.js";
 export type { OwnMatrices, ReservoirMatrices } from "./options.js";
 export type * from "./profile.js";
 export { addMeasurements, addProfiles, loopTime } from "./profile.js";
-export type { KindArgument, KindKernel } from "./registered/kernel.js";
+export type { KindKernel } from "./registered/kernel.js";
 export {
   type KindDraw,
   type KindMatrix,
@@ -80,13 +79,12 @@ export type { KindMemory, KindWasm, KindWasmArgument } from "./registered/wasm.j
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
 export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";
-export type { InputFunction, QuantumOptions, StateAffineReservoirOptions } from "./state-affine/options.js";
-export { type QuantumReservoir, type QuantumReservoirOptions, quantumReservoir } from "./state-affine/quantum/reservoir.js";
+export { quantumReservoir } from "./state-affine/quantum/reservoir.js";
 export { reservoirStep } from "./step.js";
 export { registerTopology } from "./topologies/index.js";
 export type * from "./topologies/options.js";
 export { sparseFromRows } from "./topologies/random-rows.js";
-export type { Topology, TopologyConfig, TopologyContext, TopologyMatrix, TopologySize } from "./topologies/topology.js";
+export type { Topology, TopologyConfig } from "./topologies/topology.js";
 export type { DrawnMatrix, DrawnRounding, RowSums, WeightDraws } from "./weight-draws.js";
 export type { WeightPrecision } from "./weight-rounding.js";
 export { WorkInterruptedError, WorkPacer } from "./work.js";

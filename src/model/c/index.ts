@@ -19,7 +19,7 @@ import { checkKind, type ExportedModel } from "./refuse.js";
 import { sourceOf } from "./source.js";
 import { checkName } from "./text.js";
 
-export { type COptions, cTable } from "./options.js";
+export type { COptions } from "./options.js";
 
 /** A model as C: what belongs into NAME.c and NAME.h. */
 export interface CFiles {

@@ -17,7 +17,7 @@ import { forecasterGraph } from "./forecaster.js";
 import { type OnnxOptions, onnxTable } from "./options.js";
 
 export type { ForecasterUse } from "./forecaster.js";
-export { type OnnxOptions, onnxTable } from "./options.js";
+export type { OnnxOptions } from "./options.js";
 
 /**
  * A trained model as the bytes of an ONNX file (opset 17; the time loop is a Scan). Arithmetic is

@@ -15,7 +15,7 @@ import { smallWorld } from "./small-world.js";
 import type { Topology, TopologyConfig, TopologyContext, TopologyMatrix, TopologySize } from "./topology.js";
 
 export { drawDense } from "./random-rows.js";
-export type { Topology, TopologyConfig, TopologyContext, TopologyMatrix } from "./topology.js";
+export type { TopologyConfig } from "./topology.js";
 
 /** Every topology, by name. */
 export const topologies = new Registry<Topology>(
