@@ -5,7 +5,7 @@
 export { accuracy, type ClassLabel, type ConfusionMatrix, confusionMatrix } from "./classification.js";
 export { type ClassificationReport, classificationReport, type PrecisionRecall } from "./classification-report.js";
 export { mae, mse, rmse } from "./errors.js";
-export { mase, owa, rmsse, type ScaleOptions, smape } from "./forecast-errors.js";
+export { mase, owa, rmsse, smape } from "./forecast-errors.js";
 export {
   type ClassMetric,
   type Metric,
@@ -16,8 +16,8 @@ export {
   type SeriesMetric,
 } from "./metric.js";
 export { type NrmseNorm, type NrmseOptions, nrmse } from "./nrmse.js";
-export { coverage, crps, type ForecastQuantile, msis, pinball, sharpness, winklerScore, wql } from "./quantile-errors.js";
+export { coverage, crps, msis, pinball, sharpness, winklerScore, wql } from "./quantile-errors.js";
 export { type R2Options, r2 } from "./r2.js";
-export { type Reliability, type ReliabilityBin, reliability } from "./reliability.js";
+export { type Reliability, reliability } from "./reliability.js";
 export { type SeasonalNaiveOptions, seasonalNaive } from "./seasonal-naive.js";
 export { type ValidPredictionTime, type ValidPredictionTimeOptions, validPredictionTime } from "./valid-prediction-time.js";

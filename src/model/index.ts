@@ -5,20 +5,18 @@
 
 export { AnomalyDetector } from "./anomaly/detector.js";
 export type { AnomalyOptions, AnomalyRow, Incident } from "./anomaly/options.js";
-export { type CFiles, type COptions, saveC, toC } from "./c/index.js";
+export { type COptions, saveC, toC } from "./c/index.js";
 export { Classifier } from "./classifier/classifier.js";
 export type {
   ClassifierOptions,
   ClassifierReadout,
   ClassifierReservoir,
   ClassifierSettings,
-  Directions,
   Label,
   Representation,
 } from "./classifier/options.js";
-export { Conceptor, type ConceptorOptions } from "./conceptor/conceptor.js";
+export { Conceptor } from "./conceptor/conceptor.js";
 export { ConceptorMemory } from "./conceptor/memory.js";
-export type { ConceptorMemoryOptions, RecallOptions } from "./conceptor/options.js";
 export { NotFittedError } from "./errors.js";
 export { FieldForecaster } from "./field/field.js";
 export type { FieldGroupsState } from "./field/groups.js";
@@ -27,41 +25,16 @@ export type {
   FieldOptions,
   FieldSettings,
 } from "./field/options.js";
-export type {
-  ForecastOptions,
-  LoopSpectrumOptions,
-  PredictOptions,
-  ScoreOptions,
-  StartOptions,
-  TimesOption,
-} from "./forecaster/call-options.js";
-export type { ForecasterChoice, ScoredPair, TriedSetting } from "./forecaster/choice.js";
-export type { CalendarSetting, TimedRows } from "./forecaster/clock.js";
-export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences, SeriesValues, TimesLike } from "./forecaster/data.js";
+export type { ForecastOptions, PredictOptions, ScoreOptions, StartOptions, TimesOption } from "./forecaster/call-options.js";
+export type { TriedSetting } from "./forecaster/choice.js";
+export type { TimedRows } from "./forecaster/clock.js";
+export type { DescribedSeries, ForecasterData, ForecasterPrefix, ForecasterSequences } from "./forecaster/data.js";
 export { Forecast, type ForecastBand } from "./forecaster/forecast.js";
-export { Forecaster, type ForecasterConstructors, type ForecasterState } from "./forecaster/forecaster.js";
-export type { HybridUse, RowModel } from "./forecaster/hybrid.js";
-export type { ChooseLambdaOptions } from "./forecaster/lambda-choice.js";
-export type { ForecastLoss } from "./forecaster/loss.js";
-export type { MemberState } from "./forecaster/member.js";
-export type { MissingInSeries } from "./forecaster/missing-option.js";
-export type { ForecastMember, ForecastModel, Trained } from "./forecaster/model.js";
-export type {
-  CandidateOptions,
-  ChooseOptions,
-  ForecasterLoadOptions,
-  ForecasterOptions,
-  ForecasterSettings,
-  OwnReadout,
-} from "./forecaster/options.js";
-export type { ValidationStart } from "./forecaster/validation.js";
-export {
-  ActiveInferenceAgent,
-  type ActiveInferenceBeliefs,
-  type ActiveInferenceOptions,
-  type ActiveInferencePlan,
-} from "./inference/active-inference.js";
-export { PredictiveCodingFilter, type PredictiveCodingOptions, type PredictiveCodingStep } from "./inference/predictive-coding.js";
+export { Forecaster } from "./forecaster/forecaster.js";
+export type { ForecastModel } from "./forecaster/model.js";
+export type { ForecasterOptions, ForecasterSettings, OwnReadout } from "./forecaster/options.js";
+export { ActiveInferenceAgent } from "./inference/active-inference.js";
+export { PredictiveCodingFilter } from "./inference/predictive-coding.js";
 export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
 export type { NvarState } from "./nvar/member.js";
@@ -76,5 +49,5 @@ export { type ForecastScore, type ForecastSweepOptions, type ForecastSweepResult
 export { type SweepOptions, type SweepResult, type SweepSetting, type SweptReservoir, sweepReadouts } from "./sweep/sweep.js";
 export type { TableNames } from "./table-names.js";
 export { packageVersion } from "./version.js";
-export { saveWasm, toWasm, type WasmExportOptions, type WasmFiles } from "./wasm/index.js";
+export { saveWasm, toWasm, type WasmFiles } from "./wasm/index.js";
 export type { SoundOptions } from "./wasm/sound.js";

@@ -3,10 +3,10 @@
  * liquids and networks.
  */
 
-export { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState } from "@spillway/core/circuit-breaker.js";
+export { CircuitBreaker, CircuitOpenError } from "@spillway/core/circuit-breaker.js";
 export { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 export * from "./detection/index.js";
-export { binWidth, type DriveOptions, drivingRows, rangeOf, type UnitRange } from "./drive.js";
+export { binWidth, drivingRows, rangeOf } from "./drive.js";
 export * from "./encoders/index.js";
 export * from "./liquid/index.js";
 export * from "./network/index.js";

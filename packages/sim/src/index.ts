@@ -5,17 +5,8 @@
 import { registerDriver } from "@spillway/gpu";
 import { type SimulatedDriver, simulatedDriver } from "./driver.js";
 
-export { type Fault, FaultyDriver } from "@spillway/gpu/fault-injection.js";
-export {
-  type Checks,
-  type LaunchCounters,
-  type Limits,
-  PtxSyntaxError,
-  SimulationError,
-  type SimulationErrorKind,
-  type SimulationSite,
-  UnsupportedPtxError,
-} from "@spillway/ptx/interpreter/index.js";
+export { FaultyDriver } from "@spillway/gpu/fault-injection.js";
+export { PtxSyntaxError, SimulationError, UnsupportedPtxError } from "@spillway/ptx/interpreter/index.js";
 export { SimulatedDriver, simulatedDriver } from "./driver.js";
 export type { LaunchReport, SimulatedDriverOptions } from "./options.js";
 

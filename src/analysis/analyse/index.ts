@@ -12,7 +12,7 @@ import { generalisationRank, kernelRank } from "../ranks.js";
 import { type AnyReservoirSource, withAnyReservoir } from "../source.js";
 import { type AnalyseOptions, analyseTable, type MeasureName, type MeasureResults, type ReservoirAnalysis } from "./options.js";
 
-export { type AnalyseOptions, type MeasureName, type MeasureResults, measureNames, type ReservoirAnalysis } from "./options.js";
+export { type MeasureName, measureNames, type ReservoirAnalysis } from "./options.js";
 
 /** Most rows of a series before those that are measured. */
 const mostWashout = 500;

@@ -8,9 +8,9 @@ import { checkSource } from "../source.js";
 import { type MapAxis, type QualityMap, type QualityMapOptions, qualityMapTable } from "./options.js";
 import { configsOf, measureAll } from "./reservoirs.js";
 
-export { type QualityMapJson, qualityMapFromJson, qualityMapToJson } from "./json.js";
+export { qualityMapFromJson, qualityMapToJson } from "./json.js";
 export { axisValues, type MapAxis, type MapMeasure, mapMeasures, type QualityMap, type QualityMapOptions } from "./options.js";
-export { type EnsembleMeasureOptions, type EnsembleMeasures, measureReservoirs } from "./reservoirs.js";
+export { measureReservoirs } from "./reservoirs.js";
 
 /** Points of a map of 256 x 256. */
 const mostPoints = 65_536;

@@ -70,11 +70,11 @@ export function encodeSpikes(values: MatrixLike, config: EncoderConfig): SpikePa
   throw new ArgumentError("encoder", config.encoder, "an encoder that gives spikes");
 }
 
-export { type CochleaEncoderOptions, type CochleaOptions, cochleaEncode, cochleagram, filterCentres } from "./cochlea.js";
-export { type DeltaEncoderOptions, deltaDecode, deltaEncode } from "./delta.js";
+export { type CochleaOptions, cochleaEncode, cochleagram, filterCentres } from "./cochlea.js";
+export { deltaDecode, deltaEncode } from "./delta.js";
 export type { Encoder } from "./encoder.js";
-export { type LatencyCode, type LatencyDecoderOptions, type LatencyEncoderOptions, latencyDecode, latencyEncode } from "./latency.js";
-export { type PhaseEncoderOptions, phaseEncode } from "./phase.js";
-export { type PopulationEncoderOptions, populationDecode, populationEncode } from "./population.js";
-export { type RateDecoderOptions, type RateEncoderOptions, rateDecode, rateEncode } from "./rate.js";
-export { type FrameOptions, scaleToUnit, squashToUnit, type UnitScale } from "./series.js";
+export { latencyDecode, latencyEncode } from "./latency.js";
+export { phaseEncode } from "./phase.js";
+export { populationDecode, populationEncode } from "./population.js";
+export { rateDecode, rateEncode } from "./rate.js";
+export { scaleToUnit, squashToUnit } from "./series.js";

@@ -4,8 +4,8 @@
  */
 export { binSpikesOnDevice, type DeviceBinOptions } from "./binning.js";
 export { DeviceDetector } from "./detector.js";
-export { type DeviceSpikeColumns, DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
-export { type DeviceEncoderConfig, type DeviceSeries, encodeOnDevice, isDeviceEncoder } from "./encoders.js";
+export { DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
+export { type DeviceEncoderConfig, encodeOnDevice, isDeviceEncoder } from "./encoders.js";
 export { firedThere } from "./fired.js";
 export { binPatternsOnDevice } from "./patterns-binning.js";
-export { type DeviceMatches, type DeviceTemplateOptions, DeviceTemplates, learnTemplatesThere } from "./templates.js";
+export { DeviceTemplates, learnTemplatesThere } from "./templates.js";

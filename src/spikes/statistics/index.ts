@@ -1,3 +1,3 @@
-export { type PopulationStatistics, type PopulationStatisticsOptions, populationStatistics } from "./population.js";
-export { type ObservedRunOptions, ReservoirStatistics, type StatisticsReport } from "./reservoir-statistics.js";
-export { type ReservoirSnapshot, reservoirSnapshot } from "./snapshot.js";
+export { type PopulationStatistics, populationStatistics } from "./population.js";
+export { ReservoirStatistics } from "./reservoir-statistics.js";
+export { reservoirSnapshot } from "./snapshot.js";

@@ -1,6 +1,6 @@
 // Linear algebra in binary64 and one fixed order: Gram matrices, factorisations, solves.
 export { Bidiagonal, type ShiftedProblem } from "./bidiagonal.js";
-export { BlockProduct, type WriteColumn } from "./block-product.js";
+export { BlockProduct } from "./block-product.js";
 export { CholeskyFactor, cholesky, lostPivot, NotPositiveDefiniteError } from "./cholesky.js";
 export { type DenseBlas, shiftedTriangle } from "./dense-blas.js";
 export { DoubleDoubleFactor, type DoubleDoubleReflections } from "./double-double-factor.js";
@@ -8,8 +8,8 @@ export { type GramBlocks, type GramSum, gramBlockRows, mirrorLowerTriangle, Port
 export { InverseCovariance } from "./inverse-covariance.js";
 export { solveSquare } from "./lu.js";
 export { MemoryLimitError } from "./memory.js";
-export type { ColumnSource, SquaredColumns } from "./panels.js";
+export type { ColumnSource } from "./panels.js";
 export { evaluateRows, ResidentRows } from "./row-products.js";
-export { type SymmetricEigen, symmetricEigen } from "./symmetric-eigen.js";
+export { symmetricEigen } from "./symmetric-eigen.js";
 export { SystemBlas, SystemBlasError, writeRows } from "./system-blas.js";
 export { TriangularFactor } from "./triangular.js";

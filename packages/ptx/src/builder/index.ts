@@ -17,26 +17,16 @@
 // that some threads do not reach, full-mask shuffles under divergence, and what the target lacks.
 
 export { bfloat16Bits, halfBits, halfValue } from "@spillway/core/half.js";
-export type { ComparisonOf, ComparisonOperator, Rounding } from "./arithmetic.js";
-export type { ForOptions, Loop } from "./control.js";
+export type { ComparisonOperator } from "./arithmetic.js";
 export { PtxBuildError, PtxTargetError } from "./errors.js";
-export { type LaunchBounds, PtxKernel, type Threads } from "./kernel.js";
+export { PtxKernel, type Threads } from "./kernel.js";
 export type { MatrixType } from "./matrix.js";
-export { type AccessOptions, type AtomicOperation, atomicTypes, type MemoryLoadOptions, type Order, type Scope } from "./memory.js";
-export { type ModuleOptions, PtxModule } from "./module.js";
-export { type Operation, type OperationName, operations } from "./operations.js";
+export { atomicTypes, type MemoryLoadOptions } from "./memory.js";
+export { PtxModule } from "./module.js";
+export { type OperationName, operations } from "./operations.js";
 export type { DeclaredParameter } from "./storage.js";
-export { type Needs, type PtxVersion, type Target, type TargetFacts, targetFacts, targets } from "./targets.js";
-export {
-  type BitsType,
-  type ConvertibleType,
-  type FloatType,
-  type IntegerType,
-  type Loaded,
-  type MemoryType,
-  type RegisterType,
-  typeBytes,
-} from "./types.js";
+export { type Target, targetFacts, targets } from "./targets.js";
+export { type MemoryType, type RegisterType, typeBytes } from "./types.js";
 export { type BuiltKernelResources, validateKernel } from "./validate.js";
-export { type AddressType, literal, type Operand, Pointer, type Space, Value, Variable } from "./values.js";
-export type { AsyncProduct, MatrixLayout } from "./warp-group.js";
+export { literal, Pointer, Value, Variable } from "./values.js";
+export type { AsyncProduct } from "./warp-group.js";

@@ -3,25 +3,12 @@
 
 export { LaunchError } from "@spillway/core/errors.js";
 export type { MachineArgument, MachineDimensions } from "./arguments.js";
-export type { Index3, SimulationErrorKind, SimulationSite } from "./errors.js";
+export type { SimulationErrorKind, SimulationSite } from "./errors.js";
 export { PtxSyntaxError, SimulationError, UnsupportedPtxError } from "./errors.js";
 export { type MachineOptions, PtxMachine } from "./machine.js";
 export { parsePtx } from "./parser.js";
 export type { MachineLaunchOptions } from "./program.js";
-export { type KernelInfo, type LaunchResult, PtxProgram, type RunningLaunch } from "./program.js";
-export type { InstructionClass, LaunchCounters } from "./run/counters.js";
+export { type KernelInfo, type LaunchResult, PtxProgram } from "./program.js";
+export type { LaunchCounters } from "./run/counters.js";
 export type { Checks, Limits } from "./run/options.js";
-export type {
-  PtxFunction,
-  PtxInitialValue,
-  PtxInstruction,
-  PtxLabel,
-  PtxModule,
-  PtxOperand,
-  PtxRegister,
-  PtxStatement,
-  PtxVariable,
-  ScalarType,
-  SourceLocation,
-  StateSpace,
-} from "./types.js";
+export type { PtxModule } from "./types.js";
