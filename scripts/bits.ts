@@ -1,4 +1,4 @@
-// Prints the places where the golden cases have the bits of the C programs: `npm run bits`. What is
+// Prints the environments where the golden cases have the bits of the C programs: `npm run bits`. What is
 // not on this machine is left out; with --all other engines come from the npm registry, and a
 // browser that is not there fails.
 import { execFile, execFileSync, spawn } from "node:child_process";
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { build as buildPage } from "vite";
 import { findChromium } from "../src/plot/browser.js";
-import type { Place } from "../test/bits/cases.js";
+import type { Environment } from "../test/bits/cases.js";
 import { type Driven, hasFirefox, hasWebKit, openFirefox, openWebKit } from "../test/browser/driven.js";
 import { softwareWebGpu } from "../test/browser/software-webgpu.js";
 import { builtins } from "./builtins.mjs";
@@ -33,9 +33,9 @@ const packages = {
   deno: "npm:@deno/linux-x64-glibc@2",
 };
 
-/** A place, and how it gives its line of JSON. */
+/** An environment, and how it gives its line of JSON. */
 interface Runner {
-  readonly place: string;
+  readonly environment: string;
   /** Which of the golden sums it has, if not all. */
   readonly part?: string;
   run(): Promise<string>;
@@ -72,7 +72,7 @@ function versionOf(command: readonly string[]): string {
 function nodes(name: string, command: readonly string[], which: typeof tiers): Runner[] {
   const [first, ...before] = command;
   return which.map(([tier, flags]) => ({
-    place: `${name}, ${tier}`,
+    environment: `${name}, ${tier}`,
     run: () => printed(first!, [...before, ...flags, program]),
   }));
 }
@@ -93,8 +93,8 @@ function fetched(): Runner[] {
       .map((name) => [versionOf([node(name)]), node(name)] as const)
       .filter(([version]) => version !== process.version)
       .flatMap(([version, path]) => nodes(`Node ${version}`, [path], plain)),
-    { place: `Bun ${versionOf([bun])}`, run: () => printed(bun, [program]) },
-    { place: versionOf([deno]).replace(/^deno (\S+).*/, "Deno $1"), run: () => printed(deno, ["run", "--allow-all", program]) },
+    { environment: `Bun ${versionOf([bun])}`, run: () => printed(bun, [program]) },
+    { environment: versionOf([deno]).replace(/^deno (\S+).*/, "Deno $1"), run: () => printed(deno, ["run", "--allow-all", program]) },
     ...nodes(`ARM64 by QEMU, Node ${versionOf(emulated)}`, emulated, plain),
   ];
 }
@@ -149,8 +149,8 @@ const opened = (open: () => Promise<Driven>) => async (url: string) => {
 };
 
 /** A browser that is not here: left out, or a row that fails if all were asked for. */
-const missing = (place: string): Runner | undefined =>
-  all ? { place, run: () => Promise.reject(new Error("it is not on this machine")) } : undefined;
+const missing = (environment: string): Runner | undefined =>
+  all ? { environment, run: () => Promise.reject(new Error("it is not on this machine")) } : undefined;
 
 function browsers(): Runner[] {
   const chromium = findChromium();
@@ -158,23 +158,23 @@ function browsers(): Runner[] {
     chromium === undefined
       ? missing("Chromium")
       : {
-          place: versionOf([chromium]).replace(/^(Chromium \d+).*/, "$1"),
+          environment: versionOf([chromium]).replace(/^(Chromium \d+).*/, "$1"),
           run: () => inBrowser((url) => openHeadlessChromium(chromium, url)),
         },
     chromium === undefined
       ? missing("Chromium, WebGPU")
       : {
-          place: `${versionOf([chromium]).replace(/^(Chromium \d+).*/, "$1")}, WebGPU by SwiftShader`,
+          environment: `${versionOf([chromium]).replace(/^(Chromium \d+).*/, "$1")}, WebGPU by SwiftShader`,
           part: "of integers",
           run: () => inBrowser((url) => openHeadlessChromium(chromium, `${url}?engine=webgpu`, softwareWebGpu)),
         },
     hasFirefox()
       ? {
-          place: versionOf(["firefox-esr"]).replace(/^Mozilla /, ""),
+          environment: versionOf(["firefox-esr"]).replace(/^Mozilla /, ""),
           run: () => inBrowser(opened(openFirefox)),
         }
       : missing("Firefox"),
-    hasWebKit() ? { place: "WebKitGTK", run: () => inBrowser(opened(openWebKit)) } : missing("WebKitGTK"),
+    hasWebKit() ? { environment: "WebKitGTK", run: () => inBrowser(opened(openWebKit)) } : missing("WebKitGTK"),
   ];
   return runners.filter((runner) => runner !== undefined);
 }
@@ -208,13 +208,13 @@ try {
   await makePrograms();
   const here = [`Node ${process.version}`, [process.execPath]] as const;
   const runners = [...nodes(here[0], here[1], tiers), ...browsers(), ...fetched()];
-  console.log("| place | golden sums | SHA-256 of all of them | s |\n|---|---|---|---|");
+  console.log("| environment | golden sums | SHA-256 of all of them | s |\n|---|---|---|---|");
   const seen = new Set<string>();
-  for (const { place, part, run } of runners) {
+  for (const { environment, part, run } of runners) {
     const begun = performance.now();
     const cells = await run().then(
       (line) => {
-        const { sum, sums, different, error } = JSON.parse(line) as Place & { error?: string };
+        const { sum, sums, different, error } = JSON.parse(line) as Environment & { error?: string };
         if (error !== undefined) throw new Error(error.split("\n").slice(0, 3).join(" "));
         if (!part) seen.add(sum);
         failed ||= different.length > 0;
@@ -228,7 +228,7 @@ try {
         return [`failed: ${error.message}`, ""];
       },
     );
-    console.log(`| ${place} | ${cells.join(" | ")} | ${((performance.now() - begun) / 1000).toFixed(0)} |`);
+    console.log(`| ${environment} | ${cells.join(" | ")} | ${((performance.now() - begun) / 1000).toFixed(0)} |`);
   }
   failed ||= seen.size !== 1;
 } finally {

@@ -26,17 +26,17 @@ const { values: flags, positionals } = parseArgs({
 });
 
 /** Lets as many of the given jobs run at once as there are processors. */
-function limited(places) {
+function limited(free) {
   const waiting = [];
   return async (job) => {
-    if (places > 0) places--;
+    if (free > 0) free--;
     else await new Promise((resolve) => waiting.push(resolve));
     try {
       return await job();
     } finally {
       const next = waiting.shift();
       if (next) next();
-      else places++;
+      else free++;
     }
   };
 }

@@ -16,10 +16,10 @@ const space = { x: { float: [0, 1] }, n: { int: [1, 1000], log: true }, c: { cho
 const score = ({ x, n, c }) => x * n + (c === "a" ? 1 : 2);
 /** Milliseconds without a sign of life after which a worker's trials are taken over. */
 const grace = 2000;
-const isServer = (place) => place.startsWith("redis://");
-const storageAt = async (place) =>
-  isServer(place) ? redisJournal(place, { prefix: "spillway-kill" }) : journalFile(place, { grace: grace / 1000 });
-const open = async (place) => Study.open({ space, storage: await storageAt(place), sampler: randomSampler({ seed: 7 }) });
+const isServer = (storage) => storage.startsWith("redis://");
+const storageAt = async (storage) =>
+  isServer(storage) ? redisJournal(storage, { prefix: "spillway-kill" }) : journalFile(storage, { grace: grace / 1000 });
+const open = async (storage) => Study.open({ space, storage: await storageAt(storage), sampler: randomSampler({ seed: 7 }) });
 const pause = (ms) => new Promise((later) => setTimeout(later, ms));
 
 const [mode, path] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 /**
- * The public face of the package, and the one place where its parts are put together. Importing it
+ * The public face of the package, and the file where its parts are put together. Importing it
  * loads no native code.
  * @module spillway
  */

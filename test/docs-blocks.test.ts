@@ -59,14 +59,14 @@ const command = /^(\$ )?(spillway|npx|npm|node|curl|python3?|pip|gcc|git|docker)
 describe.each(pages.map((page) => [page, blocksOf(page)] as const))("the blocks of %s", (page, blocks) => {
   it("are each run by a test, are what the block before prints, or are no program", () => {
     for (const [i, { language, how, line, text }] of blocks.entries()) {
-      const place = `${page}:${line}: \`\`\`${language} ${how}`.trim();
-      if (language === "") expect(text, `${place} has commands: say sh`).not.toMatch(command);
+      const block = `${page}:${line}: \`\`\`${language} ${how}`.trim();
+      if (language === "") expect(text, `${block} has commands: say sh`).not.toMatch(command);
       else if (language === "text" || language === "json")
-        expect(blocks[i - 1]?.language, `${place} says what the sh before it prints`).toBe("sh");
+        expect(blocks[i - 1]?.language, `${block} says what the sh before it prints`).toBe("sh");
       else {
         const home = homes.find(([pages, kind]) => kind === language && pages.test(page));
-        expect(home, `${place} is run by no test`).toBeDefined();
-        expect(home![2], `${place} is run in a way that its test does not know`).toContain(how);
+        expect(home, `${block} is run by no test`).toBeDefined();
+        expect(home![2], `${block} is run in a way that its test does not know`).toContain(how);
         expect(readFileSync(home![3], "utf8"), home![3]).toMatch(/docs/);
       }
     }

@@ -45,7 +45,7 @@ const noRoom =
 
 /**
  * The sentence for a person. A defect of the program, which a person cannot act on, comes with its
- * place in the code.
+ * line in the code.
  */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return visibleLines(String(error));

@@ -89,15 +89,15 @@ export async function* sums(engine = "cpu"): AsyncGenerator<Sum> {
     }
 }
 
-/** What a place prints: one sum over all, and the cases that differ from the C program's. */
-export interface Place {
+/** What an environment prints: one sum over all, and the cases that differ from the C program's. */
+export interface Environment {
   readonly sum: string;
   readonly sums: number;
   readonly different: readonly string[];
 }
 
 /** Runs everything. */
-export async function bitsHere(engine?: string): Promise<Place> {
+export async function bitsHere(engine?: string): Promise<Environment> {
   const all: Sum[] = [];
   for await (const each of sums(engine)) all.push(each);
   const text = new TextEncoder().encode(all.map(({ name, what, here }) => `${name} ${what} ${here}\n`).join(""));

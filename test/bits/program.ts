@@ -1,4 +1,4 @@
-// Prints what this place computes, as one line of JSON.
+// Prints what this environment computes, as one line of JSON.
 import { bitsHere } from "./cases.js";
 
 console.log(JSON.stringify(await bitsHere()));

@@ -88,7 +88,7 @@ const mine = { "one/notes.txt": "mine", "one/plots/a.svg": "mine" };
 async function killedEverywhere(
   before: Readonly<Record<string, string>>,
   program: () => Promise<unknown>,
-  check: (now: Record<string, string>, place: string) => void,
+  check: (now: Record<string, string>, moment: string) => void,
   mend: () => Promise<unknown> = nextCommand,
 ): Promise<number> {
   for (let n = 1; ; n++) {
@@ -108,17 +108,17 @@ async function killedEverywhere(
 describe("a run that is killed at any change to files", () => {
   it("leaves the old or the new folder whole, with the user's files, and nothing else, after the next command", async () => {
     const found: string[] = [];
-    const changes = await killedEverywhere({ ...old, ...mine }, runAnew, (now, place) => {
+    const changes = await killedEverywhere({ ...old, ...mine }, runAnew, (now, moment) => {
       const isNew = "one/model.safetensors" in now;
       found.push(isNew ? "new" : "old");
-      expect(now, place).toEqual({ ...(isNew ? fresh : old), ...mine });
+      expect(now, moment).toEqual({ ...(isNew ? fresh : old), ...mine });
     });
     expect(changes).toBeGreaterThan(12);
     expect(found.join(" ")).toMatch(/^(old )+(new ?)+$/);
   });
 
   it("leaves nothing, or the new folder, if there was none", async () => {
-    await killedEverywhere({}, runAnew, (now, place) => expect(now, place).toEqual("one/result.json" in now ? fresh : {}));
+    await killedEverywhere({}, runAnew, (now, moment) => expect(now, moment).toEqual("one/result.json" in now ? fresh : {}));
   });
 
   it("leaves the same if the next commands are killed too, each a change further on", async () => {
@@ -129,18 +129,18 @@ describe("a run that is killed at any change to files", () => {
     await killedEverywhere(
       { ...old, ...mine },
       runAnew,
-      (now, place) => expect(now, place).toEqual({ ...("one/model.safetensors" in now ? fresh : old), ...mine }),
+      (now, moment) => expect(now, moment).toEqual({ ...("one/model.safetensors" in now ? fresh : old), ...mine }),
       killedAgain,
     );
   });
 
   it("keeps the seeds that were finished, beside an earlier run", async () => {
     const found = new Set<string>();
-    await killedEverywhere(old, runSeeds, (now, place) => {
+    await killedEverywhere(old, runSeeds, (now, moment) => {
       const { "one.interrupted/result.json": kept = "", ...rest } = now;
       found.add(kept);
-      if (kept !== "") expect(rest, place).toEqual(old);
-      else expect([old, { "one/result.json": fresh["one/result.json"] }], place).toContainEqual(rest);
+      if (kept !== "") expect(rest, moment).toEqual(old);
+      else expect([old, { "one/result.json": fresh["one/result.json"] }], moment).toContainEqual(rest);
     });
     expect(found).toEqual(new Set(["", '{"interrupted":true,"of":"new"}']));
   });
@@ -153,9 +153,9 @@ describe("a model file that is saved", () => {
     await killedEverywhere(
       { "model.safetensors": `old ${text}` },
       save,
-      (now, place) => {
-        expect(Object.keys(now).sort(), place).toEqual(["model.safetensors", "other"]);
-        expect([`old ${text}`, `new ${text}`], place).toContain(now["model.safetensors"]);
+      (now, moment) => {
+        expect(Object.keys(now).sort(), moment).toEqual(["model.safetensors", "other"]);
+        expect([`old ${text}`, `new ${text}`], moment).toContain(now["model.safetensors"]);
       },
       () => write(out, { other: "" }),
     );

@@ -9,9 +9,9 @@ import { runs } from "../../src/cli/commands/runs.js";
 const folder = mkdtempSync(join(tmpdir(), "spillway-runs-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function put(place: string, file: string, content: unknown): void {
-  mkdirSync(join(folder, place), { recursive: true });
-  writeFileSync(join(folder, place, file), typeof content === "string" ? content : JSON.stringify(content));
+function put(path: string, file: string, content: unknown): void {
+  mkdirSync(join(folder, path), { recursive: true });
+  writeFileSync(join(folder, path, file), typeof content === "string" ? content : JSON.stringify(content));
 }
 
 describe("a folder of runs", () => {
@@ -29,7 +29,7 @@ describe("a folder of runs", () => {
   it("lists a search that is not over with its trials so far, and the searches of a storage", async () => {
     const open = (name: string, storage: StudyStorage, attributes = {}) =>
       Study.open({ ...{ name, storage, attributes }, space: { x: { float: [0, 1] } }, direction: "maximise", sampler: randomSampler() });
-    const rows = async (place: string) => (await runs([place], { out: "runs" })).text.split("\n").map((line) => line.trim().split(/ {2,}/));
+    const rows = async (path: string) => (await runs([path], { out: "runs" })).text.split("\n").map((line) => line.trim().split(/ {2,}/));
     put("live/s", "notes.txt", "");
     const storage = journalFile(join(folder, "live/s/journal.log"));
     const study = await open("s", storage, { "spillway:experiment": JSON.stringify([{}, { score: "r2" }]) });

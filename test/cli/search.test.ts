@@ -106,12 +106,12 @@ describe("spillway search", () => {
   });
 
   it.skipIf(process.platform === "win32")("waits for a storage that is away, keeps results apart, and brings them in", async () => {
-    const [place, away] = ["shared/far", "shared/gone"].map((name) => join(cwd, name)) as [string, string];
+    const [path, away] = ["shared/far", "shared/gone"].map((name) => join(cwd, name)) as [string, string];
     const args = [
       "search",
       "n.yaml",
       "--storage",
-      join(place, "a.log"),
+      join(path, "a.log"),
       "--out",
       "far",
       "--no-refit",
@@ -123,17 +123,17 @@ describe("spillway search", () => {
       watch: (stderr) => {
         if (isAway || !/\(trial \d/.test(stderr)) return;
         isAway = true;
-        untilInWork(join(place, "a.log"));
-        renameSync(place, away);
+        untilInWork(join(path, "a.log"));
+        renameSync(path, away);
       },
     });
     expect(ended).toMatchObject({
       code: 75,
       stderr: expect.stringMatching(/a\.log is away, for \d s now: /),
     });
-    renameSync(away, place);
+    renameSync(away, path);
     const trials = async () =>
-      JSON.parse((await run("runs", join(place, "a.log"), "--trials", "--json")).stdout) as { state: string; number: number }[];
+      JSON.parse((await run("runs", join(path, "a.log"), "--trials", "--json")).stdout) as { state: string; number: number }[];
     const before = await trials();
     const inWork = before.filter(({ state }) => state === "running").length;
     const spools = readdirSync(join(cwd, "far", "n")).filter((name) => name.endsWith(".spool"));

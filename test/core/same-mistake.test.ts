@@ -34,7 +34,7 @@ import * as spikesOnDevice from "../../src/spikes/gpu/index.js";
 import * as spikes from "../../src/spikes/index.js";
 import * as tasks from "../../src/tasks/index.js";
 
-type Place = readonly [name: string, call: (wrong: never) => unknown];
+type Call = readonly [name: string, call: (wrong: never) => unknown];
 
 const searched: plot.PlottedStudy = {
   direction: "minimise",
@@ -94,7 +94,7 @@ async function errorOf(call: () => unknown): Promise<unknown> {
   return "nothing was thrown";
 }
 
-const withOptions: readonly Place[] = [
+const withOptions: readonly Call[] = [
   ["ReservoirComputer.create, the description", (wrong) => ReservoirComputer.create({ size: 5, ...(wrong as object) })],
   ["ReservoirComputer.create, a part of it", (wrong) => ReservoirComputer.create({ size: 5, feedback: wrong })],
   ["ReservoirComputer.create, a spiking one", (wrong) => ReservoirComputer.create({ kind: "spiking", size: 5, ...(wrong as object) })],
@@ -170,7 +170,7 @@ const withOptions: readonly Place[] = [
   ["ActiveInferenceAgent", (wrong) => new model.ActiveInferenceAgent(wrong)],
   ["fit of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9), wrong)],
   ["predict of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9)).predict(rows(2, 2), undefined, wrong)],
-  ...spillway.tasks.all().map((task): Place => [task.name, (wrong) => task.generate(20, wrong)]),
+  ...spillway.tasks.all().map((task): Call => [task.name, (wrong) => task.generate(20, wrong)]),
   ["toForecasting", (wrong) => spillway.toForecasting(rows(9), wrong)],
   ["nrmse", (wrong) => spillway.nrmse(rows(3), rows(3), wrong)],
   ["mase", (wrong) => metrics.mase(rows(3), rows(3), wrong)],
@@ -237,7 +237,7 @@ const withOptions: readonly Place[] = [
   ["gridSearch", (wrong) => pipeline.gridSearch(parameters, { washout: [0] }, labelled, wrong)],
   ["Pipeline, its parameters", (wrong) => new pipeline.Pipeline({ ...parameters, ...(wrong as object) })],
   ...[{ type: "spikes", encoder: "latency", frameMs: 5, binMs: 1 }, { type: "cochleagram", sampleRate: 8000 }, { type: "pattern" }].map(
-    (encoder): Place => [
+    (encoder): Call => [
       `Pipeline, its encoder ${encoder.type}`,
       (wrong) => new pipeline.Pipeline({ ...parameters, encoder: { ...encoder, ...(wrong as object) } as never }),
     ],

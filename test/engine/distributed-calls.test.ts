@@ -86,8 +86,8 @@ function checkedLaunches(calls: readonly Call[], kernel: RegExp): readonly numbe
   const launches = calls.filter((call) => call.kernel !== undefined && kernel.test(call.kernel));
   const first = devices.map((device) => launches.find((launch) => launch.device === device)!);
   expect(new Set(first.map(({ turn }) => turn)).size).toBe(1);
-  for (const [place, { device, bytes = 0 }] of calls.entries())
-    if (place > calls.indexOf(first[device]!)) expect(bytes).toBeLessThanOrEqual(65_536);
+  for (const [index, { device, bytes = 0 }] of calls.entries())
+    if (index > calls.indexOf(first[device]!)) expect(bytes).toBeLessThanOrEqual(65_536);
   return launches.map(({ device }) => device);
 }
 

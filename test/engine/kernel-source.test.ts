@@ -178,7 +178,7 @@ describe("opening", () => {
       },
     });
     expect(() => engine.plan(of, { kernelSource: "nvrtc" })).toThrow(
-      'the engine "sim" is not available: kernelSource is "nvrtc", and no NVRTC loads from any of 1 places; take "auto"',
+      'the engine "sim" is not available: kernelSource is "nvrtc", and no NVRTC loads from any of 1 paths; take "auto"',
     );
     expect(engine.plan(of).details["kernelSource"]).toBe("shipped");
     engine.close();

@@ -42,9 +42,9 @@ describe("the choice over several devices", () => {
   });
 
   it("takes a launch for each step without NVRTC, and says why it has no other kernels", () => {
-    const target = h200s(4, "no NVRTC loads from any of 3 places");
+    const target = h200s(4, "no NVRTC loads from any of 3 paths");
     expect(described(large(), target)).toMatchObject({ plan: "sharded", kernel: "dense_step_f32", devices: 4 });
-    expect(() => choices(large(), target, { plan: "sharded", kernelSource: "nvrtc" })).toThrow("no NVRTC loads from any of 3 places");
+    expect(() => choices(large(), target, { plan: "sharded", kernelSource: "nvrtc" })).toThrow("no NVRTC loads from any of 3 paths");
   });
 
   it("models a W that is read from memory by the memory's rate, and one that the chips hold without", () => {

@@ -22,8 +22,8 @@ const drawsOf = (size: number, connectionProbability: number) => {
 
 /** Opens the streamed plan of a model and closes it. */
 async function opened(context: Context, of: ReservoirModel): Promise<void> {
-  const place = { engine: "here", device: context.info, memory: 2 ** 24 };
-  const loop = await choices(shapeOf(of), place, { plan: "streamed" })[0]!.loop.open(context, of, {});
+  const target = { engine: "here", device: context.info, memory: 2 ** 24 };
+  const loop = await choices(shapeOf(of), target, { plan: "streamed" })[0]!.loop.open(context, of, {});
   loop!.dispose();
 }
 

@@ -34,8 +34,8 @@ const described = (more: object = {}) => ({
 
 describe("scores by class", () => {
   it("count the test cases of all seeds, and stand in result.json, in the report and in a table", async () => {
-    const { folder: place, section } = await runExperiment(described(), { out: folder });
-    const { classes, scores } = await readRun(place);
+    const { folder: runFolder, section } = await runExperiment(described(), { out: folder });
+    const { classes, scores } = await readRun(runFolder);
     expect(classes!.classes.map(({ label, support }) => [label, support])).toEqual([
       ["quick", 30],
       [slow, 30],
@@ -46,7 +46,7 @@ describe("scores by class", () => {
     expect(section.table!.lines.map(([name]) => name)).toEqual(["quick", slow, "mean over classes", "weighted by cases"]);
     expect(section.figures.map(({ title }) => title)).toContain("Reliability of the probabilities");
     expect(classLines(classes!).split("\n")).toHaveLength(5);
-    const page = await readFile(join(place, "report.html"), "utf8");
+    const page = await readFile(join(runFolder, "report.html"), "utf8");
     expect(page).toContain("&#60;b&#62;slow&#60;/b&#62;</th>");
     expect(page).not.toContain(slow);
   });

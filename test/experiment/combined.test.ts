@@ -37,8 +37,8 @@ const described = (more: Partial<ExperimentInput> = {}, task: object = {}): Expe
   ...more,
 });
 /** The figures of forecasts.csv by its columns. */
-const linesOf = async (place: string) => {
-  const [head, ...lines] = (await readFile(join(place, "forecasts.csv"), "utf8")).trimEnd().split("\n");
+const linesOf = async (runFolder: string) => {
+  const [head, ...lines] = (await readFile(join(runFolder, "forecasts.csv"), "utf8")).trimEnd().split("\n");
   const names = head!.split(",");
   return lines.map((line) => Object.fromEntries(line.split(",").map((cell, c) => [names[c]!, cell])));
 };
@@ -46,7 +46,7 @@ const linesOf = async (place: string) => {
 describe("an experiment with members by name", () => {
   it("weighs them, scores forecasts and quantiles by the formulas, and says so", async () => {
     const metrics = ["smape", "mase", "rmsse", "owa", "wql", "crps", "msis", "coverage"];
-    const { folder: place, result } = await runExperiment(described({ metrics }, { quantiles: [...deciles, 0.05, 0.95] }), {
+    const { folder: runFolder, result } = await runExperiment(described({ metrics }, { quantiles: [...deciles, 0.05, 0.95] }), {
       out: join(folder, "runs"),
     });
     const { members, origins, horizons } = result.seeds[0]!.weighed!;
@@ -59,7 +59,7 @@ describe("an experiment with members by name", () => {
     expect(result.config.task).toMatchObject({ members: classical, warmup: 3000 });
     expect(result.seeds[0]!.readout).toEqual({});
 
-    const lines = await linesOf(place);
+    const lines = await linesOf(runFolder);
     const scored = lines.filter(({ target }) => target !== "");
     expect(scored).toHaveLength(6 * horizon);
     const rows = scored.map((line) => Object.fromEntries(Object.entries(line).map(([name, cell]) => [name, Number(cell)])));
@@ -88,8 +88,10 @@ describe("an experiment with members by name", () => {
   });
 
   it("is held against Theta and ETS, fitted on all rows before each start", async () => {
-    const { folder: place, result } = await runExperiment(described({}, { members: ["theta", "damped"] }), { out: join(folder, "held") });
-    const lines = (await linesOf(place)).filter(({ target }) => target !== "");
+    const { folder: runFolder, result } = await runExperiment(described({}, { members: ["theta", "damped"] }), {
+      out: join(folder, "held"),
+    });
+    const lines = (await linesOf(runFolder)).filter(({ target }) => target !== "");
     for (const [method, name] of [
       ["theta", "Theta (7)"],
       ["ets", "ETS (7)"],
@@ -105,11 +107,11 @@ describe("an experiment with members by name", () => {
   it("saves a model that forecasts the same beyond the end, with quantiles", async () => {
     const members = ["loop", "direct", ...classical];
     const reservoir = { size: 20 };
-    const { folder: place } = await runExperiment(described({ reservoir }, { members, starts: 2, quantiles: [0.1, 0.9] }), {
+    const { folder: runFolder } = await runExperiment(described({ reservoir }, { members, starts: 2, quantiles: [0.1, 0.9] }), {
       out: join(folder, "saved"),
     });
-    const last = (await linesOf(place)).filter(({ start }) => start === "last");
-    const { forecasts } = await forecastAhead(place, { data: join(folder, "days.csv"), quantiles: [0.1, 0.5, 0.9] });
+    const last = (await linesOf(runFolder)).filter(({ start }) => start === "last");
+    const { forecasts } = await forecastAhead(runFolder, { data: join(folder, "days.csv"), quantiles: [0.1, 0.5, 0.9] });
     const [{ prediction, quantiles }] = forecasts as [(typeof forecasts)[number]];
     expect(last.map((line) => Number(line["prediction"]))).toEqual([...prediction.data]);
     expect(quantiles!.map(({ level }) => level)).toEqual([0.1, 0.5, 0.9]);
@@ -119,7 +121,7 @@ describe("an experiment with members by name", () => {
       expect(low![k]).toBeLessThan(prediction.data[k]!);
       expect(high![k]).toBeGreaterThan(prediction.data[k]!);
     }
-    expect((await readRun(place)).config.reservoir).toMatchObject({ size: 20 });
+    expect((await readRun(runFolder)).config.reservoir).toMatchObject({ size: 20 });
   });
 
   it("gives the same result again from the configuration that it writes", async () => {
@@ -148,7 +150,7 @@ describe("an experiment with members by name", () => {
     const data = { file: join(folder, "shops.csv"), columns: ["sales"], group: "shop" };
     const members = ["theta", "damped", "ets", "pooled"];
     const metrics = ["mase", "coverage"];
-    const { folder: place, result } = await runExperiment(described({ data, metrics }, { members, starts: 3 }), {
+    const { folder: runFolder, result } = await runExperiment(described({ data, metrics }, { members, starts: 3 }), {
       out: join(folder, "shops"),
     });
     const { weighed } = result.seeds[0]!;
@@ -156,18 +158,18 @@ describe("an experiment with members by name", () => {
     expect(weighed!.members.at(-1)!.weights[0]).toBeGreaterThan(0.5);
     expect(result.choice!.sentence).toContain("mean of 3 series");
     expect(result.scores[0]!.value).toBeLessThan(0.5);
-    const last = (await linesOf(place)).filter(({ start }) => start === "last");
+    const last = (await linesOf(runFolder)).filter(({ start }) => start === "last");
     expect([...new Set(last.map(({ group }) => group))]).toEqual(shops);
     for (const { lower, prediction, upper } of last) {
       expect(Number(lower)).toBeLessThan(Number(prediction));
       expect(Number(prediction)).toBeLessThan(Number(upper));
     }
     // Every series that was trained, without a table; of a table each by its name, and one that is new.
-    const own = await forecastAhead(place);
+    const own = await forecastAhead(runFolder);
     expect(own.forecasts.map(({ group }) => group)).toEqual(shops);
     expect(own.forecasts.flatMap(({ prediction }) => [...prediction.data])).toEqual(last.map(({ prediction }) => Number(prediction)));
     await table("more.csv", [...shops, "west"], 0, 70);
-    const { forecasts } = await forecastAhead(place, { data: join(folder, "more.csv") });
+    const { forecasts } = await forecastAhead(runFolder, { data: join(folder, "more.csv") });
     expect(forecasts.map(({ group }) => group)).toEqual([...shops, "west"]);
     expect(forecasts.slice(0, 3).map(({ prediction }) => [...prediction.data])).toEqual(
       own.forecasts.map(({ prediction }) => [...prediction.data]),
@@ -177,12 +179,12 @@ describe("an experiment with members by name", () => {
 
   it("is the default, that of Forecaster.fit, of a file that describes no loop", async () => {
     const file = { ...described(), task: { type: "forecast", horizon, starts: 2 } } as const;
-    const { folder: place, result } = await runExperiment(file, { out: join(folder, "default") });
+    const { folder: runFolder, result } = await runExperiment(file, { out: join(folder, "default") });
     const rows = load.map((value) => [value]);
     const times = load.map((_, t) => new Date(Date.UTC(2021, 0, 1 + t)).toISOString().slice(0, 10));
     await using forecaster = await Forecaster.fit({ series: Matrix.from(rows), times }, { horizon, season: 7 });
     const expected = await forecaster.forecast(horizon);
-    const last = (await linesOf(place)).filter(({ start }) => start === "last");
+    const last = (await linesOf(runFolder)).filter(({ start }) => start === "last");
     expect(last.map((line) => Number(line["prediction"]))).toEqual([...(expected as { values: Matrix }).values.data]);
     expect(result.seeds[0]!.weighed!.members.map(({ name }) => name)).toEqual([
       ...["loop", "direct", "theta", "damped", "ets", "seasonalNaive"],

@@ -34,14 +34,14 @@ const described = (more: object = {}) => ({
   ...more,
 });
 const lines = async (name: string, more: object = {}, engine = "cpu") => {
-  const { folder: place } = await runExperiment(described(more), { out: join(folder, name), engine });
-  return { place, text: await readFile(join(place, "forecasts.csv"), "utf8") };
+  const { folder: runFolder } = await runExperiment(described(more), { out: join(folder, name), engine });
+  return { runFolder, text: await readFile(join(runFolder, "forecasts.csv"), "utf8") };
 };
 const cells = (line: string) => line.match(/("([^"]|"")*"|[^,]*)(,|$)/g)!.map((cell) => cell.replace(/,$/, ""));
 
 describe("forecasts.csv", () => {
   it("has a line for each step of every start, then beyond the end with the next days and no target", async () => {
-    const { place, text } = await lines("all");
+    const { runFolder, text } = await lines("all");
     const [head, ...rows] = text.trimEnd().split("\n");
     expect(head).toMatch(
       /^start,step,time,column,target,prediction,lower,upper,baseline,baseline ridge ARX\(8\),baseline ridge AR\(8\),baseline ETS \(7\),baseline seasonal naive \(7\),/,
@@ -58,7 +58,7 @@ describe("forecasts.csv", () => {
       expect(Number(upper)).toBeGreaterThan(Number(prediction));
       expect(Number(baseline)).not.toBeNaN();
     }
-    const result = await readRun(place);
+    const result = await readRun(runFolder);
     expect(result.files).toContain("forecasts.csv");
     expect(result.bands!.sentence).toMatch(/^bands of 90 % from \d+ starts hold \d+(\.\d)? % of the test values$/);
   });
@@ -100,9 +100,9 @@ describe("forecasts.csv", () => {
     const run = async (name: string, file: string, adaptive: boolean) => {
       const data = { file: join(folder, file), columns: [0] };
       const task = { ...described().task, starts: "auto" as const, adaptive };
-      const { place, text } = await lines(name, { data, split: { test: 120 }, task });
+      const { runFolder, text } = await lines(name, { data, split: { test: 120 }, task });
       const rows = text.trimEnd().split("\n").slice(1).map(cells);
-      return { rows, bands: (await readRun(place)).bands! };
+      return { rows, bands: (await readRun(runFolder)).bands! };
     };
     const [split, adaptive, later] = [
       await run("split", "grows.csv", false),
@@ -135,8 +135,8 @@ describe("forecasts.csv", () => {
   });
 
   it("says in the bands' place that there are too few starts for them", async () => {
-    const { place, text } = await lines("few", { task: { ...described().task, level: 0.99 } });
-    expect((await readRun(place)).bands!.sentence).toMatch(/^no bands: \d+ starts cannot give 99 %; 99 can$/);
+    const { runFolder, text } = await lines("few", { task: { ...described().task, level: 0.99 } });
+    expect((await readRun(runFolder)).bands!.sentence).toMatch(/^no bands: \d+ starts cannot give 99 %; 99 can$/);
     expect(cells(text.split("\n")[1]!).slice(6, 8)).toEqual(["", ""]);
   });
 

@@ -12,7 +12,7 @@ import type { Figure } from "../../src/plot/index.js";
 import "../../src/index.js";
 
 let folder: string;
-let place: string;
+let runFolder: string;
 let drawn: readonly Figure[];
 let result: ExperimentResult;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
     },
     { out: folder },
   );
-  place = run.folder;
+  runFolder = run.folder;
   drawn = run.section.figures;
   result = run.result;
 });
@@ -46,34 +46,37 @@ const titlesOf = (figures: readonly Figure[]) => figures.map(({ title }) => titl
 
 describe("the figures of a run", () => {
   it("are drawn from its files as its report has them", async () => {
-    const { figures, title } = await runFigures(place);
+    const { figures, title } = await runFigures(runFolder);
     expect(title).toBe("days");
     expect(figures).toEqual(JSON.parse(JSON.stringify(drawn)));
     expect(result.files).toContain("history.csv");
   });
 
   it("have every baseline that the run kept", async () => {
-    const { figures } = await runFigures(place);
+    const { figures } = await runFigures(runFolder);
     const names = result.verdict!.baselines.map(({ name }) => name);
     expect(names.length).toBeGreaterThan(4);
     for (const k of [0, 1, 2]) expect(namesOf(figures[k]!)).toEqual(expect.arrayContaining(names));
   });
 
   it("are of any start, by its row, its first time stamp or last, joined to the rows before it", async () => {
-    const { written } = await readForecasts(join(place, "forecasts.csv"));
+    const { written } = await readForecasts(join(runFolder, "forecasts.csv"));
     const third = written[2]!;
-    const [byRow, byTime] = [await runFigures(place, { start: String(third.start) }), await runFigures(place, { start: third.times![0]! })];
+    const [byRow, byTime] = [
+      await runFigures(runFolder, { start: String(third.start) }),
+      await runFigures(runFolder, { start: third.times![0]! }),
+    ];
     expect(byRow.figures[0]).toEqual(byTime.figures[0]);
     expect(byRow.figures[0]!.title).toBe(`Forecast from ${third.times![0]}`);
     expect(byRow.figures[0]!.data.find(({ name }) => name === "target")!["x"]).toHaveLength(15 + 5);
-    const last = await runFigures(place, { start: "last" });
+    const last = await runFigures(runFolder, { start: "last" });
     expect(titlesOf(last.figures).filter((title) => title.startsWith("Forecast"))).toEqual([
       expect.stringMatching(/^Forecast beyond the end/),
     ]);
   });
 
   it("are of one column and of the last starts, if that is asked for", async () => {
-    const { figures } = await runFigures(place, { target: "heat", last: 2 });
+    const { figures } = await runFigures(runFolder, { target: "heat", last: 2 });
     expect(figures[0]!.description).toContain("The target and the prediction of heat over 5 steps");
     expect(figures.find(({ title }) => title.startsWith("Residuals"))!.description).toContain("10 values of 2 forecasts");
   });
@@ -81,7 +84,7 @@ describe("the figures of a run", () => {
   it("are drawn from a forecasts.csv alone, with the history that its earlier targets are", async () => {
     const alone = join(folder, "alone");
     await mkdir(alone);
-    await copyFile(join(place, "forecasts.csv"), join(alone, "my.csv"));
+    await copyFile(join(runFolder, "forecasts.csv"), join(alone, "my.csv"));
     const { figures } = await runFigures(join(alone, "my.csv"));
     expect(titlesOf(figures).map((title) => title.split(/ \d|,/)[0])).toEqual([
       "Forecast from",
@@ -168,12 +171,12 @@ describe("what is no file of forecasts", () => {
   });
 
   it("reads its lines in any order", async () => {
-    const text = await readFile(join(place, "forecasts.csv"), "utf8");
+    const text = await readFile(join(runFolder, "forecasts.csv"), "utf8");
     const [first, ...lines] = text.trimEnd().split("\n");
     const path = join(folder, "turned.csv");
     await writeFile(path, [first, ...lines.reverse()].join("\n"));
     const turned = await readForecasts(path);
-    const straight = await readForecasts(join(place, "forecasts.csv"));
+    const straight = await readForecasts(join(runFolder, "forecasts.csv"));
     expect(turned.names).toEqual(straight.names.toReversed());
     expect(turned.written.at(-1)!.times).toEqual(straight.written[0]!.times);
     expect(turned.written.at(-1)!.prediction.column(1)).toEqual(straight.written[0]!.prediction.column(0));

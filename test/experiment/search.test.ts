@@ -50,8 +50,8 @@ describe("a search over an experiment", () => {
   });
 
   it("writes a page with its three figures side by side and its trials drawn", async () => {
-    const { folder: place } = await searchExperiment({ ...predict, name: "drawn", outputs: {} }, { out: folder });
-    const page = readFileSync(join(place!, "report.html"), "utf8");
+    const { folder: runFolder } = await searchExperiment({ ...predict, name: "drawn", outputs: {} }, { out: folder });
+    const page = readFileSync(join(runFolder!, "report.html"), "utf8");
     const rows = ["of the trial that was chosen by it", "with seeds that no trial had", "on the test part"];
     for (const row of rows) expect(page).toContain(`nrmse ${row}</th>`);
     for (const title of ["Values by trial", "Trials across all parameters", "Values by parameter", "Importance of the parameters"])

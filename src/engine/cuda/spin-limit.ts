@@ -1,4 +1,4 @@
-// How long a block waits for the others, for every kernel whose blocks do: the one place that reads
+// How long a block waits for the others, for every kernel whose blocks do: the one file that reads
 // it. It is not the wait, which is in the kernels.
 
 import { ArgumentError } from "@spillway/core/errors.js";

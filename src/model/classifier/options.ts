@@ -182,9 +182,9 @@ export function checkedSequences(
   const elsewhere = checked.findIndex((sequence) => sequence instanceof Matrix !== checked[0] instanceof Matrix);
   const together = settings.standardise ? "standardise" : settings.representation === "statistics" && '"statistics"';
   if (together && elsewhere > 0) {
-    const place = (sequence: Matrix | DeviceMatrix) => (sequence instanceof Matrix ? "on the host" : "on a device");
+    const memoryOf = (sequence: Matrix | DeviceMatrix) => (sequence instanceof Matrix ? "on the host" : "on a device");
     throw ArgumentError.because(
-      `sequences[${elsewhere}] lies ${place(checked[elsewhere]!)} and sequences[0] ${place(checked[0]!)}; with ${together} all lie in one place`,
+      `sequences[${elsewhere}] lies ${memoryOf(checked[elsewhere]!)} and sequences[0] ${memoryOf(checked[0]!)}; with ${together} all lie in one place`,
     );
   }
   const cols = channels ?? checked[0]!.cols;

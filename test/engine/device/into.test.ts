@@ -23,7 +23,7 @@ function lockedOf(rows: number, cols: number, precision: "float32" | "float64" =
   return matrix;
 }
 
-/** A place for the states of sequences: rows of one matrix, with a row between two of them that must stay as it is. */
+/** Memory for the states of sequences: rows of one matrix, with a row between two of them that must stay as it is. */
 function targets(kind: "plain" | "locked" | "mixed", rows: readonly number[], size: number, precision: "float32" | "float64") {
   const total = rows.reduce((sum, each) => sum + each + 1, 0);
   const all = [kind === "locked" ? lockedOf(total, size, precision) : Matrix.zeros(total, size, precision)];

@@ -15,8 +15,8 @@ const context = openTestDevice();
 afterAll(() => context.dispose());
 
 async function bytesOf(of: ReservoirModel): Promise<{ planned: number; taken: number }> {
-  const place = { engine: "here", device: context.info, memory: 2 ** 27 };
-  const { loop: plan } = choices(shapeOf(of), place, { plan: "streamed" })[0]!;
+  const target = { engine: "here", device: context.info, memory: 2 ** 27 };
+  const { loop: plan } = choices(shapeOf(of), target, { plan: "streamed" })[0]!;
   const loop = (await plan.open(context, of, {}))!;
   const taken = loop.bytes;
   loop.dispose();

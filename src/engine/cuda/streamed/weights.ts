@@ -41,7 +41,7 @@ export interface StatePacking {
 export interface StreamedWeights {
   /**
    * Columns that a lane loads at once, which decides where values stand in the state; 0 leaves them
-   * in their places.
+   * in order.
    */
   readonly lanes: number;
   /** Values, or pairs of 16 bits, of the packed state. */
