@@ -39,7 +39,7 @@ export function closeGaps(timed: TimedSeries, policy: GapPolicy, nameOf: RowName
     const all = gaps.length === 1 ? "it is the only gap" : `there are ${gaps.length} gaps, of ${rows(missing)} in all`;
     throw ArgumentError.because(
       `${nameOf(first.row)} (${stampText(times, first.row)}): ${rows(first.missing)} before it ${first.missing === 1 ? "is" : "are"} missing, ` +
-        `at a step of ${describeStep(grid.step)}; ${all}. Set gaps to "interpolate", "hold" or "split"`,
+        `at a step of ${describeStep(grid.step)}; ${all}. Set \`gaps\` to "interpolate", "hold" or "split"`,
       { field: "gaps", value: policy },
     );
   }
@@ -52,7 +52,7 @@ export function closeGaps(timed: TimedSeries, policy: GapPolicy, nameOf: RowName
   }
   if (missing > series.rows)
     throw ArgumentError.because(
-      `the gaps take ${rows(missing)} and the series has ${series.rows}; filling takes at most as many. Set gaps to "split", or cut the series`,
+      `the gaps take ${rows(missing)} and the series has ${series.rows}; filling takes at most as many. Set \`gaps\` to "split", or cut the series`,
       { field: "gaps", value: policy },
     );
   return [filled({ series, times }, series.rows + missing, policy === "interpolate")];

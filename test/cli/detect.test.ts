@@ -131,7 +131,7 @@ describe("spillway detect FILE", () => {
         [["load.csv", "--columns", "lode"], /lode/],
         [
           ["load.csv", "--columns", "load,state"],
-          /row 2, column "state": "on" is not a number; leave it out of --columns, or give it as --time/,
+          /row 2, column "state": "on" is not a number; list the column under --time, or leave it out of --columns/,
         ],
         [["load.csv", "--columns", "load", "--alarm-rate", "2"], /--alarm-rate is 2; it takes a number above 0 and at most 0.1/],
         [["load.csv", "--columns", "load", "--time", "state"], /row 2, column "state".*no time stamp/],
@@ -203,9 +203,15 @@ describe("tables that a person has", () => {
     expect((await spillway(["detect", ...german, ...given], { cwd })).code).toBe(0);
     const lines = comma.slice(0, 30);
     expect((await fed(["--time", "zeit", "--decimal", ","], lines)).stderr).toContain(`line 1: ${there}`);
+    const wrong = 'row 2, column "Wert": "0,100" is not a number';
     expect((await fed(["--time", "Zeit", "--columns", "Wert"], lines)).stderr).toContain(
-      'column "Wert" is "0,100"; it takes a number, or null; set --decimal ,',
+      `standard input: ${wrong}; set --decimal to "," if a comma is the decimal mark`,
     );
+    // As of a file, all that is wrong with a line is said at once.
+    const strange = await fed(["--time", "Zeit"], ["", "Zeit;Wert", `${germanStamp(0)};0,100`]);
+    expect(strange.stderr).toContain(`standard input: (1) ${wrong.replace("2", "3")}; set --decimal to`);
+    expect(strange.stderr).toContain('(2) row 3, column "Zeit"');
+    expect(strange.stderr).toContain('Give --decimal "," --time-format "DD.MM.YYYY hh:mm"');
     expect((await fed(["--time", "ts"], ['{"t": 1, "a": 2}'])).stderr).toContain('line 1: it has no "ts", which --time asks for');
     const read = await fed(["--time", "Zeit", "--columns", "Wert", "--decimal", ",", "--missing-markers", "offline"], comma);
     expect(rowsOf(read.stdout)[30]!.slice(0, 2)).toEqual([stampOf(29), ""]);

@@ -71,6 +71,21 @@ describe("spillway forecast", () => {
     expect(await readFile(join(cwd, "f.csv"), "utf8")).not.toContain("no bands");
   });
 
+  it("names flags in what it says of a table", async () => {
+    const lines = (await readFile(join(cwd, "new.csv"), "utf8")).split("\n");
+    await writeFile(join(cwd, "gap.csv"), lines.filter((_, t) => t !== 410).join("\n"));
+    await writeFile(join(cwd, "blank.csv"), lines.map((line, t) => (t === 410 ? line.replace(/^[^,]*/, "") : line)).join("\n"));
+    for (const [args, sentence] of [
+      [["-d", "gap.csv"], 'Set --gaps to "interpolate" or "hold"'],
+      [["-d", "blank.csv"], 'set --missing to "interpolate" or "hold"'],
+      [["-d", "new.csv", "--inputs", "new.csv"], "spillway: --inputs was given; the model takes nothing"],
+      [["-d", "new.csv", "--steps", "11", "--intervals", "0.9"], "spillway: --steps is 11; it takes at most 10"],
+    ] as const) {
+      const { code, stderr } = await spillway(["forecast", ".", ...args], { cwd });
+      expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+    }
+  });
+
   it("shows how far a long forecast is, and stops by itself", async () => {
     let stopped = Number.NaN;
     const watch = (stderr: string, child: ChildProcess) => {

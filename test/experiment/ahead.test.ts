@@ -122,7 +122,7 @@ describe("a run's model", () => {
       "a missing value",
       { change: (cells, t) => t === 688 && Object.assign(cells, { load: "" }) },
       {},
-      'row 690, column "load": the value is missing; set missing to "interpolate" or "hold"',
+      'row 690, column "load": the value is missing; set `missing` to "interpolate" or "hold"',
     ],
     [
       "a missing known value to come",
@@ -134,7 +134,7 @@ describe("a run's model", () => {
       "a gap",
       { keep: (t) => t !== 688 },
       {},
-      `row 690 (${hourOf(689)}): 1 row before it is missing, at a step of 1 hour; it is the only gap. Set gaps to "interpolate" or "hold"`,
+      `row 690 (${hourOf(689)}): 1 row before it is missing, at a step of 1 hour; it is the only gap. Set \`gaps\` to "interpolate" or "hold"`,
     ],
     [
       "a time stamp out of order",

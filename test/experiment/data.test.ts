@@ -83,7 +83,7 @@ describe("data from files", () => {
     ["a missing value, saying what can be done", "{ file: gap.csv }", /row 3.*set `missing` to/],
     ["NaN, by row and column", "{ file: nan.npy }", "nan.npy: the value is NaN at row 1, column 1; a series takes finite numbers"],
     ["a truncated NPY", "{ file: cut.npy }", "truncated"],
-    ["a test file with other columns", "{ file: series.csv, text: [day], columns: [a], test: other.csv, header: true }", "text asks for"],
+    ["a test file with other columns", "{ file: series.csv, text: [day], columns: [a], test: other.csv, header: true }", "`text` asks for"],
     ["rows that there are not", "{ file: table.npy, rows: { from: 2, to: 9 } }", "data.rows asks for rows 2 to 9; the file has 3"],
     ["a delimiter of NPY", '{ file: table.npy, delimiter: ";" }', 'data.delimiter is ";"; it takes nothing for npy; it is for csv'],
     ["missing values filled in NPY", "{ file: nan.npy, missing: drop }", 'data.missing is "drop"; it takes nothing for npy'],

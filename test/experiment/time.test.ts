@@ -80,7 +80,7 @@ describe("the time column of a table", () => {
   it.each([
     [
       "deleted.csv",
-      "row 8 (2024-01-01 07:00): 1 row before it is missing, at a step of 1 hour; there are 57 gaps, of 57 rows in all. Set gaps to",
+      "row 8 (2024-01-01 07:00): 1 row before it is missing, at a step of 1 hour; there are 57 gaps, of 57 rows in all. Set `gaps` to",
     ],
     ["reversed.csv", "row 3 (2024-01-17 14:00) is earlier than the row before it, and so is every row: turn the rows round"],
     ["repeated.csv", "row 13 (2024-01-01 10:00) has the time of the row before it; there are 5 such rows. Leave repeated rows out"],

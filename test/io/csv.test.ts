@@ -92,12 +92,12 @@ describe("the columns of a CSV", () => {
   it("are listed, with the nearest name, where one is not there", async () => {
     const error = await failure(() => parseCsv(table, { columns: ["Temprature"], source: "weather.csv" }), FormatError);
     expect(error.message).toBe(
-      'weather.csv: columns asks for "Temprature"; the columns are "date", "temperature", "rain", "station"; did you mean temperature?',
+      'weather.csv: `columns` asks for "Temprature"; the columns are "date", "temperature", "rain", "station"; did you mean temperature?',
     );
   });
 
   it("must have an index that is there", async () => {
-    await expect(parseCsv(table, { columns: [4] })).rejects.toThrow("columns asks for index 4; it takes 0 to 3");
+    await expect(parseCsv(table, { columns: [4] })).rejects.toThrow("`columns` asks for index 4; it takes 0 to 3");
   });
 
   it("are asked for by index where a name stands twice", async () => {

@@ -162,7 +162,7 @@ describe("what is refused", () => {
 
   it("names the column that is not there, with near names", async () => {
     const message = await refused(fixture("codec-none.parquet"), { columns: ["hlaf"] });
-    expect(message).toBe('columns asks for "hlaf"; the columns are "half", "site"; did you mean half?');
+    expect(message).toBe('`columns` asks for "hlaf"; the columns are "half", "site"; did you mean half?');
   });
 
   it("says what a file is that is none, or has no row", async () => {

@@ -52,7 +52,7 @@ describe("a file of the user's own", () => {
     ["a word among numbers", table.replace(",5,", ",five,"), { input: 1 }, 'ett.csv: row 7, column "load": "five" is not a number'],
     ["an infinite value", table.replace(",5,", ",inf,"), {}, "ett.csv: a value is Infinity; the lab takes finite numbers"],
     ["a first row of both", rows.join("\n"), {}, "ett.csv: row 1 holds both words and numbers"],
-    ["a column that is not there", table, { input: 9 }, "ett.csv: columns asks for index 9; it takes 0 to 2"],
+    ["a column that is not there", table, { input: 9 }, "ett.csv: `columns` asks for index 9; it takes 0 to 2"],
     [
       "too many columns",
       `${Array.from({ length: 1001 }, (_, c) => `c${c}`).join()}\n`,

@@ -187,7 +187,7 @@ describe("gaps", () => {
 
   it("are refused by their row and number", () => {
     expect(() => close("error")).toThrow(
-      'times[2] (2020-01-05): 2 rows before it are missing, at a step of 1 day; it is the only gap. Set gaps to "interpolate", "hold" or "split"',
+      'times[2] (2020-01-05): 2 rows before it are missing, at a step of 1 day; it is the only gap. Set `gaps` to "interpolate", "hold" or "split"',
     );
   });
 

@@ -63,17 +63,17 @@ function columnOf(names: readonly string[], wanted: string | number, option: str
   if (typeof wanted === "number") {
     const name = names[wanted];
     if (name !== undefined) return { index: wanted, name };
-    throw fail(`${option} asks for index ${wanted}; it takes 0 to ${names.length - 1}`);
+    throw fail(`\`${option}\` asks for index ${wanted}; it takes 0 to ${names.length - 1}`);
   }
   const index = names.indexOf(wanted);
   if (index < 0) {
     const near = nearNames(wanted, names);
     const question = near.length > 0 ? `; did you mean ${near.join(", ")}?` : "";
     const there = names.slice(0, 20).map(quoted).join(", ");
-    throw fail(`${option} asks for ${quoted(wanted)}; the columns are ${there}${names.length > 20 ? ", ..." : ""}${question}`);
+    throw fail(`\`${option}\` asks for ${quoted(wanted)}; the columns are ${there}${names.length > 20 ? ", ..." : ""}${question}`);
   }
   if (names.indexOf(wanted, index + 1) >= 0)
-    throw fail(`${option} asks for ${quoted(wanted)} and several columns have that name; give its index, from 0`);
+    throw fail(`\`${option}\` asks for ${quoted(wanted)} and several columns have that name; give its index, from 0`);
   return { index, name: wanted };
 }
 

@@ -1,12 +1,13 @@
 // The rows of a table for `spillway detect`, and all that keeps one from being read in one error.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { quoted } from "@spillway/core/text.js";
-import { type CsvOptions, FormatError, isParquet, readCsv, readParquet } from "@spillway/io";
+import { type CsvOptions, type CsvTable, FormatError, isParquet, parseCsv, readCsv, readParquet } from "@spillway/io";
 import { collectProblems } from "../../experiment/data/table-problems.js";
 import { formatStamp } from "../../series/time-form.js";
 import { fittingForms } from "../../series/time-formats.js";
 import { describeAxis, type RowName, type TimeColumn, timeAxis } from "../../series/time-grid.js";
 import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
+import { inFlags, withFlags } from "../in-flags.js";
 
 /** A row of the data, with its stamp as it is written and as the detector takes it. */
 export interface Row {
@@ -64,64 +65,64 @@ function timesSaid(stamps: TimeColumn): string | undefined {
   }
 }
 
-/** An error of a table in the words of this command's flags. */
-function inFlags(error: FormatError): FormatError {
-  const reason = error.reason
-    .replaceAll("list the column under `text`, or leave it out of `columns`", "leave it out of --columns, or give it as --time")
-    .replaceAll(", or list the column under `text`", "")
-    .replaceAll("set `missingMarkers` to all texts", "set --missing-markers, with commas between, to all texts")
-    .replaceAll("`decimal`", "--decimal")
-    .replaceAll("`thousands`", "--thousands")
-    .replace(/^text(?= asks for )/, "--time")
-    .replace(/^columns(?= asks for )/, "--columns");
-  return new FormatError(error.format, error.path, reason, error.location, error, error.settings);
-}
-
 /** What an error of a table may propose, and its flag. */
 const solving = { decimal: "--decimal", thousands: "--thousands", missingMarkers: "--missing-markers", format: "--time-format" } as const;
 type Solving = Pick<CsvOptions, "decimal" | "thousands" | "missingMarkers"> & Pick<TimeOptions, "format">;
+
+/** The flags of options that an error names. */
+const named = { ...solving, missingMarkers: "--missing-markers, with commas between,", columns: "--columns", text: "--time" };
 
 /**
  * The rows of a file. @throws FileError, FormatError; one error of all that is wrong with the
  * table, with the flags that solve it
  */
 export async function readTable(path: string, asked: Asked): Promise<Source> {
+  return readOf(path, asked, (options, csv) => (isParquet(path) ? readParquet(path, options) : readCsv(path, { ...options, ...csv })));
+}
+
+/** The same of the text of a CSV file that errors call `source`. */
+export function readText(text: string, source: string, asked: Asked): Promise<Source> {
+  return readOf(source, asked, (options, csv) => parseCsv(text, { ...options, ...csv, source }));
+}
+
+type Read = (options: Pick<CsvOptions, "columns" | "text"> & { readonly missing: "nan" }, csv: Asked["csv"]) => Promise<CsvTable>;
+
+async function readOf(path: string, asked: Asked, read: Read): Promise<Source> {
   try {
-    return await tableOf(path, asked);
+    return await tableOf(path, asked, read);
   } catch (error) {
     if (!(error instanceof SpillwayError)) throw error;
     const { reasons, settings, isSolved } = await collectProblems<Solving>(
       { error, path },
       (given) => Object.fromEntries(Object.entries(given).filter(([name]) => name in solving)),
       ({ format, ...csv }) =>
-        tableOf(path, { ...asked, csv: { ...asked.csv, ...csv }, times: { ...asked.times, ...(format !== undefined && { format }) } }),
+        tableOf(
+          path,
+          { ...asked, csv: { ...asked.csv, ...csv }, times: { ...asked.times, ...(format !== undefined && { format }) } },
+          read,
+        ),
     );
     const flags = Object.entries(settings).map(([name, value]) => `${solving[name as keyof Solving]} ${quoted(String(value))}`);
-    if (reasons.length < 2 || flags.length === 0) throw error;
-    const list = reasons.map((reason, k) => `(${k + 1}) ${reason}`).join(". ");
+    if (reasons.length < 2 || flags.length === 0) throw inFlags(error, named);
+    const list = reasons.map((reason, k) => `(${k + 1}) ${withFlags(reason, named)}`).join(". ");
     throw new FormatError("CSV", path, `${list}. ${isSolved ? "Give" : "Some of it is solved by"} ${flags.join(" ")}`, undefined, error);
   }
 }
 
-/** The rows of a CSV or Parquet file. @throws FileError, FormatError */
-async function tableOf(path: string, { columns, time, csv, times }: Asked): Promise<Source> {
+/** The rows of a table. @throws FileError, FormatError */
+async function tableOf(path: string, { columns, time, csv, times }: Asked, read: Read): Promise<Source> {
   const text = time === undefined ? [] : [time];
-  const read = async (leftOut: readonly string[]) => {
-    const options = { columns, text: [...text, ...leftOut], missing: "nan" as const };
-    const table = await (isParquet(path) ? readParquet(path, options) : readCsv(path, { ...options, ...csv }));
-    return { ...table, leftOut };
-  };
-  const { leftOut, ...table } = await read([])
-    .catch((error: unknown) => {
-      if (!(error instanceof FormatError)) throw error;
-      const { text: texts, ...others } = error.settings ?? {};
-      // Columns that are not asked for by name, and hold text.
-      if (columns === undefined && Array.isArray(texts) && Object.keys(others).length === 0) return read(texts as readonly string[]);
-      throw error;
-    })
-    .catch((error: unknown) => {
-      throw error instanceof FormatError ? inFlags(error) : error;
-    });
+  const without = async (leftOut: readonly string[]) => ({
+    ...(await read({ columns, text: [...text, ...leftOut], missing: "nan" }, csv)),
+    leftOut,
+  });
+  const { leftOut, ...table } = await without([]).catch((error: unknown) => {
+    if (!(error instanceof FormatError)) throw error;
+    const { text: texts, ...others } = error.settings ?? {};
+    // Columns that are not asked for by name, and hold text.
+    if (columns === undefined && Array.isArray(texts) && Object.keys(others).length === 0) return without(texts as readonly string[]);
+    throw error;
+  });
   const labels = time === undefined ? undefined : table.text[time]!;
   const stamps = labels && stampsOf(labels, times, (row) => `${path}: row ${table.lines[row]}, column ${quoted(time!)}`);
   return {

@@ -14,7 +14,7 @@ import { AnomalyDetector, type AnomalyOptions, type AnomalyRow, type Incident } 
 import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
 import { formatTable } from "../table.js";
 import { Drawn, mostDrawn } from "./detect-page.js";
-import { type Asked, type Row, readTable, type Source, stampOf } from "./detect-table.js";
+import { type Asked, type Row, readTable, readText, type Source, stampOf } from "./detect-table.js";
 
 /** What `spillway detect` takes. */
 export interface DetectFlags extends AnomalyOptions, TimeOptions {
@@ -163,6 +163,9 @@ class Writer {
   }
 }
 
+/** Lines among which all that is wrong with one is looked for. */
+const mostLines = 100_000;
+
 /** Characters of a line. */
 const longestLine = 1 << 20;
 
@@ -187,12 +190,6 @@ async function* eachLine(input: NodeJS.ReadStream, signal: AbortSignal, endless:
   if (rest !== "") yield rest;
 }
 
-/** What to set if a cell of text is a number with a decimal comma. */
-function commaAdvice(value: unknown, { decimal }: Asked["csv"]): string {
-  const isComma = decimal !== "," && typeof value === "string" && cellNumber(value, { decimal: "," }) !== undefined;
-  return isComma ? "; set --decimal , if a comma is the decimal mark" : "";
-}
-
 /** Rows that come line by line: JSON objects or lists, or CSV with a header. */
 async function linesOf(input: NodeJS.ReadStream, { columns, time, csv, times }: Asked, signal: AbortSignal): Promise<Source> {
   signal.addEventListener("abort", () => input.destroy(), { once: true });
@@ -202,6 +199,8 @@ async function linesOf(input: NodeJS.ReadStream, { columns, time, csv, times }: 
   const { decimal, thousands } = csv;
   const markers = csv.missingMarkers ?? missingMarkers;
   let mark = csv.delimiter;
+  /** The header as it stands in the input, below as many empty lines as there were lines before. */
+  let head: string | undefined;
   const inHeader = (name: string, flag: string) => {
     if (header && !header.includes(name))
       throw wrong(`${flag} asks for ${quoted(name)}; the columns are ${header.map(quoted).join(", ")}${suggestion(name, header)}`, name);
@@ -227,6 +226,7 @@ async function linesOf(input: NodeJS.ReadStream, { columns, time, csv, times }: 
     if (isHead) {
       for (const name of columns ?? []) inHeader(name, "--columns");
       if (time !== undefined) inHeader(time, "--time");
+      head = "\n".repeat(number - 1) + line;
       return undefined;
     }
     const parsed = (cell: string) => (markers.includes(cell) ? null : (cellNumber(cell, { decimal, thousands }) ?? cell));
@@ -237,13 +237,14 @@ async function linesOf(input: NodeJS.ReadStream, { columns, time, csv, times }: 
   const rowOf = async (line: string): Promise<Row | undefined> => {
     const found = await cells(line);
     if (found === undefined) return undefined;
-    names ??= Object.keys(found).filter((name) => name !== time && (typeof found[name] === "number" || found[name] === null));
-    if (names.length === 0) throw wrong("it has no column of numbers");
+    const numbers = Object.keys(found).filter((name) => name !== time && (typeof found[name] === "number" || found[name] === null));
+    if (names === undefined && numbers.length === 0) throw wrong("it has no column of numbers");
+    names ??= numbers;
     if (!names.some((name) => name in found)) throw wrong(`it has none of the columns ${names.join(", ")}`);
     const values = names.map((name) => found[name] ?? null) as (number | null)[];
     values.forEach((value, c) => {
       if (value !== null && typeof value !== "number")
-        throw wrong(`column ${quoted(names![c]!)} is ${describe(value)}; it takes a number, or null${commaAdvice(value, csv)}`, value);
+        throw wrong(`column ${quoted(names![c]!)} is ${describe(value)}; it takes a number, or null`, value);
     });
     if (time === undefined) return { values };
     if (!(time in found)) throw wrong(`it has no ${quoted(time)}, which --time asks for${suggestion(time, Object.keys(found))}`);
@@ -254,12 +255,20 @@ async function linesOf(input: NodeJS.ReadStream, { columns, time, csv, times }: 
     return { label, ...stampOf(read, stamps.length - 1), values };
   };
   const iterator = eachLine(input, signal, () => wrong(`there is no end of it after ${longestLine} characters`))[Symbol.asyncIterator]();
+  /** All that is wrong with a line below a header, as with a file of it; else that error. */
+  const orAll = async (error: unknown, line: string): Promise<never> => {
+    if (head === undefined || number > mostLines) throw error;
+    const text = head + "\n".repeat(number - head.split("\n").length) + line;
+    await readText(text, "standard input", { columns: names, time, csv: { ...csv, delimiter: mark }, times });
+    throw error;
+  };
   const next = async (): Promise<Row | undefined> => {
     for (;;) {
       number++;
       const { value, done } = await iterator.next();
       if (done) return undefined;
-      const row = value.trim() === "" ? undefined : await rowOf(value.trim());
+      const line = value.trim();
+      const row = line === "" ? undefined : await rowOf(line).catch((error: unknown) => orAll(error, line));
       if (row) return row;
     }
   };

@@ -2,8 +2,10 @@
 import "../../index.js";
 import { tally } from "@spillway/core/text.js";
 import { type Ahead, forecastAhead } from "../../experiment/runs/ahead.js";
-import type { AheadOptions } from "../../experiment/runs/ahead-options.js";
+import { type AheadOptions, aheadTable } from "../../experiment/runs/ahead-options.js";
 import type { WrittenForecast } from "../../experiment/runs/forecasts-file.js";
+import { longOf } from "../flag.js";
+import { inFlags } from "../in-flags.js";
 import { type Progress, reportTo } from "../progress.js";
 import { formatTable } from "../table.js";
 
@@ -13,6 +15,8 @@ export interface ForecastFlags extends Omit<AheadOptions, "onProgress" | "signal
   readonly quiet?: boolean;
   readonly import?: unknown;
 }
+
+const flags = Object.fromEntries(Object.keys(aheadTable).map((name) => [name, longOf(name)]));
 
 /** Work that is over before shows no progress. */
 const quickMs = 500;
@@ -43,6 +47,8 @@ export async function forecast(
     const lines = ahead.forecasts.flatMap((one) => linesOf(one, ahead));
     if (json) return JSON.stringify(asJson(ahead, lines, options.out), undefined, 2);
     return describe(ahead, lines, options.out);
+  } catch (error) {
+    throw inFlags(error, flags);
   } finally {
     clearTimeout(timer);
     progress.end();

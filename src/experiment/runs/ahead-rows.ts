@@ -125,7 +125,7 @@ function columnsOf(header: readonly string[], path: string, wanted: Wanted, aske
   const time = asked ?? names?.time;
   if (grid && time === undefined)
     throw ArgumentError.because(
-      `the model was trained with time stamps (${grid.form}), and its file does not name their column; name it (time): one of ${listed(header)}`,
+      `the model was trained with time stamps (${grid.form}), and its file does not name their column; name it (\`time\`): one of ${listed(header)}`,
       { field: "time" },
     );
   const find = (name: string, what: string) => {
@@ -152,7 +152,7 @@ function byPosition(rest: readonly string[], path: string, { known }: Wanted, pr
   if (rest.length !== predicted + known)
     throw new ExperimentError(
       `${path} has ${count(rest.length, "column")} (${listed(rest)}); the model's file names none, and it takes ${count(predicted + known, "column")}` +
-        `${known > 0 ? `, of which the last ${known} are known beforehand` : ""}. Leave the others out, or name the one of time stamps (time)`,
+        `${known > 0 ? `, of which the last ${known} are known beforehand` : ""}. Leave the others out, or name the one of time stamps (\`time\`)`,
     );
   return { columns: rest.slice(0, predicted), known: rest.slice(predicted) };
 }
@@ -201,7 +201,7 @@ function upToNow(rows: Rows, { columns, known, time }: Columns, source: Source):
     throw new ExperimentError(`${path}${ofGroup(group)}: no row has a value of ${listed(columns)}; the model takes rows to go on from`);
   const cellName = (row: number, c: number) => `${path}, row ${lines[row]}, column ${quoted([...columns, ...known][c]!)}`;
   const fail = (row: number, c: number, reason: string) => {
-    const advice = reason === "the value is missing" ? '; set missing to "interpolate" or "hold"' : "";
+    const advice = reason === "the value is missing" ? '; set `missing` to "interpolate" or "hold"' : "";
     return new ExperimentError(`${cellName(row, c)}: ${reason}${advice}`, { field: "missing" });
   };
   const now = matrix.subarray(0, measured);
