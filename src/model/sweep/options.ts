@@ -6,6 +6,7 @@ import {
   flag,
   given,
   type InputOf,
+  type Kind,
   list,
   type Option,
   object,
@@ -51,7 +52,7 @@ const membersTable = {
   seeds: optional(list(seed, "a list of at least one seed", 1), "Seeds of the weights; left out, the description's alone."),
   /** The settings that are tried with every seed. */
   settings: given(
-    list(object(sweepSettingTable), "a list of at least one, such as [{lambda: 1e-6}]", 1),
+    list(object(sweepSettingTable) as Kind<SweepSetting>, "a list of at least one, such as [{lambda: 1e-6}]", 1),
     "The settings that are tried with every seed.",
   ),
 };
