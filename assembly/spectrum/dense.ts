@@ -12,16 +12,24 @@ import { reduceToHessenberg } from "./hessenberg";
  */
 export function denseEigenvalues(n: i32, a: usize, ld: i32, work: usize): i32 {
   const imaginary = work + ((<usize>ld) << 3);
-  // A power of two brings the largest element to [1, 2): no product of the QR algorithm overflows
-  // then, and nothing is rounded.
-  const largest = balanceMatrix(n, a, ld);
-  const exponent = largest == 0 ? 0 : exponentOf(largest);
-  scale(a, n * ld, -exponent);
+  const exponent = balanceAndScale(n, a, ld);
   reduceToHessenberg(n, a, ld, 0, work);
   const missing = francisQr(n, a, ld, 0, work, imaginary);
   scale(work, n, exponent);
   scale(imaginary, n, exponent);
   return missing;
+}
+
+/**
+ * Balances A and brings its largest element to [1, 2) by a power of two: no product of the QR
+ * algorithm overflows then, and nothing is rounded. Returns the exponent of the power that takes
+ * its eigenvalues back.
+ */
+export function balanceAndScale(n: i32, a: usize, ld: i32): i32 {
+  const largest = balanceMatrix(n, a, ld);
+  const exponent = largest == 0 ? 0 : exponentOf(largest);
+  scale(a, n * ld, -exponent);
+  return exponent;
 }
 
 /** The exponent e with 2^e <= |x| < 2^(e+1). x is finite and not 0. */

@@ -1,9 +1,12 @@
 // Drawing W and measuring its spectral radius on the device, beside the circular law, and beside
 // the host if that is a matter of seconds, with whether the bits are equal. Whole calls from
-// JavaScript, the transfers and the host's look for components included.
-// Usage: npx tsx bench/gpu/spectrum.ts [--no-host]
+// JavaScript, the transfers and the host's look for components included. First, radii of many dense
+// blocks at once, beside one core of the host; with --dense nothing else.
+// Usage: npx tsx bench/gpu/spectrum.ts [--no-host] [--dense]
 import { createHash } from "node:crypto";
 import { Matrix, matrixSpectralRadius, type SparseMatrix, SpectralRadiusError, seedKeys } from "../../packages/numerics/src/index.js";
+import { type DenseBlock, denseEigenvalues, modulus } from "../../packages/numerics/src/spectrum/dense.js";
+import { isDenseBlock, radiusParts } from "../../packages/numerics/src/spectrum/radius.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
@@ -32,6 +35,16 @@ const head = (...cells: string[]) => {
 const whole = (value: number) => value.toLocaleString("en");
 const compared = (equal: boolean | undefined) => (equal === undefined ? "" : equal ? "equal" : "DIFFERENT");
 
+/** By the host's QR algorithm; balancing and scaling change nothing a second time. */
+function denseBlockRadius({ n, ld, values, exponent }: DenseBlock): number {
+  const forEach = (visit: (row: number, column: number, value: number) => void) =>
+    values.forEach((value, p) => {
+      if (value !== 0) visit(Math.floor(p / ld), p % ld, value);
+    });
+  const { re, im } = denseEigenvalues({ size: n, forEach });
+  return re.reduce((most, x, i) => Math.max(most, modulus(x, im[i]!)), 0) * 2 ** exponent;
+}
+
 const hash = ({ columns, values }: SparseMatrix): string =>
   createHash("sha256").update(new Uint8Array(columns.slice().buffer)).update(new Uint8Array(values.slice().buffer)).digest("hex");
 
@@ -42,6 +55,28 @@ const named = (size: number, perRow: number) => `${whole(size)} neurons, ${whole
 const draw = (size: number, perRow: number) =>
   engine.device!.drawSparse(unscaledDraws(resolveConfig(described(size, perRow)), seedKeys(1)));
 
+const blocksOf = (size: number, count: number) =>
+  Array.from({ length: count }, (_, seed) =>
+    radiusParts(drawWeights(resolveConfig({ size, connectionProbability: 0.1, seed })).matrix, "dense"),
+  )
+    .flat()
+    .filter(isDenseBlock);
+await engine.device.denseRadii(blocksOf(100, 8));
+head("radii of dense blocks at once", "blocks", "device s", "host s", "bits");
+for (const [size, count] of [
+  ...[64, 100, 200, 300].flatMap((n) => [[n, 77] as const, [n, 1000] as const]),
+  ...[[200, 8] as const, [512, 8] as const, [512, 132] as const],
+]) {
+  const blocks = blocksOf(size, count);
+  const [radii, seconds] = await timed(() => engine.device.denseRadii(blocks));
+  const isOnHost = withHost && count < 1000;
+  const [expected, hostSeconds] = isOnHost ? await timed(() => blocks.map(denseBlockRadius)) : [];
+  const equal = expected?.every((radius, b) => radius === radii![b]);
+  row(`${size} rows`, whole(count), seconds, hostSeconds, compared(equal));
+}
+if (process.argv.includes("--dense")) process.exit();
+
+console.log();
 await draw(1000, 10);
 head("drawn in CSR form and brought to the host", "connections", "device s", "host s", "bits");
 for (const perRow of [10, 100]) {

@@ -145,7 +145,9 @@ export class ReservoirEnsemble implements AsyncDisposable {
     if (configs.length === 0) throw ArgumentError.shape("configs is empty; an ensemble takes at least one reservoir", { field: "configs" });
     const { engine, reason } = await selectEngine(open, () => shapesFor(open.engine, configs));
     const models: EngineModel[] = [];
-    for (const config of configs) models.push("outputSize" in config ? config : await modelOf(config, engine));
+    const together = engine.device && (await (await import("./evaluate/models.js")).modelsTogether(configs, engine));
+    for (const [r, config] of configs.entries())
+      models.push("outputSize" in config ? config : (together?.get(r) ?? (await modelOf(config, engine))));
     for (const model of models) checkSupported(engine, model);
     const { plan, threads, profile } = open;
     const session = await openEnsemble(engine, models, { plan, threads, profile });

@@ -28,6 +28,9 @@ function keyOf(config: DrawnConfig): string {
   return JSON.stringify([String(seed), size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod]);
 }
 
+/** Whether `knownRadius` would measure nothing. */
+export const isKnownRadius = (config: DrawnConfig): boolean => known.has(keyOf(config));
+
 /** As `knownRadius`, of a device that measures. */
 export async function knownRadiusBy(config: DrawnConfig, measure: () => Promise<SpectralRadius>): Promise<SpectralRadius> {
   const found = known.get(keyOf(config)) ?? (await measure());

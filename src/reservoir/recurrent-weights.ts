@@ -22,6 +22,7 @@ import {
   toDense,
   toSparse,
 } from "@spillway/numerics";
+import type { RadiusPart } from "@spillway/numerics/spectrum/radius.js";
 import { antisymmetric } from "./cell.js";
 import type { ReservoirConfig } from "./config.js";
 import { EngineCapacityError } from "./engine/errors.js";
@@ -102,15 +103,18 @@ export interface DrawnWeights {
 /** W as another thread drew it. */
 export interface DrawnParts extends Pick<DrawnWeights, "analyticRadius"> {
   readonly matrix: Matrix | SparseMatrix;
-  /** If it was asked for. */
-  readonly radius: ReturnType<DrawnWeights["measured"]> | undefined;
+  /** If it was asked for; in parts if it is to be had from a device. */
+  readonly radius: ReturnType<DrawnWeights["measured"]> | readonly RadiusPart[] | undefined;
 }
+
+/** Whether a device computes some of a radius. */
+export const isInParts = (radius: DrawnParts["radius"]): radius is readonly RadiusPart[] => Array.isArray(radius);
 
 function fromParts({ matrix, analyticRadius, radius }: DrawnParts, config: ReservoirConfig): DrawnWeights {
   // A matrix that came from a thread is an object of its fields.
   const whole = isSparse(matrix) ? matrix : new Matrix(matrix.rows, matrix.cols, matrix.data);
   const drawn = fromMatrix(whole, analyticRadius, config, true);
-  if (!radius || radius.method === "analytic" || radius.method === "unscaled") return drawn;
+  if (!radius || isInParts(radius) || radius.method === "analytic" || radius.method === "unscaled") return drawn;
   const { method } = radius;
   const found = knownRadius(config, () => ({ radius: radius.radius, method }));
   return { ...drawn, measured: () => found };

@@ -11,7 +11,7 @@ const perNeuron = 0.0025;
 const perWeight = { sparse: 2.05e-4, dense: 5.2e-5, denseFromMemory: 1.25e-4 };
 /**
  * What a weight in integers takes of what one in binary32 takes
- * (bench/results/integer-steps-2026-11-23.md).
+ * (bench/results/uncited/integer-steps-2026-11-23.md).
  */
 const integerShare = { sparse: 1.1, dense: 0.4 };
 const cacheWeights = 8e6;

@@ -2,6 +2,7 @@
 // shape. The package's index names the devices.
 import { disposeQuietly } from "@spillway/core/disposal.js";
 import { type Context, LibraryError, openDevice } from "@spillway/gpu";
+import { denseOnDevice } from "@spillway/numerics/spectrum/radius.js";
 import {
   type DeviceAbilities,
   type Engine,
@@ -30,6 +31,7 @@ import { DeviceClock } from "./profile.js";
 import { openKind, planKind } from "./registered.js";
 import { type ModelShape, shapeOf } from "./shape.js";
 import { whyNotSharded } from "./sharded/index.js";
+import { denseRadiiOnDevice } from "./spectrum/dense.js";
 import { drawnSpectralRadius, spectralRadiusOnDevice } from "./spectrum/index.js";
 import { openSpiking, planSpiking } from "./spiking/index.js";
 import { spinLimitOf } from "./spin-limit.js";
@@ -96,7 +98,7 @@ export function contextEngine(context: Context): DeviceEngine {
   return engine;
 }
 
-/** A simulated device draws slower than the host at any size. */
+/** A simulated device draws and measures slower than the host at any size. */
 const leastDrawn = 1000;
 
 /** Steps of a chunk on the simulated device: few enough to be interrupted. */
@@ -179,12 +181,16 @@ function abilitiesOf({ name, device, stepsPerChunk, others }: EngineParts): Cuda
     get leastDrawn() {
       return isSimulated(device.context()) ? Number.POSITIVE_INFINITY : leastDrawn;
     },
+    get leastRadii() {
+      return isSimulated(device.context()) ? Number.POSITIVE_INFINITY : denseOnDevice.leastMatrices;
+    },
     drawRowSums: (weights) => drawRowSums(device.context(), weights),
     drawSparse: (weights) => drawSparse(device.context(), weights),
     spectralRadius: (matrix, options) =>
       "draws" in matrix
         ? drawnSpectralRadius(device.context(), matrix, options, peers())
         : spectralRadiusOnDevice(device.context(), matrix, options),
+    denseRadii: (blocks) => denseRadiiOnDevice(device.context(), blocks),
     leastSquares: (x, y, options) => leastSquaresOnDevice(device.context(), x, y, options),
     neighbourCounts: (space, xs, options) => neighbourCounts(device.context(), space, xs, options),
     async openEnsemble(models, options) {

@@ -3,6 +3,7 @@
 import type { Context, Stream } from "@spillway/gpu";
 import type { Matrix, SparseMatrix, SpectralRadius, SpectralRadiusOptions } from "@spillway/numerics";
 import type { DoubleDoubles } from "@spillway/numerics/double-double-rows.js";
+import type { DenseBlock } from "@spillway/numerics/spectrum/dense.js";
 import type { DeviceMatrix, DeviceSequences } from "../device-matrix.js";
 import type { Engine } from "../engine.js";
 import type { EngineProfile } from "../profile.js";
@@ -29,6 +30,13 @@ export interface DeviceAbilities {
    * if the iteration does not fit; SpectralRadiusError if it does not converge
    */
   spectralRadius(matrix: Matrix | SparseMatrix | DrawnMatrix, options?: SpectralRadiusOptions & WorkOptions): Promise<SpectralRadius>;
+  /** Matrices from which on it computes `denseRadii` in less time than the host. */
+  readonly leastRadii: number;
+  /**
+   * max |lambda| of each block, a NaN if the iteration does not converge; undefined if memory does
+   * not suffice, beside what else the device does.
+   */
+  denseRadii(blocks: readonly DenseBlock[]): Promise<Float64Array | undefined>;
   /**
    * W (F columns of O) that minimises |X W - Y|^2 in double-double, from columns of T numbers, T >=
    * F; undefined if X has not full rank. Progress counts columns. @throws EngineCapacityError,

@@ -1,8 +1,9 @@
 // Threads that draw recurrent weights and measure their radii, beside each other and beside the
 // thread that owns them. In Node; elsewhere the owner draws.
 import { startWorker } from "@spillway/core/node-worker.js";
+import { denseLimit, denseOnDevice, radiusParts } from "@spillway/numerics/spectrum/radius.js";
 import type { DrawnConfig } from "../known-radii.js";
-import type { DrawnParts } from "../recurrent-weights.js";
+import { type DrawnParts, drawWeights } from "../recurrent-weights.js";
 
 type Worker = import("node:worker_threads").Worker;
 
@@ -17,18 +18,36 @@ export function spareThreads(): number {
 
 const mostThreads = 32;
 
-/** What a thread is asked for. */
+/** What is asked for. */
 export interface DrawTask {
   readonly config: DrawnConfig;
-  /** Whether the radius is wanted. */
-  readonly measured: boolean;
+  /** Whether the radius is wanted: none, whole, or without the blocks that a device computes. */
+  readonly radius: "none" | "whole" | "parts";
 }
 
-/** What it answers; without parts if it could not draw, which the owner then tries itself. */
+/** What is answered; without parts if a thread could not draw: the owner then tries itself. */
 export interface DrawAnswer {
   readonly parts?: DrawnParts | undefined;
   readonly drawMs: number;
   readonly radiusMs: number;
+}
+
+/** Whether blocks of a radius may be left to a device that is asked for many. */
+export function hasDeviceParts({ size, radiusMethod }: DrawnConfig): boolean {
+  const most = radiusMethod === "dense" ? denseOnDevice.mostRows : radiusMethod === "auto" ? denseLimit : 0;
+  return size >= denseOnDevice.leastRows && size <= most;
+}
+
+/** W, and of its radius what is asked for. */
+export function drawParts({ config, radius: wanted }: DrawTask): DrawAnswer & { readonly parts: DrawnParts } {
+  const begun = performance.now();
+  const drawn = drawWeights(config);
+  const { matrix, analyticRadius } = drawn;
+  const between = performance.now();
+  const method = config.radiusMethod;
+  const inParts = wanted === "parts" && analyticRadius === undefined && (method === "auto" || method === "dense");
+  const radius = inParts ? radiusParts(matrix, method) : wanted === "none" ? undefined : drawn.measured();
+  return { parts: { matrix, analyticRadius, radius }, drawMs: between - begun, radiusMs: performance.now() - between };
 }
 
 interface Pending {

@@ -30,6 +30,29 @@ export function denseEigenvalues(component: Component): Eigenvalues {
   return found;
 }
 
+/** A block as the QR algorithm takes it: balanced, its largest element in [1, 2). */
+export interface DenseBlock {
+  readonly n: number;
+  /** Numbers from row to row; it is even, and those beyond column n are 0. */
+  readonly ld: number;
+  readonly values: Float64Array<ArrayBuffer>;
+  /** Its eigenvalues times 2^exponent are those asked for. */
+  readonly exponent: number;
+}
+
+/** What `denseEigenvalues` begins with, for a device that does the rest. */
+export function denseBlock(component: Component): DenseBlock {
+  const n = component.size;
+  const ld = paddedLength(n);
+  const instance = wasmInstance(8 * ld * n);
+  const { exports, memory } = instance;
+  const values = writeBlock(component, ld, new Float64Array(memory.buffer, wasmReserved, ld * n));
+  const exponent = exports.balanceAndScale(n, wasmReserved, ld);
+  const block = { n, ld, values: values.slice(), exponent };
+  releaseInstance(instance);
+  return block;
+}
+
 function writeBlock<Values extends Float64Array>(component: Component, ld: number, values: Values): Values {
   component.forEach((row, column, value) => {
     values[row * ld + column] = value;

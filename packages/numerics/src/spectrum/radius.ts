@@ -8,7 +8,7 @@ import { balanced } from "./balance.js";
 import { checkSquare } from "./check-square.js";
 import { circularLaw, circularLawOfMatrix } from "./circular-law.js";
 import { type Component, stronglyConnectedComponents } from "./components.js";
-import { denseEigenvalues, type Eigenvalues, modulus } from "./dense.js";
+import { type DenseBlock, denseBlock, denseEigenvalues, type Eigenvalues, modulus } from "./dense.js";
 import { geometricMean } from "./geometric-mean.js";
 import { iterate } from "./krylov.js";
 import { type KrylovResult, type KrylovTask, krylovAttempts } from "./krylov-attempts.js";
@@ -90,7 +90,7 @@ export class PowerIterationError extends SpectralRadiusError {
  * Up to this size the dense method costs no more in a fresh process, and it depends on no
  * convergence.
  */
-const denseLimit = 300;
+export const denseLimit = 300;
 
 /** Up to this size the dense method takes over if the Krylov iteration does not converge. */
 const denseFallbackLimit = 3000;
@@ -136,8 +136,55 @@ export function matrixSpectralRadius(matrix: Matrix | SparseMatrix, options: Spe
   if (method === "power") return powerRadius(matrix.rows, hostPower(powerTaskOf(matrix)));
   const steps = radiusSteps(matrix, method);
   let step = steps.next();
-  while (!step.done) step = steps.next("dense" in step.value ? denseEigenvalues(step.value.dense) : hostIterate(step.value));
+  while (!step.done) step = steps.next(hostAnswer(step.value));
   return step.value;
+}
+
+/**
+ * A part of a matrix as its radius is measured: its radius, or a block whose radius a device
+ * computes.
+ */
+export type RadiusPart = SpectralRadius | DenseBlock;
+
+/**
+ * What a device is asked for: blocks of these sizes, of at least so many matrices at a time. A
+ * smaller block takes the host half a millisecond, no more than components and balancing, which
+ * stay there; fewer matrices leave most multiprocessors idle. The kernel takes no more rows.
+ */
+export const denseOnDevice = { leastRows: 64, mostRows: 512, leastMatrices: 8 } as const;
+
+/** The parts of a matrix, in an order of which `largestRadius` takes the first of equal ones. */
+export function radiusParts(matrix: Matrix | SparseMatrix, method: "auto" | "dense"): RadiusPart[] {
+  checkSquare(matrix);
+  const parts: RadiusPart[] = [];
+  let best: SpectralRadius = { radius: 0, method: "structure" };
+  for (const component of stronglyConnectedComponents(matrix)) {
+    const steps = componentRadius(component, method);
+    let step = steps.next();
+    let block: Component | undefined;
+    while (!step.done && !block) {
+      if ("dense" in step.value && isForDevice(step.value.dense)) block = step.value.dense;
+      else step = steps.next(hostAnswer(step.value));
+    }
+    if (block) parts.push(denseBlock(block));
+    else if (step.done && step.value.radius > best.radius) {
+      best = step.value;
+      parts.push(best);
+    }
+  }
+  return parts;
+}
+
+/** Whether a device computes a part. */
+export const isDenseBlock = (part: RadiusPart): part is DenseBlock => "values" in part;
+
+const isForDevice = ({ size }: Component): boolean => size >= denseOnDevice.leastRows && size <= denseOnDevice.mostRows;
+
+/** The largest of radii, the first if several are. */
+export function largestRadius(found: Iterable<SpectralRadius>): SpectralRadius {
+  let best: SpectralRadius = { radius: 0, method: "structure" };
+  for (const each of found) if (each.radius > best.radius) best = each;
+  return best;
 }
 
 /** What computes the large parts of a spectral radius; the calling thread, if it is left out. */
@@ -165,13 +212,10 @@ export async function spectralRadiusBy(
   let step = steps.next();
   while (!step.done) {
     const asked = step.value;
-    if ("dense" in asked) step = steps.next(denseEigenvalues(asked.dense));
-    else step = steps.next(iterateOn ? await iterateOn(asked) : hostIterate(asked));
+    step = steps.next(iterateOn && !("dense" in asked) ? await iterateOn(asked) : hostAnswer(asked));
   }
   return step.value;
 }
-
-const hostIterate = (task: BlockTask): KrylovResult => iterate(task.component, task.count, task);
 
 function hostPower(task: PowerTask): number | PowerFailure {
   const products = hostPowerIterations(task);
@@ -203,17 +247,19 @@ export interface BlockTask extends KrylovTask {
  * What is asked for on the way: an iteration, or all eigenvalues. The answer is the one or the
  * other.
  */
-type RadiusSteps = Generator<BlockTask | { readonly dense: Component }, SpectralRadius, KrylovResult | Eigenvalues>;
+type RadiusSteps = Generator<Asked, SpectralRadius, KrylovResult | Eigenvalues>;
+
+type Asked = BlockTask | { readonly dense: Component };
+
+const hostAnswer = (asked: Asked): KrylovResult | Eigenvalues =>
+  "dense" in asked ? denseEigenvalues(asked.dense) : iterate(asked.component, asked.count, asked);
 
 function* radiusSteps(matrix: Matrix | SparseMatrix, method: Exclude<Method, "power">): RadiusSteps {
   checkSquare(matrix);
   if (method === "circularLaw") return { radius: circularLawOfMatrix(matrix), method };
-  let best: SpectralRadius = { radius: 0, method: "structure" };
-  for (const component of stronglyConnectedComponents(matrix)) {
-    const found = yield* componentRadius(component, method);
-    if (found.radius > best.radius) best = found;
-  }
-  return best;
+  const found: SpectralRadius[] = [];
+  for (const component of stronglyConnectedComponents(matrix)) found.push(yield* componentRadius(component, method));
+  return largestRadius(found);
 }
 
 function* componentRadius(original: Component, method: "auto" | "dense" | "krylov"): RadiusSteps {

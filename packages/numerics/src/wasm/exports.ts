@@ -131,6 +131,8 @@ export interface SpectrumExports {
    * `work` + 8 ld.
    */
   denseEigenvalues(n: number, matrix: number, ld: number, work: number): number;
+  /** The exponent of the power of two that takes the eigenvalues back to those of the matrix. */
+  balanceAndScale(n: number, matrix: number, ld: number): number;
   reduceToHessenberg(n: number, matrix: number, ld: number, q: number, work: number): void;
   /** 0, or the number of eigenvalues that were not found. */
   francisQr(n: number, matrix: number, ld: number, q: number, re: number, im: number): number;
