@@ -44,8 +44,14 @@ function results(module: Module): (Float32Array | Float64Array)[] {
   out.push(context.read(partial));
   using product = context.zeros("f32", rows * rows);
   const multiply = module.kernel("matmul_small", ["const f32*", "const f32*", "f32*", "i32", "i32", "i32"]);
-  stream.launch(multiply, { grid: 4, block: 64 }, input, input, product, rows, columns, rows);
+  stream.launch(multiply, { grid: 4, block: 128 }, input, input, product, rows, columns, rows);
   out.push(context.read(product));
+  // All of it, so that no thread of a tile was left out.
+  out.at(-1)!.forEach((value, at) => {
+    const [row, column] = [Math.floor(at / rows), at % rows];
+    const exact = x.subarray(row * columns, (row + 1) * columns).reduce((sum, left, k) => sum + left * x[k * rows + column]!, 0);
+    expect(value).toBeCloseTo(exact, 1);
+  });
   return out;
 }
 
