@@ -142,7 +142,7 @@ describe("kill -9", () => {
     // Two make folders, four a file: the tenth puts result.json beside the model, and from then on
     // the run is finished.
     for (const n of [1, 4, 10, 11, 12, 13]) {
-      const ended = await spillway(["run", "small.yaml", "--quiet"], { cwd: folder, env: faultAt("KILL_AT", n) });
+      const ended = await spillway(["run", "small.yaml", "--quiet"], { cwd: folder, env: faultAt("KILL_AT", n), supervised: true });
       expect(ended, `killed at change ${n}`).toMatchObject({ code: 137, stderr: expect.stringContaining("was ended by SIGKILL") });
       const now = await resultIn("small");
       expect(now.finished === last.finished, `killed at change ${n}`).toBe(n < 11);
