@@ -138,12 +138,14 @@ const isSourcesOnly = process.argv.includes("--sources");
 const kinds = ["FORECASTER", "PLAIN", "CLASSIFIER"].flatMap((kind) => ["SINGLE", "DOUBLE", "INTEGER"].map((number) => [kind, number]));
 kinds.push(["DETECTOR", "DOUBLE"]);
 const name = ([kind, number]) => `${kind.toLowerCase()}-${number.toLowerCase()}`;
+/** A zlib stream in base64. */
+const base64 = (bytes) => Buffer.from(zlibSync(bytes, { level: 9 })).toString("base64");
 /** What stands in runtime.ts for the compiled modules: their bytes as one zlib stream, and a table. */
 function packed() {
   const compiled = kinds.map((each) => ({ name: name(each), ...compile(...each) }));
-  const stream = zlibSync(Buffer.concat(compiled.map(({ bytes }) => bytes)), { level: 9 });
+  const stream = base64(Buffer.concat(compiled.map(({ bytes }) => bytes)));
   const table = Object.fromEntries(compiled.map(({ name, bytes, functions }) => [name, { length: bytes.length, functions }]));
-  return [JSON.stringify(Buffer.from(stream).toString("base64")), JSON.stringify(table)];
+  return [JSON.stringify(stream), JSON.stringify(table)];
 }
 const writtenBefore = (name) => new RegExp(`^export const ${name}.*? = (.*);$`, "m").exec(before)[1];
 const [stream, modules] = isSourcesOnly ? [writtenBefore("packedModules"), writtenBefore("modules")] : packed();
@@ -157,8 +159,8 @@ export const compiledFrom = ${JSON.stringify(isSourcesOnly ? /compiledFrom = "(\
 /** What models have that the modules of plain forecasters lack. */
 export const beyondPlain: readonly string[] = ${JSON.stringify(beyondPlain)};
 
-/** The C of the runtime by its files. */
-export const sources: Readonly<Record<string, string>> = ${JSON.stringify(written)};
+/** The C of the runtime by its files: JSON, as a zlib stream in base64. */
+export const packedSources: string = ${JSON.stringify(base64(Buffer.from(JSON.stringify(written))))};
 
 /** The WebAssembly modules one after the other, as a zlib stream in base64. */
 export const packedModules: string = ${stream};

@@ -9,7 +9,8 @@ import { describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { Matrix } from "../../packages/numerics/src/index.js";
 import { preprocess } from "../../src/model/c/preprocess.js";
-import { compiledFrom, sources } from "../../src/model/c/runtime.js";
+import { compiledFrom } from "../../src/model/c/runtime.js";
+import { sources } from "../../src/model/c/source.js";
 import { constant } from "../../src/model/c/text.js";
 import { Classifier, type ClassifierOptions, Forecaster, type ForecasterOptions, saveC, toC } from "../../src/model/index.js";
 import { registerActivation } from "../../src/reservoir/index.js";
@@ -25,7 +26,7 @@ it("has the C of packages/export/runtime, and modules that were compiled from it
   const files = readdirSync(folder).filter((name) => name.endsWith(".c"));
   const there = Object.fromEntries(files.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
   expect(compiledFrom).toBe(createHash("sha256").update(JSON.stringify(there)).digest("hex"));
-  for (const [name, text] of Object.entries(sources)) expect(there[name]).toBe(text);
+  for (const [name, text] of Object.entries(sources())) expect(there[name]).toBe(text);
 });
 
 it("keeps the lines of the runtime whose conditions hold, and every other directive", () => {

@@ -1,13 +1,25 @@
 // The runtime as the C of one model: the parts that it needs, with its constants in their midst.
+import { unzlibSync } from "fflate";
 import { checkLength, type Program } from "./constants.js";
 import { preprocess } from "./preprocess.js";
-import { sources } from "./runtime.js";
+import { packedSources } from "./runtime.js";
+
+/** What a zlib stream in base64 holds. */
+export const unpacked = (text: string): Uint8Array => unzlibSync(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)));
+
+let read: Readonly<Record<string, string>> | undefined;
+
+/** The C of the runtime by its files. */
+export function sources(): Readonly<Record<string, string>> {
+  read ??= JSON.parse(new TextDecoder().decode(unpacked(packedSources))) as Record<string, string>;
+  return read;
+}
 
 /** NAME.c. @throws ArgumentError for a model that is too long for one */
 export function sourceOf({ kind, title, constants, numbers, flags, pointers, declarations, files }: Program, name: string): string {
   checkLength(constants);
   const has = (flag: string) => flags.has(flag) || (numbers[flag] ?? 0) !== 0;
-  const parts = files.map((file) => (file === null ? null : preprocess(sources[file]!, has).trim()));
+  const parts = files.map((file) => (file === null ? null : preprocess(sources()[file]!, has).trim()));
   const runtime = parts.join("\n");
   const used = Object.entries(numbers).filter(([number]) => new RegExp(`\\b${number}\\b`).test(runtime));
   const aliases = Object.entries(pointers).flatMap(([pointer, field]) => {

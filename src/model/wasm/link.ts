@@ -4,9 +4,9 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { toLittleEndian } from "@spillway/io/typed-bytes.js";
 import { wasmMemoryLimit } from "@spillway/numerics/wasm/index.js";
-import { unzlibSync } from "fflate";
 import type { Constants, Field } from "../c/constants.js";
 import { modules, packedModules } from "../c/runtime.js";
+import { unpacked as contentOf } from "../c/source.js";
 import { constant, joined, Reader, section, sectionIds, sectionsOf, unsigned } from "./binary.js";
 
 const pageBytes = 65536;
@@ -93,8 +93,7 @@ let unpacked: ReadonlyMap<string, Uint8Array> | undefined;
 /** The bytes of a compiled module. */
 function moduleBytes(runtime: string): Uint8Array {
   if (unpacked === undefined) {
-    const stream = Uint8Array.from(atob(packedModules), (letter) => letter.charCodeAt(0));
-    const all = unzlibSync(stream);
+    const all = contentOf(packedModules);
     const found = new Map<string, Uint8Array>();
     let at = 0;
     for (const [name, { length }] of Object.entries(modules)) {
