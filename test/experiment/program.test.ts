@@ -13,7 +13,7 @@ const sine: ExperimentInput = {
   name: "short",
   data: { task: "mackeyGlass" },
   reservoir: { size: 20 },
-  task: { type: "forecast", horizon: 5 },
+  task: { type: "forecast", horizon: 5, members: 1, lags: 0 },
   split: { train: 300, test: 50 },
   outputs: { report: false },
 };
