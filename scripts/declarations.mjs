@@ -55,6 +55,27 @@ function statementsOf(path, text) {
 const addsToModule = /^declare module "/;
 
 /**
+ * Names types once at the top of a declaration that tsc has written out as `import("path").Name`
+ * at each use. A name that means something else in the file stays as it is.
+ */
+function importedOnce(text) {
+  const froms = new Map();
+  for (const [, from, name] of text.matchAll(/import\("([^"]+)"\)\.(\w+)/g)) froms.set(name, (froms.get(name) ?? new Set()).add(from));
+  let imports = "";
+  for (const [name, [from, ...others]] of froms) {
+    const written = `import("${from}").${name}`;
+    const rest = text.replaceAll(written, "").replace(/\/\*\*?(?:(?!\*\/)[\s\S])*\*\//g, "");
+    if (others.length > 0 || new RegExp(`\\b${name}\\b`).test(rest)) continue;
+    const shorter = text.replaceAll(written, name);
+    const line = `import type { ${name} } from "${from}";\n`;
+    if (shorter.length + line.length >= text.length) continue;
+    imports += line;
+    text = shorter;
+  }
+  return imports + text;
+}
+
+/**
  * Leaves out of declarations what no exported name leads to: users can name none of it, and some
  * is longer than what they can. What adds to another module stays.
  * @param entries paths of the entries, which keep all that they export
@@ -105,7 +126,8 @@ function dropUnreached(entries, paths) {
       return ((name || star) && !kept.has(statement)) || /^import "/.test(code) ? "" : whole;
     });
     // What is not a module would declare its names everywhere.
-    const text = written.join("").replace(/^(?: {4})+/gm, (indent) => "\t".repeat(indent.length / 4));
+    const own = written.join("").replace(/^(?: {4})+/gm, (indent) => "\t".repeat(indent.length / 4));
+    const text = importedOnce(own);
     if (/^(import|export)\b/m.test(text.replace("export {};", ""))) writeFileSync(path, text);
     else rmSync(path);
   }

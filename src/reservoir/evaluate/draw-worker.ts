@@ -12,7 +12,7 @@ parentPort!.on("message", (task: DrawTask) => {
     const blocks = isInParts(radius) ? radius.filter(isDenseBlock) : [];
     parentPort!.postMessage(
       answer,
-      blocks.map(({ values }) => values.buffer),
+      blocks.map(({ values }) => values.buffer as ArrayBuffer),
     );
   } catch {
     // Such as a topology that was registered in the owner: it says what is wrong, or draws.

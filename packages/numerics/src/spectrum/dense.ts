@@ -35,7 +35,7 @@ export interface DenseBlock {
   readonly n: number;
   /** Numbers from row to row; it is even, and those beyond column n are 0. */
   readonly ld: number;
-  readonly values: Float64Array<ArrayBuffer>;
+  readonly values: Float64Array;
   /** Its eigenvalues times 2^exponent are those asked for. */
   readonly exponent: number;
 }
