@@ -105,6 +105,7 @@ export {
   type ReadoutJson,
   type ReadoutShape,
   type ReadoutTraining,
+  type ReadoutTypes,
   type RecursiveLeastSquaresOptions,
   type RidgeAccumulator,
   type RidgeOptions,

@@ -15,6 +15,6 @@ export { type RidgeAccumulator, RidgeTrainer, ridge } from "./ridge.js";
 export { RowAccumulator, type RowAccumulatorOptions } from "./row-accumulator.js";
 export { SoftmaxReadout, SoftmaxTrainer, softmax, softmaxRegression } from "./softmax-regression.js";
 export { type ReadoutJson, type ReadoutTraining, TrainedReadout } from "./trained-readout.js";
-export { asTrained, isTrainer, type ReadoutDescription, type Trainer, type TrainingStream } from "./trainer.js";
+export { asTrained, isTrainer, type ReadoutDescription, type ReadoutTypes, type Trainer, type TrainingStream } from "./trainer.js";
 export type { FitOptions, ReadoutShape, SeriesLike } from "./training-data.js";
 export { TriangularAccumulator, type TriangularAccumulatorOptions } from "./triangular-accumulator.js";

@@ -10,9 +10,10 @@ import { promisify } from "node:util";
 import { loadReservoir, ReservoirComputer, saveReservoir } from "spillway";
 import { lyapunovExponent } from "spillway/analysis";
 import { experimentJsonSchema, runExperiment } from "spillway/experiment";
-import { Forecaster, toOnnx } from "spillway/model";
+import { Forecaster, type ReadoutDescription, toOnnx } from "spillway/model";
 import { registerActivation, registerReservoirKind } from "spillway/reservoir";
 import { defaultSettings, openLab, stateHash } from "spillway/serve";
+import type { EncoderTypes } from "spillway/spikes";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { spillway } from "../cli/spillway.js";
@@ -29,6 +30,24 @@ declare module "spillway/reservoir" {
     softsign: true;
   }
 }
+
+declare module "spillway/model" {
+  interface ReadoutTypes {
+    clipped: { readonly limit?: number };
+  }
+}
+
+declare module "spillway/spikes" {
+  interface EncoderTypes {
+    levels: { readonly count: number };
+  }
+}
+
+// The compiler is the test: these have the types that are declared above.
+({ type: "clipped", limit: 1 }) satisfies ReadoutDescription;
+({ count: 2 }) satisfies EncoderTypes["levels"];
+// @ts-expect-error A limit is a number.
+({ type: "clipped", limit: "1" }) satisfies ReadoutDescription;
 
 const run = promisify(execFile);
 const ownParts = fileURLToPath(new URL("./own-parts.mjs", import.meta.url));
