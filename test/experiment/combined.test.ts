@@ -207,11 +207,15 @@ describe("an experiment with members by name", () => {
     ["a number of members", {}, { members: 2 }],
     ["adaptive", {}, { adaptive: true }],
     ["states", { outputs: { states: "npy" } }, {}],
-    ["group", { data: { file: "x.csv", group: "shop" } }, {}],
     ["split gaps", { data: { file: "x.csv", time: "date", gaps: "split" } }, {}],
   ] as const)("is not the default with %s", (_, more, task) => {
     const { members } = parseExperiment({ ...described(), ...more, task: { type: "forecast", horizon, ...task } }).task as ForecastTask;
     expect(Array.isArray(members)).toBe(false);
+  });
+
+  it("is the default with group, as each series has weights of its own", () => {
+    const grouped = { ...described(), data: { file: "x.csv", group: "shop" }, task: { type: "forecast", horizon } };
+    expect((parseExperiment(grouped).task as ForecastTask).members).toContain("pooled");
   });
 
   it('is what "loop" alone turns off: the run of a file that names a default of the loop', async () => {

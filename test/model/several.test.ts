@@ -33,6 +33,13 @@ describe("a combination of several series", () => {
       expect(b).toEqual(a);
       expect(model.choiceOf(key)).toEqual(alone.choice);
     }
+    // Series by key are combined by default, those of a list are the runs of one loop.
+    await using usual = await Forecaster.fit({ sequences: all }, { horizon: 4, season: 7 });
+    await using named = await Forecaster.fit({ sequences: all }, { ...own, members: [...members, "damped", "pooled"] });
+    expect(usual.choiceOf("short")).toEqual(named.choiceOf("short"));
+    expect((await usual.forecast(4, { key: "long" })).data).toEqual((await named.forecast(4, { key: "long" })).data);
+    await using loop = await Forecaster.fit({ sequences: [...all.values()].map((series) => series.concat(series)) }, { horizon: 4 });
+    expect([loop.keys, loop.choice?.members]).toEqual([[], undefined]);
     // A list has its indices as keys.
     await using list = await Forecaster.fit({ sequences: [...all.values()] }, own);
     expect((await list.forecast(4, { key: "2" })).data).toEqual((await model.forecast(4, { key: "middle" })).data);
@@ -138,7 +145,7 @@ describe("a combination of several series", () => {
     await expect(model.update([1, 2])).rejects.toThrow("was trained on several series");
     expect(() => model.choiceOf("none")).toThrow("key");
     await using one = await Forecaster.fit(waves(1), { horizon: 4, members: ["theta", "ets"] });
-    await expect(one.forecast(2, { key: "a" })).rejects.toThrow('key is "a"; it takes nothing: this forecaster was trained on one series');
+    await expect(one.forecast(2, { key: "a" })).rejects.toThrow('key is "a"; it takes nothing: this forecaster has one model');
     const bad = new Map([...sequences, ["odd", [1, Number.NaN, 2]]]);
     await expect(model.fit({ sequences: bad })).rejects.toThrow('sequences["odd"]');
     const far = { ...options, horizon: 1001 };

@@ -143,7 +143,7 @@ export interface ForecastTask {
    * before it, at most `warmup` of them. Or reservoirs of a closed loop alone, whose median is the
    * forecast: 5 if settings are chosen, else 1. Left out, all names, unless the file describes a
    * loop (`model`, `reservoir`, `liquid`, `readout`, `transforms`, `washout`, `lags`) or asks for
-   * what only a loop has (`adaptive`, `outputs.states`, `data.group`, `gaps: "split"`).
+   * what only a loop has (`adaptive`, `outputs.states`, `gaps: "split"`).
    */
   readonly members?: number | readonly MemberName[] | undefined;
   /** How the members of a combination are weighed. */

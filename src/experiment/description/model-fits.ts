@@ -41,10 +41,10 @@ const loopFields = ["model", "reservoir", "liquid", "readout", "transforms", "wa
 export function defaultMembers(source: Readonly<Record<string, unknown>>): readonly MemberName[] | undefined {
   const { task, data, outputs } = source as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
   if (task?.["type"] !== "forecast" || loopFields.some((field) => source[field] !== undefined)) return undefined;
-  const isSeveral = data?.["group"] !== undefined || data?.["gaps"] === "split";
+  const isSplit = data?.["gaps"] === "split";
   const hasStates = (outputs?.["states"] ?? "none") !== "none";
   const isLoop = task["members"] !== undefined || task["lags"] !== undefined || task["adaptive"] === true;
-  return isLoop || isSeveral || hasStates ? undefined : memberNames;
+  return isLoop || isSplit || hasStates ? undefined : memberNames;
 }
 
 /** @throws ArgumentError for what a combination has no use for */

@@ -176,7 +176,7 @@ export const taskSchemas = {
         list(choice(...memberNames), "a list of names", 1),
         atLeast(1, most.members),
       ),
-      "Names of members, whose weighted mean is the forecast, or how many reservoirs, whose median is it. Left out, all names; but a closed loop alone (5 reservoirs if settings are chosen, else 1) with model, reservoir, liquid, readout, transforms, washout, lags, adaptive, outputs.states, data.group or gaps: split.",
+      "Names of members, whose weighted mean is the forecast, or how many reservoirs, whose median is it. Left out, all names; but a closed loop alone (5 reservoirs if settings are chosen, else 1) with model, reservoir, liquid, readout, transforms, washout, lags, adaptive, outputs.states or gaps: split.",
     ),
     weights: weightsOption,
     quantiles: optional(

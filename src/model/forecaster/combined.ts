@@ -82,7 +82,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
   /**
    * @param reservoir what is described of the loop's; the direct member has its seed
    * @param settings whose `members` are names
-   * @param isDefault nobody asked for a combination: several series are the loop's alone
+   * @param isDefault nobody asked for a combination: a list of series is the loop's alone
    */
   constructor(
     loop: ReservoirForecastModel,
@@ -103,7 +103,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
   }
 
   /**
-   * A combination of one series; the loop alone of several. @throws ArgumentError for rows too few
+   * A combination of one series; the loop alone of a list of them. @throws ArgumentError for rows too few
    * for any member
    */
   async fit(rows: FitRows, previous: readonly CombinedMember[], work: WorkOptions): Promise<Trained<CombinedMember>> {
@@ -121,9 +121,9 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     return memberNames.filter((name) => (this.settings.members as readonly MemberName[]).includes(name));
   }
 
-  /** If named: each series by itself, without the loop, and beside a readout that all train. */
-  get several(): SeveralSeries<CombinedMember> | undefined {
-    if (this.#isDefault) return undefined;
+  /** Each series by itself, without the loop, and beside a readout that all train. */
+  several(areKeyed: boolean): SeveralSeries<CombinedMember> | undefined {
+    if (this.#isDefault && !areKeyed) return undefined;
     return { fit: (all, work) => this.#fitSeveral(all, work), further: (rows, like, work) => this.#fitFurther(rows, like, work) };
   }
 

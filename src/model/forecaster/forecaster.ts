@@ -72,6 +72,7 @@ import {
   type PredictedRows,
   type ReadoutVariants,
   type SeriesSettings,
+  type SeveralSeries,
   type Trained,
 } from "./model.js";
 import type { ForecasterLoadOptions, ForecasterOptions } from "./options.js";
@@ -137,9 +138,9 @@ export interface ForecasterConstructors<Model extends ForecastModel, Options, Lo
  * 1. A description beside `matrices` is taken as it is.
  *
  * With a `horizon` it is a combination of members, weighed by their forecasts of that many steps
- * from earlier rows (`members`), from 2 rows on. With members: ["loop"], several series, or options
- * of the loop's, lambda and settings are chosen by closed-loop forecasts from
- * starts inside the training series, each candidate trained on the rows before them alone; then the
+ * from earlier rows (`members`), from 2 rows on. With members: ["loop"], a list of series, or
+ * options of the loop's, lambda and settings are chosen by closed-loop forecasts from starts inside
+ * the training series, each candidate trained on the rows before them alone; then the
  * members are trained on all rows, and their median is the forecast (`choice` says what was
  * chosen). `lambdas` of ridge, by "gcv" or "leaveOneOut", are chosen by one step.
  *
@@ -231,7 +232,8 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
 
   async #train(data: ForecasterData | ForecasterSequences, previous: readonly MemberOf<Model>[], work: WorkOptions): Promise<void> {
     const all = seriesByKey(data);
-    if (all && all.size > 1 && this.#model.several) return this.#trainSeveral(all, previous, work);
+    const several = all && all.size > 1 ? this.#model.several?.("sequences" in data && data.sequences instanceof Map) : undefined;
+    if (all && several) return this.#trainSeveral(several, all, previous, work);
     const { rows, times, ...at } = this.#read(data);
     const trained = await this.#model.fit(rows, previous, work);
     this.#moveTo(this.#trainedSeries(trained as Trained<MemberOf<Model>>, at));
@@ -240,7 +242,12 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     this.#series = undefined;
   }
 
-  async #trainSeveral(all: ReadonlyMap<string, ForecasterData>, previous: readonly MemberOf<Model>[], work: WorkOptions): Promise<void> {
+  async #trainSeveral(
+    several: SeveralSeries<MemberOf<Model>>,
+    all: ReadonlyMap<string, ForecasterData>,
+    previous: readonly MemberOf<Model>[],
+    work: WorkOptions,
+  ): Promise<void> {
     const read = [...all].map(([key, data]) => {
       try {
         return this.#read(data);
@@ -250,7 +257,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     });
     const rows = read.map((one) => one.rows);
     checkAlike(rows.map(({ data }) => data[0]!));
-    const trained = await this.#model.several!.fit(rows, work);
+    const trained = await several.fit(rows, work);
     const each = read.map((one, s) => this.#trainedSeries(trained[s] as Trained<MemberOf<Model>>, one));
     this.#series = new Map([...all.keys()].map((key, s) => [key, each[s]!]));
     this.#moveTo(each.at(-1)!);
@@ -293,7 +300,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     const series = this.#series;
     if (!series) {
       if (key === undefined) return work(warmup);
-      throw new ArgumentError("key", key, "nothing: this forecaster was trained on one series");
+      throw new ArgumentError("key", key, "nothing: this forecaster has one model, of one series or of a list of them");
     }
     const keys = [...series.keys()];
     const known = `${keys.slice(0, 5).map(quoted).join(", ")}${keys.length > 5 ? ` and ${keys.length - 5} more` : ""}`;
@@ -316,7 +323,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   /** A series that is new: its members are fitted and weighed by its rows. */
   async #further(data: ForecasterData, signal: AbortSignal | undefined): Promise<TrainedSeries<Model>> {
     const { rows, ...at } = this.#read(data);
-    const trained = await this.#model.several!.further(rows, this.#fitted(), { signal });
+    const trained = await this.#model.several!(true)!.further(rows, this.#fitted(), { signal });
     return this.#trainedSeries(trained as Trained<MemberOf<Model>>, at);
   }
 

@@ -120,8 +120,11 @@ export interface ForecastModel<Settings extends SeriesSettings = SeriesSettings,
    * disposes of
    */
   fit(rows: FitRows, previous: readonly Member[], work: WorkOptions): Promise<Trained<Member>>;
-  /** How several series are trained in one call, each a model of its own; undefined if they are one's. */
-  readonly several?: SeveralSeries<Member> | undefined;
+  /**
+   * How several series are trained in one call, each a model of its own; undefined if they are
+   * one's. @param areKeyed whether the user named them
+   */
+  several?(areKeyed: boolean): SeveralSeries<Member> | undefined;
   /** Puts the members into a model file. */
   encode(content: MutableContent, trained: Trained<Member>): void;
 }

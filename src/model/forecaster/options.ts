@@ -41,9 +41,9 @@ export interface ForecasterSettings {
    * another seed (or a list of seeds), whose median is the forecast: a loop alone. Default all
    * names with a horizon, and 5 reservoirs beside options of a loop alone (`choose`, `lags`,
    * `readout`, `transforms`, `standardise`, `hold`, `washout`, `matrices`, `model`, a kind of
-   * reservoir or its feedback) or with several series; without a horizon 1. Several series
-   * (`sequences`) with names are each weighed by itself, without loop and NVAR; "pooled" is a
-   * readout of the windows of all of them, whatever their times.
+   * reservoir or its feedback) or with a list of series; without a horizon 1. Several series
+   * (`sequences`) by key, or with names of members, are each weighed by itself, without loop and
+   * NVAR; "pooled" is a readout of the windows of all of them, whatever their times.
    */
   readonly members?: number | readonly Seed[] | readonly MemberName[] | undefined;
   /**
