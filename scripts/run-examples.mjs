@@ -1,6 +1,6 @@
 // Runs every example and every experiment file, as many beside each other as there are cores, and
 // fails with the first that fails. What an experiment writes goes to a temporary folder. If
-// SPILLWAY_SAMPLE names a seed, half of them run, drawn by it, and experiments with one seed.
+// SPILLWAY_SAMPLE names a seed, half of them run, drawn by it, and experiments of several seeds with one.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -13,8 +13,6 @@ const out = mkdtempSync(join(tmpdir(), "spillway-examples-"));
 const data = dataFolder();
 const env = { ...process.env, ...(data ? { SPILLWAY_DATA: data } : {}) };
 
-const oneSeed = process.env.SPILLWAY_SAMPLE ? ["--set", "seeds=1"] : [];
-
 /** Names of what could run, and what Node is given. */
 const all = ["examples", "examples/papers"].flatMap((folder) =>
   readdirSync(folder)
@@ -26,7 +24,9 @@ const experiments = readdirSync("examples/experiments")
   .filter((name) => name.endsWith(".yaml"))
   .toSorted()
   .map((name) => join("examples/experiments", name));
-for (const path of runnable(Object.fromEntries(experiments.map((path) => [path, readFileSync(path, "utf8")])), data)) {
+const texts = Object.fromEntries(experiments.map((path) => [path, readFileSync(path, "utf8")]));
+for (const path of runnable(texts, data)) {
+  const oneSeed = process.env.SPILLWAY_SAMPLE && /^seeds: \d/m.test(texts[path]) ? ["--set", "seeds=1"] : [];
   all.push([path, ["dist/cli/main.js", "run", path, "--out", join(out, String(all.length)), "--quiet", ...oneSeed]]);
 }
 const waiting = sampled(all, 0.5, "examples");

@@ -38,9 +38,12 @@ def create(size, density, radius, distribution, seed):
     if radius == "circularLaw":
         measured = np.sqrt(squares / size)
     else:
-        from scipy.sparse.linalg import eigs
+        from scipy.sparse.linalg import ArpackNoConvergence, eigs
 
-        measured = abs(eigs(w, k=1, ncv=60, which="LM", return_eigenvectors=False)[0])
+        try:
+            measured = abs(eigs(w, k=1, ncv=60, which="LM", return_eigenvectors=False)[0])
+        except ArpackNoConvergence:
+            measured = abs(np.linalg.eigvals(w if density == 1 else w.toarray())).max()
     w *= 0.95 / measured
     return w.astype(np.float32)
 
