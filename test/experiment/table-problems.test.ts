@@ -104,6 +104,19 @@ describe("a German table", () => {
   });
 });
 
+describe("a table of which only the stamps are named", () => {
+  it.each(["{ file: plain.csv, time: ds, columns: [ds] }", "{ file: plain.csv, columns: [ds] }"])(
+    "is read by all others: %s",
+    async (data) => {
+      const rows = Array.from({ length: 60 }, (_, t) => `${new Date(Date.UTC(2010, 0, 1) + t * hour).toISOString().slice(0, 16)},${t}`);
+      await writeFile(join(folder, "plain.csv"), ["ds,y", ...rows].join("\n"));
+      const found = await followed(data);
+      expect(parse(found.data)).toEqual({ file: "plain.csv", time: "ds" });
+      expect(found.read.names).toEqual(["y"]);
+    },
+  );
+});
+
 describe("a table of several columns with missing cells", () => {
   it("is read after one message", async () => {
     const rows = Array.from({ length: 120 }, (_, t) => {

@@ -44,6 +44,7 @@ export async function tableProblems(
     ...said(data),
     ...settings,
   })
+    .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}: ${inYaml(value)}`)
     .join(", ")} }`;
   return new ExperimentError(`${list}. ${cure}`, { field: error.field, settings, cause: error });
@@ -109,11 +110,11 @@ async function settingsFor(given: Readonly<Record<string, unknown>>, data: FileD
     settings.time = stamps.name;
     if (stamps.form !== undefined) settings.timeFormat = stamps.form;
   }
-  const others = text.filter((name) => name !== stamps?.name);
+  const others = text.filter((name) => name !== stamps?.name && name !== data.time);
   if (others.length > 0) settings.text = [...(data.text ?? []), ...others];
-  // A column that is kept as text is none of the series.
-  if (data.columns) settings.columns = data.columns.filter((column) => !text.includes(column));
-  if (settings.columns === undefined || settings.columns.length === data.columns?.length) delete settings.columns;
+  // A column that is kept as text is none of the series; if no other is named, all others are.
+  const columns = data.columns?.filter((column) => !text.includes(column));
+  if (columns?.length !== data.columns?.length) settings.columns = columns!.length > 0 ? columns : undefined;
   return settings;
 }
 
