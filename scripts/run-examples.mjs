@@ -1,6 +1,7 @@
 // Runs every example and every experiment file, as many beside each other as there are cores, and
 // fails with the first that fails. What an experiment writes goes to a temporary folder. If
-// SPILLWAY_SAMPLE names a seed, half of them run, drawn by it, and experiments of several seeds with one.
+// SPILLWAY_SAMPLE names a seed, half of them run, drawn by it, and experiments of several seeds
+// with one.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";

@@ -11,12 +11,12 @@ export function inFlags(error: unknown, flags: Readonly<Record<string, string>>)
   if (!(error instanceof SpillwayError)) return error;
   const { message, field = "" } = error;
   const [own = ""] = /^\w*/.exec(field)!;
-  const isFirst = own in flags && message.startsWith(field);
+  const isFirst = Object.hasOwn(flags, own) && message.startsWith(field);
   const sentence = withFlags(isFirst ? flags[own]! + message.slice(own.length) : message, flags);
   return sentence === message ? error : new UsageError(sentence, { cause: error });
 }
 
-/** A sentence with the flags of options that stand in backticks. */
+/** A sentence with the flags of the options in its backticks. */
 export function withFlags(sentence: string, flags: Readonly<Record<string, string>>): string {
   return sentence.replaceAll(/`(\w+)`/g, (all, name: string) => (Object.hasOwn(flags, name) ? flags[name]! : all));
 }

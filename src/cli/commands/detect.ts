@@ -199,7 +199,7 @@ async function linesOf(input: NodeJS.ReadStream, { columns, time, csv, times }: 
   const { decimal, thousands } = csv;
   const markers = csv.missingMarkers ?? missingMarkers;
   let mark = csv.delimiter;
-  /** The header as it stands in the input, below as many empty lines as there were lines before. */
+  /** The header as written in the input, below as many empty lines as there were lines before. */
   let head: string | undefined;
   const inHeader = (name: string, flag: string) => {
     if (header && !header.includes(name))

@@ -130,7 +130,8 @@ export function combinedTables(
       kept.push(...lastRowsOf(member.state.recent, window).data, ...new Float64Array(horizon * scales.length));
       work = Math.max(work, 2 * window + 2 * model.size);
       const all = (values: (readout: (typeof readouts)[number]) => Float64Array) => readouts.flatMap((readout) => [...values(readout)]);
-      const fields = [
+      const [own] = directParts(parts);
+      return row(2, window, season, horizon, [
         nowhere,
         double(
           "windows_readout",
@@ -140,16 +141,10 @@ export function combinedTables(
           "windows_intercept",
           all(({ intercept }) => intercept),
         ),
-      ];
-      const [own] = directParts(parts);
-      return row(2, window, season, horizon, [
-        ...[
-          ...fields,
-          double(
-            "least",
-            scales.map(({ least }) => least),
-          ),
-        ],
+        double(
+          "least",
+          scales.map(({ least }) => least),
+        ),
         ...reservoirs.add(own!, model.size, "windows"),
       ]);
     }

@@ -177,10 +177,11 @@ export class BaseDrawing {
   async draw({ from, to }: DrawRange): Promise<readonly Base[]> {
     const { kept, done } = this.#options;
     const bases: (Base | Promise<Base>)[] = [];
-    const radii = this.#deviceRadii(this.#draws.slice(from, to).filter(({ key }) => !kept?.get(key)));
+    // Looked up once: another evaluation may add to them while this one draws.
+    const wanted = this.#draws.slice(from, to).map((draw) => ({ ...draw, known: kept?.get(draw.key) }));
+    const radii = this.#deviceRadii(wanted.filter(({ known }) => !known));
     try {
-      for (const { key, config } of this.#draws.slice(from, to)) {
-        const known = kept?.get(key);
+      for (const { key, config, known } of wanted) {
         if (known) {
           bases.push(known);
           continue;

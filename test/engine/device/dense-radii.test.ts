@@ -5,7 +5,7 @@ import { wholeMatrix } from "../../../packages/numerics/src/spectrum/components.
 import { type DenseBlock, denseBlock, denseEigenvalues, modulus } from "../../../packages/numerics/src/spectrum/dense.js";
 import type { ReservoirOptions } from "../../../src/reservoir/config.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
-import { BaseDrawing, type Draw } from "../../../src/reservoir/evaluate/base-drawing.js";
+import { BaseDrawing, type Draw, KeptBases } from "../../../src/reservoir/evaluate/base-drawing.js";
 import { ReservoirEnsemble, registerEngine } from "../../../src/reservoir/index.js";
 import { drawWeights } from "../../../src/reservoir/recurrent-weights.js";
 import { buildModel } from "../../../src/reservoir/weights.js";
@@ -134,6 +134,25 @@ describe("the radii of what many seeds draw", () => {
     expect(calls).toEqual([8]);
     expect(phases.find(({ phase }) => phase === "radius")!.milliseconds).toBeGreaterThan(0);
     expect((await drawn(draws({}))).calls).toEqual([]);
+  });
+
+  it("are computed though another evaluation keeps one of the bases meanwhile", async () => {
+    const of = draws({ name: "kept", size: 65 }, 9);
+    const options = { done: () => 0, total: 1 };
+    const early = new BaseDrawing(of.slice(8), device, options);
+    const [base] = await early.draw({ from: 0, to: 1 });
+    await early.dispose();
+    let calls = 0;
+    class LaterKept extends KeptBases {
+      override get(key: string) {
+        // Both the constructor and the start of a draw ask for all of them.
+        return ++calls > 18 && key === "8" ? base : undefined;
+      }
+    }
+    const engine = { ...device, device: { ...device.device, leastRadii: 8 } };
+    const drawing = new BaseDrawing(of, engine, { ...options, kept: new LaterKept() });
+    expect(await drawing.draw({ from: 0, to: 9 })).toHaveLength(9);
+    await drawing.dispose();
   });
 
   it("are the host's of several components too", async () => {
