@@ -111,8 +111,12 @@ it("does not grow while promises alone are waited for: created and not run in si
     collect();
     return process.memoryUsage().arrayBuffers;
   };
-  // What the first cycles of a process translate and keep is not of each cycle.
-  await bytes();
-  const before = await bytes();
-  expect((await bytes()) - before).toBeLessThan(24 * 16_000);
+  // The median of three: what is loaded once, whenever that is, is not of each cycle.
+  const growth: number[] = [];
+  for (let batch = 0, before = await bytes(); batch < 3; batch++) {
+    const after = await bytes();
+    growth.push(after - before);
+    before = after;
+  }
+  expect(growth.toSorted((a, b) => a - b)[1]).toBeLessThan(24 * 16_000);
 });
