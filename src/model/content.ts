@@ -11,11 +11,13 @@ import {
   featureCount,
   type LinearReadout,
   type ReservoirModel,
+  type ReservoirOptions,
   type SessionState,
 } from "../reservoir/index.js";
 import { checkSteps } from "../reservoir/integer/weights.js";
 import { isRegistered } from "../reservoir/registered/model.js";
 import { floats, type MutableContent } from "./mutable-content.js";
+import { readoutNote, reservoirNote, stateNote } from "./notes.js";
 import { getRegistered, putRegistered } from "./registered-content.js";
 import { getNetwork, getSpiking, putNetwork, putSpiking } from "./spiking-content.js";
 import { stableJson } from "./stable-json.js";
@@ -89,16 +91,17 @@ export async function getReservoir(reader: TensorReader, prefix: string): Promis
   if (found?.config?.kind === "spiking") return getSpiking(reader, prefix, { config: found.config });
   if (found?.config && isRegistered(found.config)) return getRegistered(reader, prefix, { config: found.config });
   if (found?.config && isComposite(found.config)) return getComposite(reader, prefix, found.config);
-  const [{ parseReservoirNote }, { resolveConfig }, { buildModel }, { cellWeights }, { hasOrthogonal }] = await Promise.all([
-    import("./notes.js"),
+  const [{ resolveConfig }, { buildModel }, { cellWeights }, { hasOrthogonal }] = await Promise.all([
     import("../reservoir/config-schema.js"),
     import("../reservoir/weights.js"),
     import("../reservoir/cell.js"),
     import("../reservoir/cell-options.js"),
   ]);
   return reader.check(`reservoir "${prefix}reservoir"`, () => {
-    const note = parseReservoirNote(found);
-    const config = resolveConfig(note.config);
+    const note = reservoirNote.read(found, "reservoir");
+    // Older files say the size of the feedback a second time.
+    const { outputSize: _, ...described } = note.config as ReservoirOptions & { readonly outputSize?: unknown };
+    const config = resolveConfig(described);
     const { size, inputSize, feedback, precision, storage } = config;
     if (storage === "auto") throw reader.error('its storage is "auto"; a model that was made is "dense" or "sparse"');
     const weights =
@@ -142,10 +145,9 @@ export function putReadout(content: MutableContent, prefix: string, readout: Lin
  * @throws ModelFileError if the note or a tensor does not describe a readout of this many state
  * neurons and inputs
  */
-export async function getReadout(reader: TensorReader, prefix: string, stateSize: number, inputSize: number): Promise<TrainedReadout> {
-  const { parseReadoutNote } = await import("./notes.js");
+export function getReadout(reader: TensorReader, prefix: string, stateSize: number, inputSize: number): TrainedReadout {
   return reader.check(`readout "${prefix}readout"`, () => {
-    const { training, ...note } = parseReadoutNote(reader.json(`${prefix}readout`));
+    const { training, ...note } = readoutNote.read(reader.json(`${prefix}readout`), "readout");
     if (note.stateSize !== stateSize || (note.features.input && note.inputSize !== inputSize)) {
       throw reader.error(
         `its readout takes ${note.stateSize} neurons and ${note.inputSize} inputs, and its reservoir has ${stateSize} and ${inputSize}`,
@@ -173,8 +175,7 @@ export function putState(content: MutableContent, prefix: string, state: Session
 }
 
 /** @throws ModelFileError if the state is not one of this reservoir */
-export async function getState(reader: TensorReader, prefix: string, model: AnyModel): Promise<SessionState> {
-  const { parseStateNote } = await import("./notes.js");
+export function getState(reader: TensorReader, prefix: string, model: AnyModel): SessionState {
   const { precision } = model;
   return reader.check("state", () => {
     const values = reader.vector(`${prefix}state.values`, model.size, precision);
@@ -183,7 +184,7 @@ export async function getState(reader: TensorReader, prefix: string, model: AnyM
       values,
       input: reader.vector(`${prefix}state.input`, model.inputSize, precision),
       output: reader.vector(`${prefix}state.output`, model.outputSize, precision),
-      step: parseStateNote(reader.json(`${prefix}state`)).step,
+      step: stateNote.read(reader.json(`${prefix}state`), "state").step,
       ...(model.kind === "spiking" ? { network: getNetwork(reader, prefix, model) } : {}),
       ...("below" in model && model.below > 0 ? { below: reader.vector(`${prefix}state.below`, model.below, precision) } : {}),
     };

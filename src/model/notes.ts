@@ -25,10 +25,9 @@ import type { FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/i
 import { calendarKind } from "../series/calendar.js";
 import { firstTime, isTimeForm, lastTime } from "../series/time-form.js";
 import { zoneKind } from "../series/time-zone.js";
-import { type Bound, boundList } from "./forecaster/bounds.js";
 import type { ForecasterChoice } from "./forecaster/choice.js";
 import type { ClockNote } from "./forecaster/clock.js";
-import { type MemberKind, memberKinds, memberNames } from "./forecaster/options.js";
+import { memberKinds, memberNames } from "./forecaster/options.js";
 
 const gridKind = object({
   form: given(checked<string>("a form of time stamps", isTimeForm), "How stamps are written."),
@@ -41,32 +40,26 @@ const gridKind = object({
   day: optional(whole({ atLeast: 1, atMost: 31 }), "The day of the month."),
   zone: optional(zoneKind, "The time zone whose clock they show."),
 });
-const clockNote = object({
+export const clockNote = object({
   trained: given(gridKind, "Where training ended."),
   now: given(either("a grid or null", gridKind, nothing), "Now."),
   calendar: optional(calendarKind, "What of the calendar was chosen."),
-});
+}) as Kind<ClockNote>;
 
-/** @throws ArgumentError */
-export function parseClockNote(value: unknown): ClockNote {
-  return clockNote.read(value, "time") as ClockNote;
+/** A kind whose values also meet a condition. */
+function such<Value>(kind: Kind<Value, unknown>, takes: string, isGood: (value: Value) => boolean): Kind<Value> {
+  const read = (value: unknown, field: string): Value => {
+    const found = kind.read(value, field);
+    if (isGood(found)) return found;
+    throw new ArgumentError(field, value, takes);
+  };
+  return { takes, schema: kind.schema, read };
 }
 
 const groupsTake = "a list of the group of each member: 0, and then each time the same or the next";
-const groupsNote = list(whole(), groupsTake, 1);
-
-/** @throws ArgumentError */
-export function parseBounds(value: unknown): readonly Bound[] {
-  return boundList.read(value, "bounds");
-}
-
-/** @throws ArgumentError */
-export function parseGroups(value: unknown): readonly number[] {
-  const groups = groupsNote.read(value, "groups");
-  const isNext = (group: number, m: number) => group === groups[m - 1] || group === (groups[m - 1] ?? -1) + 1;
-  if (!groups.every(isNext)) throw new ArgumentError("groups", value, groupsTake);
-  return groups;
-}
+export const groupsNote = such(list(whole(), groupsTake, 1), groupsTake, (groups) =>
+  groups.every((group, m) => group === groups[m - 1] || group === (groups[m - 1] ?? -1) + 1),
+);
 
 const pairKind = object({
   candidate: given(whole(), "Its index among the candidates."),
@@ -86,7 +79,7 @@ const weightedKind = object({
     "Of each penalty.",
   ),
 });
-const choiceNote = object({
+const choiceFields = object({
   horizon: given(whole({ atLeast: 1 }), "Steps."),
   loss: given(choice("rmse", "mae", "smape", "validTime"), "How forecasts were scored."),
   starts: given(list(startKind, "a list of starts", 1), "Where forecasts started."),
@@ -109,24 +102,17 @@ const choiceNote = object({
   seconds: optional(number({ atLeast: 0 }), "What choosing took, in files of earlier versions."),
 });
 
-/** @throws ArgumentError */
-export function parseChoice(value: unknown): Omit<ForecasterChoice, "targets" | "errors"> {
-  const choice = choiceNote.read(value, "choice");
-  const { members, validated, kept } = choice;
-  if (members === undefined ? kept.length === 0 : validated === undefined)
-    throw new ArgumentError("choice", value, "kept pairs of a loop, or members with what they were weighed by");
-  return choice;
-}
+/** Beside the tensors of targets and errors. */
+export const choiceNote = such<Omit<ForecasterChoice, "targets" | "errors">>(
+  choiceFields,
+  "kept pairs of a loop, or members with what they were weighed by",
+  ({ members, validated, kept }) => (members === undefined ? kept.length > 0 : validated !== undefined),
+);
 
 /** What each member of a combination is. */
-const combinationNote = list(choice(...memberKinds), `a list of ${memberKinds.join(", ")}`, 1);
+export const combinationNote = list(choice(...memberKinds), `a list of ${memberKinds.join(", ")}`, 1);
 
-/** @throws ArgumentError */
-export function parseCombination(value: unknown): readonly MemberKind[] {
-  return combinationNote.read(value, "combination");
-}
-
-const directNote = object({
+const directFields = object({
   window: given(whole({ atLeast: 1 }), "Rows of a window."),
   season: given(whole({ atLeast: 1 }), "Rows of a season."),
   horizon: given(whole({ atLeast: 1 }), "Steps of the readout."),
@@ -134,14 +120,13 @@ const directNote = object({
   least: given(list(number({ atLeast: 0 }), "a list of numbers, one a column", 1), "The least value of logarithms; 0 for none."),
 });
 
-/** @throws ArgumentError */
-export function parseDirect(value: unknown) {
-  const found = directNote.read(value, "direct");
-  if (found.season > 1 && found.season > found.window) throw new ArgumentError("direct", value, "a window of a season at least");
-  return found;
-}
+export const directNote = such(directFields, "a window of a season at least", ({ season, window }) => season === 1 || season <= window);
 
-const classicalNote = object({
+const seasonTakes = "indices if and only if there is a season";
+const isSeasonWhole = ({ season, indices }: { readonly season: string; readonly indices: readonly number[] }) =>
+  (season === "none") === (indices.length === 0);
+
+const classicalFields = object({
   method: given(choice("theta", "damped", "ets", "seasonalNaive"), "Which."),
   season: given(whole({ atLeast: 1 }), "Rows of a season."),
   columns: given(whole({ atLeast: 1 }), "What it predicts."),
@@ -172,15 +157,11 @@ const classicalNote = object({
   ),
 });
 
-/** @throws ArgumentError */
-export function parseClassical(value: unknown) {
-  const found = classicalNote.read(value, "classical");
-  const isBad = found.smoothed.some(({ smoothing: { season, indices } }) => (season === "none") !== (indices.length === 0));
-  if (isBad) throw new ArgumentError("classical", value, "indices if and only if there is a season");
-  return found;
-}
+export const classicalNote = such(classicalFields, seasonTakes, ({ smoothed }) =>
+  smoothed.every(({ smoothing }) => isSeasonWhole(smoothing)),
+);
 
-const pooledNote = object({
+const pooledFields = object({
   window: given(whole({ atLeast: 1 }), "Rows of a window."),
   horizon: given(whole({ atLeast: 1 }), "Steps of the readout."),
   season: given(whole({ atLeast: 1 }), "Rows of a season."),
@@ -201,24 +182,13 @@ const pooledNote = object({
   ),
 });
 
-/** @throws ArgumentError */
-export function parsePooled(value: unknown) {
-  const found = pooledNote.read(value, "pooled");
-  const isBad = found.pooled.some(({ season, indices }) => (season === "none") !== (indices.length === 0));
-  if (isBad) throw new ArgumentError("pooled", value, "indices if and only if there is a season");
-  return found;
-}
+export const pooledNote = such(pooledFields, seasonTakes, ({ pooled }) => pooled.every(isSeasonWhole));
 
-const preprocessingNote = object({
+export const preprocessingNote = object({
   known: given(whole(), "Known inputs."),
   lags: given(whole(), "Rows that the readout sees."),
   transforms: optional(anything, "Fitted transforms."),
 });
-
-/** @throws ArgumentError */
-export function parsePreprocessingNote(value: unknown): { readonly known: number; readonly lags: number; readonly transforms?: unknown } {
-  return preprocessingNote.read(value, "preprocessing");
-}
 
 const radiusMethods = [
   "analytic",
@@ -230,30 +200,17 @@ const radiusMethods = [
   "unscaled",
 ] as const satisfies readonly RadiusMethod[];
 
-const reservoirNote = object({
+/** The description itself is checked by `resolveConfig`. */
+export const reservoirNote = object({
   config: given(objectLater<ReservoirOptions>("a reservoir's description"), "The description."),
   measuredRadius: given(number({ atLeast: 0 }), "The spectral radius of W as drawn."),
   radiusMethod: given(choice<RadiusMethod>(...radiusMethods), "How it was measured."),
 });
 
-interface ReservoirNote {
-  readonly config: ReservoirOptions;
-  readonly measuredRadius: number;
-  readonly radiusMethod: RadiusMethod;
-}
-
-/** @throws ArgumentError; the description itself is checked by `resolveConfig` */
-export function parseReservoirNote(value: unknown): ReservoirNote {
-  const note = reservoirNote.read(value, "reservoir");
-  // Older files say the size of the feedback a second time.
-  const { outputSize: _, ...config } = note.config as ReservoirOptions & { readonly outputSize?: unknown };
-  return { ...note, config };
-}
-
 /** A number of a note; scores of a choice of lambda may be infinite. */
 const score = checked<number>("a number", (value) => typeof value === "number" && !Number.isNaN(value));
 
-const readoutNote = object({
+export const readoutNote = object({
   features: given(
     object({
       state: given(choice("plain", "squareHalf"), "Which power of each state."),
@@ -280,41 +237,18 @@ const readoutNote = object({
   ),
 });
 
-interface ReadoutNote {
-  readonly features: FeatureSpec;
-  readonly stateSize: number;
-  readonly inputSize: number;
-  readonly training?: ReadoutTraining | undefined;
-}
-
-/** @throws ArgumentError */
-export function parseReadoutNote(value: unknown): ReadoutNote {
-  return readoutNote.read(value, "readout");
-}
-
-const stateNote = object({ step: given(position, "Steps since the start.") });
-
-/** @throws ArgumentError */
-export function parseStateNote(value: unknown): { readonly step: number } {
-  return stateNote.read(value, "state");
-}
+export const stateNote = object({ step: given(position, "Steps since the start.") });
 
 const factorsTake = "a list of one number above 0 or null a member";
-const factorsNote = list(either(factorsTake, nothing, number({ above: 0 })), factorsTake, 1);
 
-/** @throws ArgumentError for another number of factors than members */
-export function parseFactors(value: unknown, members: number): readonly (number | null)[] {
-  const factors = factorsNote.read(value, "calibration");
-  if (factors.length !== members) throw new ArgumentError("calibration", value, factorsTake);
-  return factors;
-}
+/** What makes probabilities, of each of so many members. */
+export const factorsNote = (members: number) =>
+  such(list(either(factorsTake, nothing, number({ above: 0 })), factorsTake, 1), factorsTake, ({ length }) => length === members);
 
 const twoTexts = "a list of at least two different texts, or numbers";
-const classesNote = either(twoTexts, list(text(twoTexts), twoTexts, 2), list(number({ takes: twoTexts }), twoTexts, 2));
-
-/** @throws ArgumentError */
-export function parseClasses(value: unknown): readonly (string | number)[] {
-  const classes = classesNote.read(value, "classes");
-  if (new Set<string | number>(classes).size !== classes.length) throw new ArgumentError("classes", value, twoTexts);
-  return classes;
-}
+const classList = either(twoTexts, list(text(twoTexts), twoTexts, 2), list(number({ takes: twoTexts }), twoTexts, 2));
+export const classesNote = such<readonly (string | number)[]>(
+  classList,
+  twoTexts,
+  (classes) => new Set<string | number>(classes).size === classes.length,
+);

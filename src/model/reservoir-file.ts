@@ -59,8 +59,8 @@ export async function loadReservoir(path: string, options: Omit<LoadOptions, "so
 async function openReservoir(file: ModelFile, source: string, options: Omit<LoadOptions, "source">): Promise<LoadedReservoir> {
   const reader = new TensorReader(file, source);
   const model = await getReservoir(reader, "");
-  const readout = file.metadata["readout"] === undefined ? undefined : await getReadout(reader, "", model.size, model.inputSize);
-  const state = await getState(reader, "", model);
+  const readout = file.metadata["readout"] === undefined ? undefined : getReadout(reader, "", model.size, model.inputSize);
+  const state = getState(reader, "", model);
   reader.finish();
   const computer = await ReservoirComputer.fromModel(model, options);
   computer.state = state;

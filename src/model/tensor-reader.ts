@@ -1,5 +1,6 @@
 // Takes a model file apart: each tensor and note is asked for with its shape, and what is left over
 // at the end is an error.
+import type { Kind } from "@spillway/core/options.js";
 import type { SafetensorsTensor, SafetensorsType } from "@spillway/io/safetensors-types.js";
 import { type FloatArray, firstNonFinite, Matrix, type Precision } from "@spillway/numerics";
 import { type ModelFile, ModelFileError } from "./model-file.js";
@@ -65,6 +66,11 @@ export class TensorReader {
     } catch (error) {
       throw this.error(`its metadata "${name}" is no JSON`, error);
     }
+  }
+
+  /** A note of a kind. @throws ModelFileError */
+  note<Value>(name: string, kind: Kind<Value>): Value {
+    return this.check(name, () => kind.read(this.json(name), name));
   }
 
   /** Runs a check of the content and names the file if it fails. @throws ModelFileError */

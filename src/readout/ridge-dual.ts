@@ -55,13 +55,7 @@ export function solveDual(
     }
   }
   const residuals = selection?.residuals;
-  const leftOut =
-    residuals &&
-    new Matrix(
-      y.rows,
-      y.cols,
-      y.data.map((value, i) => value + targetMeans[i % y.cols]! - residuals.data[i]!),
-    );
+  const leftOut = residuals && y.map((value, i) => value + targetMeans[i % y.cols]! - residuals.data[i]!);
   return { weights, featureMeans, targetMeans, lambda, selection, leftOut };
 }
 

@@ -39,6 +39,11 @@ export const workTable = {
 /** Watching and stopping long work. */
 export interface WorkOptions extends InputOf<typeof workTable> {}
 
+/** Work of part `k` of so many that are as long as one another: progress is that of the whole. */
+export function partOf({ signal, onProgress }: WorkOptions, k: number, parts: number): WorkOptions {
+  return { signal, onProgress: onProgress && ((done: number, total: number) => onProgress(k * total + done, parts * total)) };
+}
+
 /** Milliseconds of work between two visits to the event loop. */
 const patience = 15;
 

@@ -186,16 +186,8 @@ export class AdaptiveConformal {
       });
     const ends = this.#scores.map((scores, i) => this.#end(scores, this.#misses[i % this.#cols]!));
     const band = {
-      lower: new Matrix(
-        given.rows,
-        given.cols,
-        Float64Array.from(given.data, (value, i) => value - ends[i]!),
-      ),
-      upper: new Matrix(
-        given.rows,
-        given.cols,
-        Float64Array.from(given.data, (value, i) => value + ends[i]!),
-      ),
+      lower: given.map((value, i) => value - ends[i]!),
+      upper: given.map((value, i) => value + ends[i]!),
     };
     this.#pending.push({ start, forecast: given, band });
     return band;
@@ -253,12 +245,7 @@ export function ensembleBand(members: readonly MatrixLike[], share = 0.9): Band 
   const other = given.findIndex(({ rows, cols }) => rows !== first.rows || cols !== first.cols);
   if (other >= 0)
     throw ArgumentError.shape(`members[${other}] has another shape than members[0]; they take the same`, { field: "members" });
-  const at = (part: number) =>
-    new Matrix(
-      first.rows,
-      first.cols,
-      Float64Array.from(first.data, (_, i) => quantileOf(Float64Array.from(given, ({ data }) => data[i]!).sort(), part)),
-    );
+  const at = (part: number) => first.map((_, i) => quantileOf(Float64Array.from(given, ({ data }) => data[i]!).sort(), part));
   return { lower: at((1 - kept) / 2), upper: at((1 + kept) / 2) };
 }
 

@@ -57,6 +57,25 @@ export async function disposeQuietlyAsync(things: Iterable<DisposesAsync | null 
   await disposeAllAsync(things).catch(() => undefined);
 }
 
+/**
+ * Makes one thing from each item, one after the other. If one fails, what was made before is disposed.
+ * @param ownedBy what is disposed of a thing that was made
+ */
+export async function eachOrNone<Item, Made>(
+  items: Iterable<Item>,
+  make: (item: Item, index: number) => Promise<Made>,
+  ownedBy: (made: Made) => Iterable<DisposesAsync>,
+): Promise<Made[]> {
+  const made: Made[] = [];
+  try {
+    for (const item of items) made.push(await make(item, made.length));
+    return made;
+  } catch (error) {
+    await disposeQuietlyAsync(made.flatMap((each) => [...ownedBy(each)]));
+    throw error;
+  }
+}
+
 /** Things that are disposed together. */
 export class Held implements Disposable, Disposes {
   readonly #things: Disposes[] = [];

@@ -145,12 +145,8 @@ export function withLines(held: Matrix<Float64Array>, missing: Matrix): Matrix<F
 }
 
 /** T x C: 1 where a value is missing (NaN), else 0. */
-export function missingCells({ rows, cols, data }: Matrix): Matrix<Float64Array> {
-  return new Matrix(
-    rows,
-    cols,
-    Float64Array.from(data, (value) => (Number.isNaN(value) ? 1 : 0)),
-  );
+export function missingCells(matrix: Matrix): Matrix<Float64Array> {
+  return matrix.map((value) => (Number.isNaN(value) ? 1 : 0));
 }
 
 function dropRows(matrix: Matrix<Float64Array>): Omit<Filled, "missing" | "byColumn"> {

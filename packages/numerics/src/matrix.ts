@@ -107,6 +107,13 @@ export class Matrix<Data extends FloatArray = FloatArray> {
     return new Matrix(to - from, this.cols, this.data.subarray(from * this.cols, to * this.cols) as Data);
   }
 
+  /** The matrix with every element changed, in binary64; `i` is its index in `data`. */
+  map(change: (value: number, i: number) => number): Matrix<Float64Array> {
+    const out = Matrix.zeros(this.rows, this.cols);
+    for (let i = 0; i < out.data.length; i++) out.data[i] = change(this.data[i]!, i);
+    return out;
+  }
+
   /** The matrix as an array of rows. */
   toArrays(): number[][] {
     return Array.from({ length: this.rows }, (_, r) => Array.from(this.row(r)));

@@ -70,11 +70,8 @@ function tableFrom(table: unknown, measure: string, rows: number, cols: number):
     throw new ArgumentError(`values.${measure}`, data ?? table, `${rows} x ${cols} values in \`data\`, row by row`);
   const wrong = data.findIndex((value) => value !== null && typeof value !== "number");
   if (wrong >= 0) throw new ArgumentError(`values.${measure}.data[${wrong}]`, describe(data[wrong]), "a number or null");
-  return new Matrix(
-    rows,
-    cols,
-    Float64Array.from(data, (value: number | null) => value ?? Number.NaN),
-  );
+  const values = Float64Array.from(data, (value: number | null) => value ?? Number.NaN);
+  return new Matrix(rows, cols, values);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,7 +1,7 @@
 // Cuts a series into what trains and what tests. It runs nothing.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { quoted } from "@spillway/core/text.js";
-import { Matrix } from "@spillway/numerics";
+import type { Matrix } from "@spillway/numerics";
 import type { DescribedSeries } from "../../model/index.js";
 import {
   type FittedTransforms,
@@ -95,11 +95,7 @@ export function measuredRows({ original, lost }: TransformedSeries, { filled }: 
 /** Rows with NaN where a value was filled. */
 function measuredCells(rows: Matrix<Float64Array>, filled: Matrix | undefined): Matrix<Float64Array> {
   if (!filled?.data.includes(1)) return rows;
-  return new Matrix(
-    rows.rows,
-    rows.cols,
-    rows.data.map((value, i) => (filled.data[i] === 1 ? Number.NaN : value)),
-  );
+  return rows.map((value, i) => (filled.data[i] === 1 ? Number.NaN : value));
 }
 
 /**

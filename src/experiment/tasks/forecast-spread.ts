@@ -1,5 +1,5 @@
 // The bands and quantiles of a task's forecasts, from errors of forecasts of the training rows.
-import { Matrix } from "@spillway/numerics";
+import type { Matrix } from "@spillway/numerics";
 import { bandsAround, boundedBands, type MeasuredErrors } from "../../model/forecaster/bands.js";
 import { boundsOf } from "../../model/forecaster/bounds.js";
 import type { ForecastBand } from "../../model/index.js";
@@ -55,10 +55,8 @@ export async function spreadOf(
       return { forecast: (at) => closedLoop(earlier, horizon, { ...longest, at }), dispose: () => earlier.dispose() };
     }));
   if (!measured) return undefined;
-  const bounds = boundsOf(
-    undefined,
-    prepared.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows)),
-  );
+  const training = prepared.map(({ whole, trainRows }) => whole.original.subarray(0, trainRows));
+  const bounds = boundsOf(undefined, training);
   const measuredOf = (group: string | undefined) => model.measuredOf(group) ?? measured;
   const adapted = new Map<number, AdaptedBands>();
   const adaptedBand = ({ prediction, group, from }: ForecastFrom, share: number) => {
@@ -77,7 +75,7 @@ export async function spreadOf(
       const share = Math.abs(2 * level - 1);
       if (share === 0) return prediction;
       if (canGive(measuredOf(group), share)) return band(forecast, share)[level < 0.5 ? "lower" : "upper"];
-      return new Matrix(prediction.rows, prediction.cols, new Float64Array(prediction.data.length).fill(Number.NaN));
+      return prediction.map(() => Number.NaN);
     },
   };
 }

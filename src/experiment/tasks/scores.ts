@@ -224,12 +224,7 @@ export function meanAndDeviation(values: readonly number[]): { mean: number; sd:
 }
 
 function withPredicted(target: Matrix, { data }: Matrix): Matrix {
-  const { rows, cols } = target;
-  return new Matrix(
-    rows,
-    cols,
-    Float64Array.from(target.data, (value, i) => (Number.isNaN(value) ? data[i]! : value)),
-  );
+  return target.map((value, i) => (Number.isNaN(value) ? data[i]! : value));
 }
 
 function stacked(parts: readonly Matrix[]): Matrix {

@@ -65,7 +65,7 @@ export async function exportedParts(model: Forecaster): Promise<ExportedParts> {
 function checked(member: CombinedMember): Entry["member"] {
   const noPosition = () => unheld("is a combination that was reset", "model", "one with rows before it");
   if (member instanceof ClassicalMember) {
-    if (member.state.smoothed.length === 0) throw noPosition();
+    if (member.state.followed.length === 0) throw noPosition();
     return member;
   }
   if (member instanceof DirectMember) {
@@ -117,8 +117,8 @@ export function combinedTables(
     if (member instanceof ClassicalMember) {
       flags.add("CLASSICAL");
       const first = columns.length;
-      columns.push(...member.state.smoothed.map((column, c) => smoothingRow(column, `${k}_${c}`, constants)));
-      kept.push(...member.state.smoothed.flatMap(smoothingNumbers));
+      columns.push(...member.state.followed.map((column, c) => smoothingRow(column, `${k}_${c}`, constants)));
+      kept.push(...member.state.followed.flatMap(smoothingNumbers));
       return row(1, 0, 0, 0, [{ to: "smoothings", row: first }]);
     }
     if (member instanceof DirectMember) {
@@ -176,7 +176,7 @@ export function combinedTables(
   };
 }
 
-type Column = ClassicalMember["state"]["smoothed"][number];
+type Column = ClassicalMember["state"]["followed"][number];
 
 function smoothingRow({ smoothing }: Column, name: string, constants: Constants): readonly Field[] {
   const { season, indices, least, damping, alpha, beta, gamma } = smoothing;

@@ -1,6 +1,6 @@
 // From outputs of a ridge readout to probabilities of classes: one factor, fitted on outputs of
 // cases that the fit had left out.
-import { Matrix } from "@spillway/numerics";
+import type { Matrix } from "@spillway/numerics";
 import { softmax } from "../../readout/softmax-regression.js";
 
 /** Factors that are looked at. */
@@ -43,9 +43,5 @@ export function calibrated(outputs: Matrix<Float64Array>, factor: number): Matri
 }
 
 function scaled(outputs: Matrix<Float64Array>, factor: number): Matrix<Float64Array> {
-  return new Matrix(
-    outputs.rows,
-    outputs.cols,
-    outputs.data.map((value) => value * factor),
-  );
+  return outputs.map((value) => value * factor);
 }

@@ -17,7 +17,7 @@ import {
   type WorkOptions,
 } from "../../reservoir/index.js";
 import { describedBy } from "../../reservoir/kinds.js";
-import { Turns, workTable } from "../../reservoir/work.js";
+import { partOf, Turns, workTable } from "../../reservoir/work.js";
 import { classifierReservoir, classifierSettings, descriptionOf } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
@@ -163,7 +163,7 @@ export class Classifier implements AsyncDisposable {
       if (settings.representation === "statistics") levels.push(await fitLevels(computers, driving, settings, work));
       const saturated = new SaturationCount();
       const member = { computers, levels: levels[m] };
-      const features = await represent(member, driving, settings, shareOf(work, m, members.length), saturated);
+      const features = await represent(member, driving, settings, partOf(work, m, members.length), saturated);
       warnWhereSaturated(computers[0].model, saturated.share, scaled.inputs);
       const { readout, factor } = trainClassReadout(features, numbers, classes.length, settings, this.#trainer);
       readouts.push(readout);
@@ -349,16 +349,11 @@ export class Classifier implements AsyncDisposable {
     const shared: SharesOn[] = [];
     for (const [m, readout] of readouts.entries()) {
       const member = { computers: this.#members[m]!, levels: levels[m], factor: factors[m] };
-      shared.push(await classify(member, readout, made.driving, this.settings, shareOf(work, m, readouts.length)));
+      shared.push(await classify(member, readout, made.driving, this.settings, partOf(work, m, readouts.length)));
     }
     this.#predictedOn = shared.map(({ computedOn }) => computedOn);
     return { classes, shares: shared.map(({ shares }) => shares) };
   }
-}
-
-/** Progress of member m of several as progress of the whole. */
-function shareOf({ signal, onProgress }: WorkOptions, m: number, members: number): WorkOptions {
-  return { signal, onProgress: onProgress && ((done: number, total: number) => onProgress(m * total + done, members * total)) };
 }
 
 /** Summed over the members in rising order, then divided. */

@@ -7,6 +7,7 @@ import { getReadout, getReservoir, putReadout, putReservoir } from "../content.j
 import { getStandardisation, putStandardisation } from "../forecaster/file.js";
 import { encodeModelFile, type ModelFile } from "../model-file.js";
 import { emptyContent, floats } from "../mutable-content.js";
+import { classesNote, factorsNote } from "../notes.js";
 import { stableJson } from "../stable-json.js";
 import type { Standardisation } from "../standardisation.js";
 import { TensorReader } from "../tensor-reader.js";
@@ -62,19 +63,18 @@ export async function encodeClassifier(parts: ClassifierParts): Promise<Uint8Arr
 /** @throws ModelFileError with the reason why the content is not a Classifier */
 export async function decodeClassifier(file: ModelFile, source: string): Promise<ClassifierParts> {
   const { parseClassifierSettings } = await import("../schemas.js");
-  const { parseClasses, parseFactors } = await import("../notes.js");
   const reader = new TensorReader(file, source);
   const settings = reader.check("classifier", () => parseClassifierSettings(reader.json("classifier")));
-  const classes = reader.check("classes", () => parseClasses(reader.json("classes")));
+  const classes = reader.note("classes", classesNote);
   const count = typeof settings.members === "number" ? settings.members : settings.members.length;
-  const factors = reader.hasNote("calibration") ? reader.check("calibration", () => parseFactors(reader.json("calibration"), count)) : [];
+  const factors = reader.hasNote("calibration") ? reader.note("calibration", factorsNote(count)) : [];
   const members: MemberParts[] = [];
   const hasStatistics = settings.representation === "statistics";
   for (let m = 0; m < count; m++) {
     const model = await getReservoir(reader, prefixOf(m));
     const models = [model];
     if (hasStatistics && settings.differences) models.push(await getReservoir(reader, prefixOf(m, 1)));
-    const readout = await getReadout(reader, prefixOf(m), featureCountOf(settings, model), 0);
+    const readout = getReadout(reader, prefixOf(m), featureCountOf(settings, model), 0);
     if (readout.outputSize !== classes.length) {
       throw reader.error(`the readout of member ${m} has ${readout.outputSize} outputs and there are ${classes.length} classes`);
     }

@@ -1,5 +1,5 @@
 // The reservoirs of a classifier's members: opened together.
-import { disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { eachOrNone } from "@spillway/core/disposal.js";
 import type { AnyReservoirComputer } from "../../reservoir/index.js";
 import type { MemberComputers } from "../views.js";
 
@@ -13,12 +13,6 @@ export async function openAll<One>(
   members: readonly (readonly One[])[],
   open: (one: One) => Promise<AnyReservoirComputer>,
 ): Promise<MemberComputers[]> {
-  const opened: AnyReservoirComputer[] = [];
-  try {
-    for (const one of members.flat()) opened.push(await open(one));
-  } catch (error) {
-    await disposeQuietlyAsync(opened);
-    throw error;
-  }
+  const opened = await eachOrNone(members.flat(), open, (computer) => [computer]);
   return members.map(({ length }) => opened.splice(0, length) as unknown as MemberComputers);
 }

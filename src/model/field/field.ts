@@ -12,6 +12,7 @@ import {
   type ReservoirOptions,
   type WorkOptions,
 } from "../../reservoir/index.js";
+import { partOf } from "../../reservoir/work.js";
 import { rowsLost } from "../../series/index.js";
 import { forecasterReservoir, forecasterTrainer } from "../defaults.js";
 import type { CheckedSeries } from "../forecaster/data.js";
@@ -22,7 +23,6 @@ import { checkChoose } from "../forecaster/lambda-choice.js";
 import type { FitRows, ForecastModel, Trained } from "../forecaster/model.js";
 import { chooseDefaults, plannedRidge, seedsOf } from "../forecaster/plan.js";
 import { fitPreprocessing, inScores } from "../forecaster/preprocessing.js";
-import { half } from "../forecaster/reservoir-model.js";
 import type { RowKind } from "../forecaster/rows.js";
 import { type LoadOptions, loadTable } from "../model-file.js";
 import type { MutableContent } from "../mutable-content.js";
@@ -190,13 +190,13 @@ async function trainField(source: FieldSource, work: WorkOptions): Promise<Train
     [{ lags: 0, calendar: false, transforms: [], members }],
     data,
     { ...chooseDefaults, ...(choose as Partial<typeof chooseDefaults>), horizon, lambdas, washout, masks, keep: 1, calendarColumns: 0 },
-    half(work, 0),
+    partOf(work, 0, 2),
   );
   const { lambda } = choice.kept[0]!;
   // A lambda that was chosen on fewer rows can be too small for the normal equations of all of
   // them.
   const instead = ridge({ ...options, lambda, solver: "qr", blas: "portable" });
-  return trainedOf(await trainMembers(source, ridge({ ...options, lambda }), instead, half(work, 1)), choice);
+  return trainedOf(await trainMembers(source, ridge({ ...options, lambda }), instead, partOf(work, 1, 2)), choice);
 }
 
 /**

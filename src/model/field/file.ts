@@ -9,6 +9,7 @@ import { type CommonParts, getCommon, getRows, getStandardisation, putStandardis
 import { joined } from "../forecaster/preprocessing.js";
 import type { ModelFile } from "../model-file.js";
 import { floats, type MutableContent } from "../mutable-content.js";
+import { stateNote } from "../notes.js";
 import { stableJson } from "../stable-json.js";
 import { columnsOf } from "../standardisation.js";
 import { TensorReader } from "../tensor-reader.js";
@@ -74,7 +75,6 @@ function putMember(content: MutableContent, prefixOf: (g: number) => string, { f
 
 /** @throws ModelFileError with the reason why the content is no FieldForecaster */
 export async function decodeField(file: ModelFile, source: string): Promise<FieldParts> {
-  const { parseStateNote } = await import("../notes.js");
   const reader = new TensorReader(file, source);
   const settings: FieldSettings = reader.check("field", () => resolve(fieldTable, reader.json("field") as object));
   const columns = reader.lengthOf("field.mean");
@@ -83,7 +83,7 @@ export async function decodeField(file: ModelFile, source: string): Promise<Fiel
   const given = known - made.masks - made.calendar;
   if (given < 0) throw reader.error(`its tensor "known.mean" holds ${known} values; its settings take ${known - given} or more`);
   const geometry = reader.check("field", () => new FieldGeometry(settings, columns, { given, ...made }));
-  const { step } = reader.check("state", () => parseStateNote(reader.json("state")));
+  const { step } = reader.note("state", stateNote);
   const count = typeof settings.members === "object" ? settings.members.length : (settings.members ?? 1);
   const found: MemberFile[] = [];
   for (let m = 0; m < count; m++) found.push(await getMember(reader, prefixesOf(m, count), { settings, geometry, step }));
@@ -94,7 +94,7 @@ export async function decodeField(file: ModelFile, source: string): Promise<Fiel
   const targetScale = getStandardisation(reader, "field", columns);
   const held = { lower: range("held.lower"), upper: range("held.upper") };
   const inputScale = known > 0 ? joined(targetScale, getStandardisation(reader, "known", known)) : targetScale;
-  const common = await getCommon(reader, settings, recent, columns);
+  const common = getCommon(reader, settings, recent, columns);
   const preprocessing = {
     bounds: common.bounds,
     transforms,
@@ -133,7 +133,7 @@ async function getMember(
   const readouts: TrainedReadout[] = [];
   for (let r = 0; r < geometry.readoutCount; r++) {
     const { size, inputSize } = models[settings.shared ? 0 : r]!;
-    const readout = await getReadout(reader, prefixOf(r), size, inputSize);
+    const readout = getReadout(reader, prefixOf(r), size, inputSize);
     if (readout.outputSize !== geometry.own) throw reader.error(`readout ${r} has ${readout.outputSize} outputs; it takes ${geometry.own}`);
     readouts.push(readout);
   }

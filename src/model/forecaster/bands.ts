@@ -185,11 +185,7 @@ export function selectedBands(bands: readonly ForecastBand[], columns: readonly 
 
 function moved(centre: Matrix, offsets: BandOffsets, end: "lower" | "upper"): Matrix<Float64Array> {
   const { data } = offsets[end];
-  return new Matrix(
-    centre.rows,
-    centre.cols,
-    Float64Array.from(centre.data, (value, i) => value + data[i]!),
-  );
+  return centre.map((value, i) => value + data[i]!);
 }
 
 /** The scale of all members; undefined if it is that of the data, or they have several. */
@@ -207,32 +203,19 @@ function commonScale(transforms: readonly FittedTransforms[]): ValueScale | unde
  * What came less what was forecast, on a scale; a value outside its domain is as far off as can be.
  */
 function errorsOn(scale: ValueScale, { targets, errors }: MeasuredErrors): Matrix<Float64Array> {
-  const forecasts = new Matrix(
-    targets.rows,
-    targets.cols,
-    targets.data.map((value, i) => value - errors.data[i]!),
-  );
+  const forecasts = targets.map((value, i) => value - errors.data[i]!);
   const came = scale.forward(targets);
   const said = scale.forward(forecasts);
-  const apart = came.data.map((value, i) => value - said.data[i]!);
-  return new Matrix(
-    targets.rows,
-    targets.cols,
-    apart.map((error, i) => {
-      if (Number.isNaN(errors.data[i]!)) return Number.NaN;
-      return Number.isFinite(error) && Number.isFinite(errors.data[i]!) ? error : Number.POSITIVE_INFINITY;
-    }),
-  );
+  return came.map((value, i) => {
+    const error = value - said.data[i]!;
+    if (Number.isNaN(errors.data[i]!)) return Number.NaN;
+    return Number.isFinite(error) && Number.isFinite(errors.data[i]!) ? error : Number.POSITIVE_INFINITY;
+  });
 }
 
 /** Ends in the units of the data, in their order: a function of the user's may fall. */
 function turnedBack(scale: ValueScale, lower: Matrix, upper: Matrix): Pick<ForecastBand, "lower" | "upper"> {
   const [a, b] = [scale.back(lower), scale.back(upper)];
-  const ends = (pick: (x: number, y: number) => number) =>
-    new Matrix(
-      a.rows,
-      a.cols,
-      a.data.map((value, i) => pick(value, b.data[i]!)),
-    );
+  const ends = (pick: (x: number, y: number) => number) => a.map((value, i) => pick(value, b.data[i]!));
   return { lower: ends(Math.min), upper: ends(Math.max) };
 }

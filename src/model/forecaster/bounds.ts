@@ -1,7 +1,7 @@
 // Between what forecasts and the ends of their bands lie: given, or found from the training rows.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { either, type Kind, list, nothing, number, optional, tuple } from "@spillway/core/options.js";
-import { Matrix } from "@spillway/numerics";
+import type { Matrix } from "@spillway/numerics";
 
 /** The least and the largest value that a column can have; null if it has no such end. */
 export type Bound = readonly [low: number | null, high: number | null];
@@ -69,10 +69,8 @@ export function endsWithin({ lower, upper }: Ends, bounds: readonly Bound[]): En
 /** Values moved to the nearer end of their bounds. */
 export function bounded(values: Matrix<Float64Array>, bounds: readonly Bound[] | undefined): Matrix<Float64Array> {
   if (!bounds?.some(([low, high]) => low !== null || high !== null)) return values;
-  const { rows, cols, data } = values;
-  const moved = data.map((value, i) => {
-    const [low, high] = bounds[i % cols]!;
+  return values.map((value, i) => {
+    const [low, high] = bounds[i % values.cols]!;
     return low !== null && value < low ? low : high !== null && value > high ? high : value;
   });
-  return new Matrix(rows, cols, moved);
 }

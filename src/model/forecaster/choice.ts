@@ -62,11 +62,8 @@ export async function choosePairs(
     throw ArgumentError.because("the targets never change in the training part, so there is nothing to choose by; leave horizon out", {
       field: "targets",
     });
-  const targets = rowsOf(
-    data.map(({ series }) => series),
-    parts.starts,
-    horizon,
-  );
+  const whole = data.map(({ series }) => series);
+  const targets = rowsOf(whole, parts.starts, horizon);
   const pacer = new WorkPacer(work, candidates.length);
   const own: ScoredPair[] = [];
   const forecasts: (Matrix<Float64Array> | undefined)[] = [];
@@ -150,11 +147,8 @@ async function errorsFromMore(
     if (made instanceof Error) return {};
     forecasts.push(made);
   }
-  const targets = rowsOf(
-    data.map(({ series }) => series),
-    errorStarts,
-    horizon,
-  );
+  const whole = data.map(({ series }) => series);
+  const targets = rowsOf(whole, errorStarts, horizon);
   const errors = apartFrom(targets, medianOf(forecasts), filledOf(data, masks, errorStarts, horizon));
   return { errorStarts, targets, errors };
 }
@@ -187,12 +181,7 @@ function filledOf(
 
 /** Targets less forecasts; NaN where the target was filled. */
 function apartFrom(targets: Matrix<Float64Array>, { data }: Matrix, filled: Float64Array | undefined): Matrix<Float64Array> {
-  const { rows, cols } = targets;
-  return new Matrix(
-    rows,
-    cols,
-    targets.data.map((value, i) => (filled?.[i] ? Number.NaN : value - data[i]!)),
-  );
+  return targets.map((value, i) => (filled?.[i] ? Number.NaN : value - data[i]!));
 }
 
 /**

@@ -1,5 +1,5 @@
 // A combination of members as a model file and back: which tensors and notes each of them is.
-import { disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { eachOrNone } from "@spillway/core/disposal.js";
 import { anything, object, optional, whole } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
 import {
@@ -12,6 +12,7 @@ import {
 import { getReadout, getReservoir, putReadout, putReservoir } from "../content.js";
 import type { ModelFile } from "../model-file.js";
 import { floats, type MutableContent } from "../mutable-content.js";
+import { classicalNote, combinationNote, directNote, groupsNote, pooledNote } from "../notes.js";
 import { encodeNvar, getNvar } from "../nvar/file.js";
 import { NvarMember } from "../nvar/member.js";
 import { stableJson } from "../stable-json.js";
@@ -21,7 +22,7 @@ import { ClassicalMember } from "./classical.js";
 import { DirectMember, type DirectParts } from "./direct.js";
 import { type CommonParts, getCommon, getMember, getRows, type MemberFile, memberFile, putMember } from "./file.js";
 import { ForecasterMember } from "./member.js";
-import type { Trained } from "./model.js";
+import { computersOf, type Trained } from "./model.js";
 import type { ForecasterSettings, MemberKind } from "./options.js";
 import { PooledMember } from "./pooled.js";
 
@@ -52,53 +53,47 @@ export function encodeCombined(
   { members, groups }: Trained<CombinedMember>,
   { settings, described }: Pick<CombinedParts, "settings" | "described">,
 ): void {
-  for (const [m, member] of members.entries()) {
-    const prefix = prefixOf(m);
-    if (member instanceof ForecasterMember) putMember(content, prefix, memberFile(member), settings);
-    else if (member instanceof DirectMember) putDirect(content, prefix, member);
-    else if (member instanceof PooledMember) putPooled(content, prefix, member);
-    else if (member instanceof NvarMember) putNvar(content, prefix, member);
-    else {
-      const smoothed = member.state.smoothed.map(({ smoothing: { least, indices, ...rest }, last, ends }) => ({
-        ...{ last, ends },
-        smoothing: { ...rest, indices: [...indices], ...(Number.isFinite(least) ? { least } : {}) },
-      }));
-      const { bounds: _, ...parts } = member.parts;
-      content.metadata[`${prefix}classical`] = stableJson({ ...parts, smoothed });
-    }
-  }
   content.formatVersion = 2;
-  content.metadata["combination"] = stableJson(members.map(kindOf));
+  content.metadata["combination"] = stableJson(members.map((member, m) => putCombined(content, prefixOf(m), member, settings)));
   content.metadata["groups"] = stableJson(groups);
   content.metadata["described"] = stableJson(described);
 }
 
-function putNvar(content: MutableContent, prefix: string, { fit, settings, state }: NvarMember): void {
-  encodeNvar(content, { ...fit, history: state }, prefix);
-  content.metadata[`${prefix}nvar`] = stableJson(settings);
-}
-
-function kindOf(member: CombinedMember): MemberKind {
-  if (member instanceof NvarMember) return "nvar";
-  if (member instanceof PooledMember) return "pooled";
-  return member instanceof ForecasterMember ? "loop" : member instanceof DirectMember ? "direct" : "classical";
-}
-
-function putPooled(content: MutableContent, prefix: string, { computers, parts, state }: PooledMember): void {
-  putReservoir(content, prefix, computers[0].model);
-  putReadout(content, prefix, parts.readout);
-  const { window, horizon } = parts.shape;
-  const { season, columns, known } = parts;
-  const pooled = state.pooled.map((column) => ({ ...column, indices: [...column.indices], recent: [...column.recent] }));
-  content.metadata[`${prefix}pooled`] = stableJson({ window, horizon, season, columns, known, pooled });
-}
-
-function putDirect(content: MutableContent, prefix: string, { computers, parts, state: { recent } }: DirectMember): void {
-  putReservoir(content, prefix, computers[0].model);
-  for (const [c, readout] of parts.readouts.entries()) putReadout(content, columnPrefix(prefix, c), readout);
+/** Puts a member into a file, and says its kind. */
+function putCombined(content: MutableContent, prefix: string, member: CombinedMember, settings: ForecasterSettings): MemberKind {
+  const note = (kind: MemberKind, value: unknown): MemberKind => {
+    content.metadata[prefix + kind] = stableJson(value);
+    return kind;
+  };
+  if (member instanceof ForecasterMember) {
+    putMember(content, prefix, memberFile(member), settings);
+    return "loop";
+  }
+  if (member instanceof NvarMember) {
+    encodeNvar(content, { ...member.fit, history: member.state }, prefix);
+    return note("nvar", member.settings);
+  }
+  if (member instanceof ClassicalMember) {
+    const smoothed = member.state.followed.map(({ smoothing: { least, indices, ...rest }, last, ends }) => ({
+      ...{ last, ends },
+      smoothing: { ...rest, indices: [...indices], ...(Number.isFinite(least) ? { least } : {}) },
+    }));
+    const { bounds: _, ...parts } = member.parts;
+    return note("classical", { ...parts, smoothed });
+  }
+  putReservoir(content, prefix, member.computers[0].model);
+  if (member instanceof PooledMember) {
+    const { shape, readout, bounds: _, ...parts } = member.parts;
+    const { window, horizon } = shape;
+    putReadout(content, prefix, readout);
+    const pooled = member.state.followed.map((column) => ({ ...column, indices: [...column.indices], recent: [...column.recent] }));
+    return note("pooled", { window, horizon, ...parts, pooled });
+  }
+  const { shape, scales, readouts, known } = member.parts;
+  for (const [c, readout] of readouts.entries()) putReadout(content, columnPrefix(prefix, c), readout);
+  const { recent } = member.state;
   content.tensors[`${prefix}recent`] = floats(recent.data, [recent.rows, recent.cols]);
-  const least = parts.scales.map((scale) => scale.least);
-  content.metadata[`${prefix}direct`] = stableJson({ ...parts.shape, known: parts.known, least });
+  return note("direct", { ...shape, known, least: scales.map(({ least }) => least) });
 }
 
 const columnPrefix = (prefix: string, c: number) => `${prefix}column.${c}.`;
@@ -131,46 +126,27 @@ export async function decodeCombined(
   shared: SharedComputers = new Map(),
 ): Promise<CombinedParts> {
   const { parseForecasterSettings } = await import("../schemas.js");
-  const { parseGroups, parseCombination } = await import("../notes.js");
   const reader = new TensorReader(file, source);
   const settings = reader.check("forecaster", () => parseForecasterSettings(reader.json("forecaster")));
-  const kinds = reader.check("combination", () => parseCombination(reader.json("combination")));
-  const groups = reader.check("groups", () => parseGroups(reader.json("groups")));
-  const described = Object.hasOwn(file.metadata, "described")
-    ? (reader.check("described", () => describedNote.read(reader.json("described"), "described")) as DescribedFields)
-    : undefined;
+  const kinds = reader.note("combination", combinationNote);
+  const groups = reader.note("groups", groupsNote);
+  const described = Object.hasOwn(file.metadata, "described") ? (reader.note("described", describedNote) as DescribedFields) : undefined;
   if (groups.length !== kinds.length) throw reader.error(`its groups are of ${groups.length} members and it has ${kinds.length}`);
   const found: ((bounds: readonly Bound[] | undefined) => Promise<CombinedMember>)[] = [];
   const columns = new Set<number>();
   for (const [m, kind] of kinds.entries()) {
-    const prefix = prefixOf(m);
-    const own =
-      kind === "loop"
-        ? await loopMember(reader, prefix, settings, selection)
-        : kind === "direct"
-          ? await directMember(reader, prefix, selection, shared)
-          : kind === "pooled"
-            ? await pooledMember(reader, prefix, selection, shared)
-            : kind === "nvar"
-              ? await nvarMember(reader, prefix)
-              : await classicalMember(reader, prefix);
+    const own = await readers[kind]({ reader, prefix: prefixOf(m), settings, selection, shared });
     columns.add(own.columns);
     found.push(own.open);
   }
   const [width] = columns;
   if (columns.size !== 1) throw reader.error("its members have other outputs");
-  const common = await getCommon(reader, settings, Matrix.zeros(0, width!), width!);
+  const common = getCommon(reader, settings, Matrix.zeros(0, width!), width!);
   const weighed = common.choice?.members ?? [];
   const count = weighed.reduce((sum, member) => sum + member.groups, 0);
   if (count !== groups.at(-1)! + 1 || weighed.some(({ weights }) => weights.length !== width))
     throw reader.error("its choice has no weight for each member and column");
-  const members: CombinedMember[] = [];
-  try {
-    for (const open of found) members.push(await open(common.bounds));
-  } catch (error) {
-    await disposeQuietlyAsync(members.flatMap(({ computers }) => computers));
-    throw error;
-  }
+  const members = await eachOrNone(found, (open) => open(common.bounds), computersOf);
   return { settings, trained: { members, groups }, described, ...common };
 }
 
@@ -180,18 +156,31 @@ interface Readable {
   open(bounds: readonly Bound[] | undefined): Promise<CombinedMember>;
 }
 
-async function loopMember(
-  reader: TensorReader,
-  prefix: string,
-  settings: ForecasterSettings,
-  selection: EngineSelection,
-): Promise<Readable> {
-  const file = await getMember(reader, prefix, settings);
-  return {
-    columns: file.readout.outputSize,
-    open: (bounds) => openMember({ ...file, preprocessing: { ...file.preprocessing, bounds } }, selection),
-  };
+/** A file, and where a member is in it. */
+interface MemberSource {
+  readonly reader: TensorReader;
+  readonly prefix: string;
+  readonly settings: ForecasterSettings;
+  readonly selection: EngineSelection;
+  readonly shared: SharedComputers;
 }
+
+const readers: Readonly<Record<MemberKind, (source: MemberSource) => Promise<Readable>>> = {
+  async loop({ reader, prefix, settings, selection }) {
+    const file = await getMember(reader, prefix, settings);
+    return {
+      columns: file.readout.outputSize,
+      open: (bounds) => openMember({ ...file, preprocessing: { ...file.preprocessing, bounds } }, selection),
+    };
+  },
+  direct: directMember,
+  pooled: pooledMember,
+  classical: classicalMember,
+  async nvar({ reader, prefix }) {
+    const { settings, fit } = getNvar(reader, prefix);
+    return { columns: fit.features.columns, open: async (bounds) => new NvarMember(settings, { ...fit, bounds }) };
+  },
+};
 
 /** A member of the loop on an engine, at its position. */
 export async function openMember(
@@ -205,12 +194,11 @@ export async function openMember(
   return member;
 }
 
-async function pooledMember(reader: TensorReader, prefix: string, selection: EngineSelection, shared: SharedComputers): Promise<Readable> {
-  const { parsePooled } = await import("../notes.js");
+async function pooledMember({ reader, prefix, selection, shared }: MemberSource): Promise<Readable> {
   const model = await getReservoir(reader, prefix);
-  const { window, horizon, pooled, ...rest } = reader.check("pooled", () => parsePooled(reader.json(`${prefix}pooled`)));
+  const { window, horizon, pooled, ...rest } = reader.note(`${prefix}pooled`, pooledNote);
   if (model.inputSize !== 1 || model.outputSize > 0) throw reader.error("the reservoir of its pooled member takes one input");
-  const readout = await getReadout(reader, prefix, model.size, window);
+  const readout = getReadout(reader, prefix, model.size, window);
   if (readout.outputSize !== horizon || !readout.features.input)
     throw reader.error(`the readout of its pooled member has ${readout.outputSize} outputs; it forecasts ${horizon} steps`);
   if (pooled.length > 0 && pooled.length !== rest.columns)
@@ -222,21 +210,20 @@ async function pooledMember(reader: TensorReader, prefix: string, selection: Eng
       const member = new PooledMember(computer, { ...rest, shape: { window, season: 1, horizon }, readout, bounds });
       const floats = (values: readonly number[]) => Float64Array.from(values);
       member.state = {
-        pooled: pooled.map(({ indices, recent, ...column }) => ({ ...column, indices: floats(indices), recent: floats(recent) })),
+        followed: pooled.map(({ indices, recent, ...column }) => ({ ...column, indices: floats(indices), recent: floats(recent) })),
       };
       return member;
     },
   };
 }
 
-async function directMember(reader: TensorReader, prefix: string, selection: EngineSelection, shared: SharedComputers): Promise<Readable> {
-  const { parseDirect } = await import("../notes.js");
+async function directMember({ reader, prefix, selection, shared }: MemberSource): Promise<Readable> {
   const model = await getReservoir(reader, prefix);
-  const { known, least, ...shape } = reader.check("direct", () => parseDirect(reader.json(`${prefix}direct`)));
+  const { known, least, ...shape } = reader.note(`${prefix}direct`, directNote);
   if (model.inputSize !== 1 || model.outputSize > 0) throw reader.error("the reservoir of its direct member takes one input");
   const readouts: DirectParts["readouts"][number][] = [];
   for (const c of least.keys()) {
-    const readout = await getReadout(reader, columnPrefix(prefix, c), model.size, shape.window);
+    const readout = getReadout(reader, columnPrefix(prefix, c), model.size, shape.window);
     if (readout.outputSize !== shape.horizon || !readout.features.input)
       throw reader.error(`a readout of its direct member has ${readout.outputSize} outputs; it forecasts ${shape.horizon} steps`);
     readouts.push(readout);
@@ -252,9 +239,8 @@ async function directMember(reader: TensorReader, prefix: string, selection: Eng
   };
 }
 
-async function classicalMember(reader: TensorReader, prefix: string): Promise<Readable> {
-  const { parseClassical } = await import("../notes.js");
-  const { smoothed, ...parts } = reader.check("classical", () => parseClassical(reader.json(`${prefix}classical`)));
+async function classicalMember({ reader, prefix }: MemberSource): Promise<Readable> {
+  const { smoothed, ...parts } = reader.note(`${prefix}classical`, classicalNote);
   if (smoothed.length > 0 && smoothed.length !== parts.columns)
     throw reader.error(`a classical member has a position of ${smoothed.length} columns and predicts ${parts.columns}`);
   return {
@@ -262,7 +248,7 @@ async function classicalMember(reader: TensorReader, prefix: string): Promise<Re
     async open(bounds) {
       const member = new ClassicalMember({ ...parts, bounds });
       member.state = {
-        smoothed: smoothed.map(({ last, ends, smoothing: { indices, least = Number.NEGATIVE_INFINITY, ...rest } }) => ({
+        followed: smoothed.map(({ last, ends, smoothing: { indices, least = Number.NEGATIVE_INFINITY, ...rest } }) => ({
           ...{ last, ends },
           smoothing: { ...rest, indices: Float64Array.from(indices), least },
         })),
@@ -270,9 +256,4 @@ async function classicalMember(reader: TensorReader, prefix: string): Promise<Re
       return member;
     },
   };
-}
-
-async function nvarMember(reader: TensorReader, prefix: string): Promise<Readable> {
-  const { settings, fit } = await getNvar(reader, prefix);
-  return { columns: fit.features.columns, open: async (bounds) => new NvarMember(settings, { ...fit, bounds }) };
 }

@@ -1,6 +1,6 @@
 // A model of a Forecaster with a horizon: a weighted mean of members of several kinds,
 // which are weighed by what they forecast from earlier rows of the same series.
-import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { disposeAllAsync, disposeQuietlyAsync, eachOrNone } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix, stackRows } from "@spillway/numerics";
 import {
@@ -11,7 +11,8 @@ import {
   type WorkOptions,
   WorkPacer,
 } from "../../reservoir/index.js";
-import { earlierOrigins, leastWithNeighbours, memberWeights } from "../../series/combination.js";
+import { partOf } from "../../reservoir/work.js";
+import { earlierOrigins, memberWeights } from "../../series/combination.js";
 import type { MutableContent } from "../mutable-content.js";
 import { fitStandardisation } from "../standardisation.js";
 import { bounded, boundsOf } from "./bounds.js";
@@ -23,17 +24,17 @@ import { weighted } from "./ensemble.js";
 import { tryCandidate } from "./evaluate.js";
 import { medianOf } from "./loss.js";
 import type { ForecasterMember } from "./member.js";
-import type { FitRows, ForecastModel, SeveralSeries, Trained } from "./model.js";
+import { computersOf, type FitRows, type ForecastModel, type SeveralSeries, type Trained } from "./model.js";
 import { type CandidateOptions, type ForecasterSettings, type MemberName, memberNames } from "./options.js";
 import { plannedMembers } from "./plan.js";
 import { choosePooled, forecastsOf, PooledMember, type PooledSeries, pooledShape, pooledSize, trainPooled } from "./pooled.js";
-import { checkAllSeries, half, type ReadyCandidates, type ReservoirForecastModel } from "./reservoir-model.js";
+import { checkAllSeries, type ReadyCandidates, type ReservoirForecastModel } from "./reservoir-model.js";
 import type { RowKind } from "./rows.js";
 import {
+  bestOf,
   columnSizes,
   fewestHorizons,
   holdsNothing,
-  rootMeanSquare,
   type Tried,
   triedPooled,
   tryClassical,
@@ -108,7 +109,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
    */
   async fit(rows: FitRows, previous: readonly CombinedMember[], work: WorkOptions): Promise<Trained<CombinedMember>> {
     this.#check(rows);
-    await disposeAllAsync(previous.flatMap(({ computers }) => computers));
+    await disposeAllAsync(previous.flatMap(computersOf));
     return rows.data.length > 1 ? this.#loop.fit(rows, [], work) : this.#combineOrGiveBack(this.#names, rows, work, {});
   }
 
@@ -168,11 +169,8 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     const validations = all.map((rows) => this.#validationOf(rows));
     const { horizon, season } = validations[0]!;
     const series = validations.map(({ data, filled, origins }): PooledSeries => ({ series: data.held ?? data.series, filled, origins }));
-    const shape = pooledShape(
-      series.map((one) => one.series.rows),
-      horizon,
-      season,
-    );
+    const lengths = series.map((one) => one.series.rows);
+    const shape = pooledShape(lengths, horizon, season);
     const size = pooledSize(series, shape);
     if (size === undefined) return undefined;
     const computer = await this.#computerOf({ ...directReservoir, size });
@@ -219,7 +217,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     const validation = this.#validationOf(rows);
     const { signal } = work;
     let chosen: LoopChoice = { candidates: [], scores: [], kept: [] };
-    const pacer = new WorkPacer(half(work, 0), names.length);
+    const pacer = new WorkPacer(partOf(work, 0, 2), names.length);
     for (const [i, name] of names.entries()) {
       if (name === "loop") {
         const found = await this.#tryLoop(rows, validation, signal);
@@ -248,25 +246,16 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     const { targets, horizon, origins, horizons, season, bounds } = validation;
     const forecasts = tried.map((one) => bounded(one.forecasts, bounds));
     const sizes = forecasts.map((made) => columnSizes(targets, made));
-    const columns = Array.from({ length: targets.cols }, (_, c) =>
-      how === "equal"
-        ? new Float64Array(tried.length).fill(1 / tried.length)
-        : memberWeights(
-            sizes.map((size) => size[c]!),
-            horizons,
-          ),
+    const columns = Array.from({ length: targets.cols }, (_, c) => {
+      const errors = sizes.map((size) => size[c]!);
+      return how === "equal" ? errors.map(() => 1 / tried.length) : memberWeights(errors, horizons);
+    });
+    const training = partOf(work, 1, 2);
+    const made = await eachOrNone(
+      tried,
+      (one, i) => one.train(partOf(training, i, tried.length)),
+      (one) => one.members.flatMap(computersOf),
     );
-    const made: Pick<Trained<CombinedMember>, "members" | "groups">[] = [];
-    try {
-      for (const [i, one] of tried.entries()) {
-        const { onProgress } = half(work, 1);
-        const progress = onProgress && ((done: number, total: number) => onProgress(i * total + done, tried.length * total));
-        made.push(await one.train({ signal, onProgress: progress }));
-      }
-    } catch (error) {
-      await disposeQuietlyAsync(made.flatMap(({ members }) => members.flatMap(({ computers }) => computers)));
-      throw error;
-    }
     const members = tried.map(
       ({ name, scores }, i): WeightedMember => ({
         name,
@@ -277,11 +266,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
       }),
     );
     const combination = weighted(members, forecasts);
-    const errors = new Matrix(
-      targets.rows,
-      targets.cols,
-      targets.data.map((value, j) => value - combination.data[j]!),
-    );
+    const errors = targets.map((value, j) => value - combination.data[j]!);
     const starts = origins.map((row) => ({ sequence: 0, row }));
     const validated = { rows: validation.data.series.rows - origins[0]!, season };
     let first = 0;
@@ -290,10 +275,10 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
       first += members[i]!.groups;
       return own;
     });
-    const known = targets.data.map((value) => (Number.isNaN(value) ? 0 : value));
+    const known = targets.map((value) => (Number.isNaN(value) ? 0 : value));
     const choice: ForecasterChoice = {
       ...{ horizon, loss: "rmse", starts, ...chosen, members, validated },
-      ...{ targets: new Matrix(targets.rows, targets.cols, known), errors },
+      ...{ targets: known, errors },
     };
     return { members: made.flatMap((each) => each.members), groups, choice };
   }
@@ -372,8 +357,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
       const own = withCalendarIf(each.calendar, rows.calendarColumns, validation);
       const options = { lambdas: ready.lambdas, horizon };
       const { forecasts } = await tryCandidate([own.data], own.parts, each, options, signal);
-      const errors = forecasts.map((made) => (made instanceof Matrix ? rootMeanSquare(targets, made, scale) : Number.NaN));
-      const { index, error: score } = leastWithNeighbours(errors);
+      const { index, score, errors } = bestOf(forecasts, ready.lambdas, validation);
       for (const [l, lambda] of ready.lambdas.entries()) {
         const made = forecasts[l]!;
         const pair = made instanceof Matrix ? { candidate, lambda, error: errors[l] } : { candidate, lambda, failure: made.message };
@@ -400,7 +384,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
 
   /** @param shared a reservoir of several series, which nobody here gives back */
   async #tryDirect(validation: Validation, signal: AbortSignal | undefined, shared?: AnyReservoirComputer): Promise<Tried | undefined> {
-    const { data, filled, origins, horizon, season, parts, targets } = validation;
+    const { data, filled, origins, horizon, season, parts } = validation;
     const series = data.held ?? data.series;
     const { rows } = series;
     if (rows < fewestDirectRows) return undefined;
@@ -420,9 +404,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
       const first = members.find((one) => one instanceof DirectMember);
       first?.start({ series: parts.training[0]!.series });
       const made = await forecastAll([data], parts, members, { horizon }, signal);
-      const scale = fitStandardisation([parts.training[0]!.series]).deviation;
-      const errors = made.map((one) => (one instanceof Matrix ? rootMeanSquare(targets, one, scale) : Number.NaN));
-      const { index } = leastWithNeighbours(errors);
+      const { index, scores } = bestOf(made, directShares, validation);
       if (index < 0) {
         await close();
         return undefined;
@@ -430,7 +412,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
       return {
         name: "direct",
         forecasts: made[index] as Matrix<Float64Array>,
-        scores: directShares.flatMap((share, s) => (Number.isFinite(errors[s]!) ? [{ lambda: share, error: errors[s]! }] : [])),
+        scores,
         async train(work) {
           await training.add(rows, work.signal);
           const [member] = training.members([directShares[index]!], validation);

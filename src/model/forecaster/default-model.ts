@@ -1,5 +1,5 @@
 // How a Forecaster's model is described and opened: members that are combined, or a loop alone.
-import { disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { disposeQuietlyAsync, eachOrNone } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, list, resolve } from "@spillway/core/options.js";
 import type { AnyReservoirOptions, EngineSelection, ReservoirOptions } from "../../reservoir/index.js";
@@ -12,6 +12,7 @@ import { decodeForecaster } from "./file.js";
 import { hybridAgain, hybridUse } from "./hybrid.js";
 import type { ForecasterKind, Opened } from "./kind.js";
 import { ForecasterMember } from "./member.js";
+import { computersOf } from "./model.js";
 import {
   areNames,
   type ForecasterLoadOptions,
@@ -37,13 +38,7 @@ export const defaultKind: ForecasterKind<DefaultForecastModel, ForecasterOptions
     if (isSeveral(file)) return openSeveral(splitSeries(file, source), source, selection);
     const { settings, members: parts, groups, choice, time, last } = await decodeForecaster(file, source);
     const hybrid = hybridAgain(own, settings.hybrid);
-    const members: ForecasterMember[] = [];
-    try {
-      for (const part of parts) members.push(await openMember(part, selection, hybrid));
-    } catch (error) {
-      await disposeQuietlyAsync(members.map(({ computer }) => computer));
-      throw error;
-    }
+    const members = await eachOrNone(parts, (part) => openMember(part, selection, hybrid), computersOf);
     const model = new ReservoirForecastModel({ reservoir: describedBy(parts[0]!.model), ...selection, model: own }, settings);
     return { model, trained: { members, groups, choice }, time, last };
   },

@@ -1,6 +1,7 @@
 // What the members of a Forecaster give, and what they agree on.
 import { Matrix } from "@spillway/numerics";
 import type { WorkOptions } from "../../reservoir/index.js";
+import { partOf } from "../../reservoir/work.js";
 import { type Bound, bounded } from "./bounds.js";
 import type { WeightedMember } from "./choice.js";
 import { medianOf } from "./loss.js";
@@ -9,14 +10,11 @@ import type { Trained } from "./model.js";
 /** What each member gives, one after the other. */
 export async function askMembers<Member, Made>(
   { members }: { readonly members: readonly Member[] },
-  { signal, onProgress }: WorkOptions,
+  work: WorkOptions,
   ask: (member: Member, work: WorkOptions) => Promise<Made>,
 ): Promise<readonly Made[]> {
   const made: Made[] = [];
-  for (const [m, member] of members.entries()) {
-    const progress = onProgress && ((done: number, total: number) => onProgress(m * total + done, members.length * total));
-    made.push(await ask(member, { signal, onProgress: progress }));
-  }
+  for (const [m, member] of members.entries()) made.push(await ask(member, partOf(work, m, members.length)));
   return made;
 }
 

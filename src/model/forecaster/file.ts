@@ -10,10 +10,11 @@ import { keptTransforms, openTransforms } from "../../series/transform-file.js";
 import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "../content.js";
 import type { ModelFile } from "../model-file.js";
 import { floats, type MutableContent } from "../mutable-content.js";
+import { choiceNote, clockNote, groupsNote, preprocessingNote } from "../notes.js";
 import { stableJson } from "../stable-json.js";
 import type { Standardisation } from "../standardisation.js";
 import { TensorReader } from "../tensor-reader.js";
-import type { Bound } from "./bounds.js";
+import { type Bound, boundList } from "./bounds.js";
 import type { ForecasterChoice } from "./choice.js";
 import type { ClockNote } from "./clock.js";
 import { getKept, type KeptRows } from "./kept-rows.js";
@@ -109,14 +110,13 @@ export function putMember(
 /** @throws ModelFileError with the reason why the content is not a Forecaster */
 export async function decodeForecaster(file: ModelFile, source: string): Promise<ForecasterParts> {
   const { parseForecasterSettings } = await import("../schemas.js");
-  const { parseGroups } = await import("../notes.js");
   const reader = new TensorReader(file, source);
   if (reader.hasNote("combination"))
     throw ArgumentError.because(
       'the model combines members, which an ONNX graph does not hold; export it as C or WebAssembly, or fit it with members: ["loop"]',
       { field: "members" },
     );
-  const groups = reader.hasNote("groups") ? reader.check("groups", () => parseGroups(reader.json("groups"))) : [0];
+  const groups = reader.hasNote("groups") ? reader.note("groups", groupsNote) : [0];
   const note = reader.json("forecaster");
   // Files from before outputs were held say nothing of it.
   const hold = reader.has(`${prefixOf(0, groups.length)}held.lower`);
@@ -128,7 +128,7 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
   const { preprocessing, readout, model, state } = first!;
   const inputs = givenInputs(model.inputSize, readout.outputSize, settings.hybrid) - preprocessing.known;
   const recent = state.recent.cols === inputs ? state.recent : Matrix.zeros(0, inputs);
-  const common = await getCommon(reader, settings, recent, readout.outputSize);
+  const common = getCommon(reader, settings, recent, readout.outputSize);
   const members = found.map((member) => ({ ...member, preprocessing: { ...member.preprocessing, bounds: common.bounds } }));
   return { settings, members, groups, ...common };
 }
@@ -137,13 +137,12 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
  * What every forecaster's file holds beside its members, after which nothing is left to read.
  * @throws ModelFileError
  */
-export async function getCommon(reader: TensorReader, settings: SeriesSettings, recent: Matrix, columns: number): Promise<CommonParts> {
-  const { parseClockNote } = await import("../notes.js");
-  const choice = await getChoice(reader, columns);
-  const time = reader.hasNote("time") ? reader.check("time", () => parseClockNote(reader.json("time"))) : undefined;
+export function getCommon(reader: TensorReader, settings: SeriesSettings, recent: Matrix, columns: number): CommonParts {
+  const choice = getChoice(reader, columns);
+  const time = reader.hasNote("time") ? reader.note("time", clockNote) : undefined;
   if (!time && settings.calendar !== "choose" && (settings.calendar ?? []).length > 0)
     throw reader.error("it takes the calendar and has no note of its time");
-  const bounds = await getBounds(reader);
+  const bounds = reader.hasNote("bounds") ? reader.note("bounds", boundList) : undefined;
   if (bounds && bounds.length !== columns) throw reader.error(`its bounds are of ${bounds.length} columns and it predicts ${columns}`);
   const last = getLast(reader, settings, recent, columns);
   const kept = choice?.members && getKept(reader, columns, time?.trained);
@@ -152,26 +151,25 @@ export async function getCommon(reader: TensorReader, settings: SeriesSettings, 
 }
 
 export async function getMember(reader: TensorReader, prefix: string, settings: ForecasterSettings): Promise<MemberFile> {
-  const { parsePreprocessingNote } = await import("../notes.js");
   const model = await getReservoir(reader, prefix);
   // Earlier files have this note under another name.
   const said = [`${prefix}preprocessing`, `${prefix}road`].find((name) => reader.hasNote(name)) ?? `${prefix}preprocessing`;
   const isSeries = reader.hasNote(said);
-  const { known, lags, ...kept } = isSeries ? reader.check(said, () => parsePreprocessingNote(reader.json(said))) : { known: 0, lags: 0 };
+  const { known, lags, ...kept } = isSeries ? reader.note(said, preprocessingNote) : { known: 0, lags: 0, transforms: undefined };
   const outputs = reader.lengthOf(`${prefix}readout.intercept`);
   const driven = givenInputs(model.inputSize, outputs, settings.hybrid);
   if (known > driven) throw reader.error(`its metadata "${said}" has ${known} known inputs; its reservoir takes ${driven}`);
   if (settings.hybrid && (model.outputSize > 0 || driven < outputs))
     throw reader.error("its reservoir does not go with a model of the user's");
   const readoutFeatures = readoutFeaturesOf(model.inputSize, outputs, lags, settings.hybrid);
-  const linear = await getReadout(reader, prefix, model.size, readoutFeatures ? readoutFeatureCount(readoutFeatures) : model.inputSize);
+  const linear = getReadout(reader, prefix, model.size, readoutFeatures ? readoutFeatureCount(readoutFeatures) : model.inputSize);
   const readout = reader.check("forecaster", () => restoreReadout(settings.readout.type, linear));
   if (model.outputSize > 0 && model.outputSize !== readout.outputSize) {
     throw reader.error(`its readout has ${readout.outputSize} outputs and its reservoir feeds back ${model.outputSize}`);
   }
   const transforms = reader.check(said, () => openTransforms(kept.transforms ?? [], outputs));
   const state = {
-    reservoir: await getState(reader, prefix, model),
+    reservoir: getState(reader, prefix, model),
     recent: isSeries ? getRows(reader, `${prefix}recent`, outputs) : Matrix.zeros(0, outputs),
   };
   const inputScale = getStandardisation(reader, `${prefix}inputs`, model.inputSize);
@@ -198,10 +196,9 @@ export function putChoice({ tensors, metadata }: MutableContent, choice: Forecas
 }
 
 /** What `putChoice` put. @throws ModelFileError */
-async function getChoice(reader: TensorReader, outputs: number): Promise<ForecasterChoice | undefined> {
+function getChoice(reader: TensorReader, outputs: number): ForecasterChoice | undefined {
   if (!reader.hasNote("choice")) return undefined;
-  const { parseChoice } = await import("../notes.js");
-  const note = reader.check("choice", () => parseChoice(reader.json("choice")));
+  const note = reader.note("choice", choiceNote);
   const targets = getRows(reader, "choice.targets", outputs);
   const errors = getRows(reader, "choice.errors", outputs);
   const { length: starts } = note.errorStarts ?? note.starts;
@@ -222,13 +219,6 @@ async function getChoice(reader: TensorReader, outputs: number): Promise<Forecas
 /** Note `bounds` of each column, if any has one. */
 export function putBounds({ metadata }: MutableContent, bounds: readonly Bound[] | undefined): void {
   if (bounds?.some(([low, high]) => low !== null || high !== null)) metadata["bounds"] = stableJson(bounds);
-}
-
-/** What `putBounds` put. @throws ModelFileError */
-async function getBounds(reader: TensorReader): Promise<readonly Bound[] | undefined> {
-  if (!reader.hasNote("bounds")) return undefined;
-  const { parseBounds } = await import("../notes.js");
-  return reader.check("bounds", () => parseBounds(reader.json("bounds")));
 }
 
 /** Tensors `last.inputs`, `last.targets` and `last.low`, if there are such rows. */

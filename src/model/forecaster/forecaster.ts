@@ -536,10 +536,9 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     const { preprocessing, inputs: columns, fedBack } = this.#first;
     const prefix = this.#prefix(warmup);
     const before = prefix?.last ?? this.#last;
-    const { missing } = this.settings;
-    const { exact, maskInput } = this.#rows;
+    const { missing, exact, maskInput } = this.#rows;
     const { high, both } = predictedParts(asked, this.#rows);
-    const { inputs, known, teacher: forced, last, mask } = fillPredicted({ ...rows, inputs: high }, missing, before, maskInput);
+    const { inputs, known, teacher: forced, last, mask } = fillPredicted({ ...rows, inputs: high }, { missing, before, maskInput });
     const given =
       typeof inputs === "object" && inputs !== null && "steps" in inputs
         ? noInputs(checkWhole("steps", inputs.steps, 1))

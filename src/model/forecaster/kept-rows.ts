@@ -1,6 +1,7 @@
 // The rows that a combination was trained on, as they were given: it is trained on them again when
 // more rows come.
 import { ArgumentError } from "@spillway/core/errors.js";
+import { missingCells } from "@spillway/io/missing.js";
 import { Matrix, type MatrixLike, stackRows } from "@spillway/numerics";
 import { filledSeries } from "@spillway/numerics/known-finite.js";
 import { type TimeColumn, type TimeGrid, timeAxis } from "../../series/time-grid.js";
@@ -78,16 +79,10 @@ export function putKept({ tensors }: MutableContent, kept: KeptRows | undefined)
     tensors[`kept.${name}`] = floats(data, [rows, cols]);
   };
   const { series, known, filled, times } = kept;
-  const isMissing = series.data.map((value) => (Number.isNaN(value) ? 1 : 0));
-  put(
-    "series",
-    new Matrix(
-      series.rows,
-      series.cols,
-      series.data.map((value) => (Number.isNaN(value) ? 0 : value)),
-    ),
-  );
-  if (isMissing.includes(1)) put("missing", new Matrix(series.rows, series.cols, isMissing));
+  const measured = series.map((value) => (Number.isNaN(value) ? 0 : value));
+  const missing = missingCells(series);
+  put("series", measured);
+  if (missing.data.includes(1)) put("missing", missing);
   if (known) put("known", known);
   if (filled) put("filled", filled);
   if (!times) return;

@@ -33,50 +33,29 @@ export interface FilledData<Data> {
 }
 
 /** How values are filled. */
-interface Filling {
-  readonly policy: MissingInSeries;
-  /** The rows before; undefined for training rows, which start anew. */
+export interface Filling {
+  readonly missing?: MissingInSeries | undefined;
+  /** The rows before, none of rows that start anew; undefined for training rows. */
   readonly before: LastRows | undefined;
-  /** Whether what is predicted is fed back. */
-  readonly feedback: boolean;
+  /** Whether what is predicted is fed back. Default false. */
+  readonly feedback?: boolean | undefined;
   /** Whether the mask is an input of the model. Default true. */
   readonly maskInput?: boolean | undefined;
 }
 
 /**
- * Fills the missing values of training data. With "mask" the mask is added to what is known.
+ * Fills the missing values of rows: of training rows, or of rows that follow others by those before
+ * them alone, so that cutting them into parts changes nothing. With "mask" the mask is added to
+ * what is known. @param name the text before the names of fields
  * @throws ArgumentError naming row and column if a fill has no value to start from, and for a
  * column that has no value at all
  */
-export function fillTraining<Data extends ForecasterData<MatrixLike>>(
-  data: Data,
-  policy: MissingInSeries,
-  { feedback, maskInput }: Pick<Filling, "feedback" | "maskInput">,
-  name = "",
-): FilledData<Data> {
-  return fillData(data, { policy, before: undefined, feedback, maskInput }, name);
-}
-
-/**
- * Fills the missing values of rows that follow others by those before them alone, so that cutting
- * them into parts changes nothing. @param before nothing for rows that start anew
- * @param how whether targets are fed back, and the text before the names of fields
- */
-export function fillFollowing<Data extends ForecasterData<MatrixLike> | ForecasterPrefix<MatrixLike>>(
-  data: Data,
-  policy: MissingInSeries = "error",
-  before: LastRows = {},
-  { feedback = false, maskInput, name = "" }: Partial<Pick<Filling, "feedback" | "maskInput">> & { readonly name?: string } = {},
-): FilledData<Data> {
-  return fillData(data, { policy, before, feedback, maskInput }, name);
-}
-
-function fillData<Data extends ForecasterData<MatrixLike> | ForecasterPrefix<MatrixLike>>(
+export function fillData<Data extends ForecasterData<MatrixLike> | ForecasterPrefix<MatrixLike>>(
   data: Data,
   filling: Filling,
-  name: string,
+  name = "",
 ): FilledData<Data> {
-  const { policy, before, feedback, maskInput = true } = filling;
+  const { missing: policy = "error", before, feedback = false, maskInput = true } = filling;
   const none = { data, counts: [], last: {}, unfilled: 0 };
   if (typeof data !== "object" || data === null) return none;
   if ("series" in data && data.filled !== undefined) return fillRest(data, data.filled, filling, name);
@@ -129,7 +108,7 @@ function fillRest<Data>(data: DescribedSeries<MatrixLike>, flagged: MatrixLike, 
   own.mask?.data.forEach((flag, i) => {
     if (flag === 1) mask.data[i] = 1;
   });
-  if (filling.policy !== "mask" || filling.maskInput === false) return { ...own, data: own.data as Data, mask };
+  if (filling.missing !== "mask" || filling.maskInput === false) return { ...own, data: own.data as Data, mask };
   // The mask is at the end of what is known.
   const known = Matrix.from(own.data.known as Matrix, "float64");
   const first = known.cols - mask.cols;
@@ -148,24 +127,17 @@ export interface Predicted extends Pick<PredictOptions, "known" | "teacher"> {
  */
 export function fillPredicted(
   { inputs, known, teacher }: Predicted,
-  missing: MissingInSeries = "error",
-  before: LastRows = {},
-  maskInput?: boolean,
+  filling: Filling,
 ): Predicted & { readonly last: LastRows; readonly mask?: Matrix | undefined } {
+  const { missing = "error", before = {} } = filling;
   if (missing === "error") return { inputs, known, teacher, last: {} };
-  const forced = teacher && fillFollowing<MatrixLike>(teacher, missing, { inputs: before.targets }, { name: "teacher: " });
+  const forced = teacher && fillData<MatrixLike>(teacher, { missing, before: { inputs: before.targets } }, "teacher: ");
   if (forced) checkFilled(forced, "teacher");
   const last = { ...before, ...(forced && { targets: forced.last.inputs }) };
   if (typeof inputs !== "object" || inputs === null || "steps" in inputs)
     return { inputs, known, teacher: forced ? seriesOf(forced.data) : undefined, last };
-  const filled = fillFollowing<MatrixLike | DescribedSeries<MatrixLike>>(
-    known === undefined ? inputs : { series: inputs, known },
-    missing,
-    before,
-    {
-      maskInput,
-    },
-  );
+  const rows = known === undefined ? inputs : { series: inputs, known };
+  const filled = fillData<MatrixLike | DescribedSeries<MatrixLike>>(rows, { ...filling, before, feedback: false });
   checkFilled(filled, "inputs");
   const { data } = filled;
   const knownNow = typeof data === "object" && "known" in data ? data.known : known;

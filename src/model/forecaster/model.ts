@@ -51,6 +51,9 @@ export interface Drive {
   readonly teacher: Matrix | undefined;
 }
 
+/** The reservoirs of a member, which are disposed with it. */
+export const computersOf = ({ computers }: Pick<ForecastMember, "computers">): readonly AnyReservoirComputer[] => computers;
+
 /** A trained model, with a position in its series. Several are an ensemble. */
 export interface ForecastMember<State = unknown> {
   /** Reservoirs that it runs; none of a model without. */

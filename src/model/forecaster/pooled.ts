@@ -3,15 +3,11 @@
 import { Matrix, portableExp, portableLog } from "@spillway/numerics";
 import { type GramAccumulator, IllConditionedError, type TrainedReadout } from "../../readout/index.js";
 import { ridgePath } from "../../readout/ridge-path.js";
-import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js";
+import type { AnyReservoirComputer } from "../../reservoir/index.js";
 import { rotated } from "../../series/exponential-smoothing.js";
 import { foundIndices, isPositive, seasonalIndices, withoutSeason } from "../../series/seasonal-indices.js";
-import { fitTransforms } from "../../series/transforms.js";
-import type { Bound } from "./bounds.js";
-import type { CheckedData, CheckedSeries } from "./data.js";
+import { ColumnwiseMember, type ColumnwiseParts } from "./columnwise.js";
 import { addWindows, baseOf, type DirectShape, directShares, statesOf, trainer, windowsOf } from "./direct.js";
-import { checkShowsSeason, noRow } from "./known.js";
-import type { ForecastMember, PredictedRows } from "./model.js";
 
 /** At most about so many windows of all series together train. */
 const mostWindows = 20_000;
@@ -36,130 +32,61 @@ export interface PooledColumn extends Turning {
   readonly last: number;
 }
 
-/** The position of a pooled member; no columns after a reset. */
-export interface PooledState {
-  readonly pooled: readonly PooledColumn[];
-}
-
 /** What a pooled member is made of. */
-export interface PooledParts {
+export interface PooledParts extends ColumnwiseParts {
   /** Its season is 1: seasons are taken out before. */
   readonly shape: DirectShape;
-  /** Rows of a season, which is looked for in each column. */
-  readonly season: number;
   readonly readout: TrainedReadout;
-  readonly columns: number;
-  readonly known: number;
-  readonly bounds: readonly Bound[] | undefined;
 }
 
-/** The readout of all series, at a position of one of them. */
-export class PooledMember implements ForecastMember<PooledState> {
+/** The readout of all series, at a position of one of them. It finds season and scale anew at a start. */
+export class PooledMember extends ColumnwiseMember<PooledColumn, PooledParts> {
   readonly computers: readonly [AnyReservoirComputer];
-  readonly parts: PooledParts;
-  readonly preprocessing: ForecastMember["preprocessing"];
-  readonly fedBack = 0;
-  state: PooledState = { pooled: [] };
 
   constructor(computer: AnyReservoirComputer, parts: PooledParts) {
-    const { known, bounds } = parts;
+    super(parts);
     this.computers = [computer];
-    this.parts = parts;
-    this.preprocessing = { transforms: fitTransforms([], []), known, bounds };
   }
 
   get readouts(): readonly TrainedReadout[] {
     return [this.parts.readout];
   }
 
-  get columns(): number {
-    return this.parts.columns;
+  protected get name(): string {
+    return "pooled";
   }
 
-  get inputs(): number {
-    return this.columns;
+  protected get seasonRows(): number {
+    return 2 * this.parts.season;
   }
 
-  get leastRows(): number {
-    return this.state.pooled.some(({ season }) => season !== "none") ? 2 * this.parts.season : 1;
+  protected isSeasonal({ season }: PooledColumn): boolean {
+    return season !== "none";
   }
 
-  isState(value: unknown): value is PooledState {
-    return Array.isArray((value as Partial<PooledState> | undefined)?.pooled);
-  }
-
-  reset(): void {
-    this.state = { pooled: [] };
-  }
-
-  /**
-   * Finds season and scale anew: rows of any series may be those that it starts from. A column that
-   * has had a season keeps it. @throws ArgumentError if the rows are too few to show it
-   */
-  start({ series }: CheckedData): void {
-    const { leastRows } = this;
-    const areSeasonal = this.state.pooled.map((column) => column.season !== "none");
-    this.reset();
-    if (!series || series.rows === 0) return;
+  protected columnOf(values: Float64Array, isSeasonal: boolean | undefined): PooledColumn {
     const { season, shape } = this.parts;
-    checkShowsSeason(series.rows, leastRows, "pooled", season);
-    const pooled = Array.from({ length: this.columns }, (_, c): PooledColumn => {
-      const values = Float64Array.from(series.column(c));
-      const turning = turningOf(values, season, areSeasonal[c]);
-      const recent = turned(values, turning).slice(-shape.window);
-      return { ...turning, indices: rotated(turning.indices, values.length % season), recent, last: values.at(-1)! };
-    });
-    this.state = { pooled };
+    const turning = turningOf(values, season, isSeasonal);
+    const recent = turned(values, turning).slice(-shape.window);
+    return { ...turning, indices: rotated(turning.indices, values.length % season), recent, last: values.at(-1)! };
   }
 
-  follow({ series }: CheckedSeries): void {
-    if (this.state.pooled.length === 0) this.start({ series });
-    else this.#advance(series);
+  protected moved(column: PooledColumn, values: Float64Array): PooledColumn {
+    const recent = Float64Array.from([...column.recent, ...turned(values, column)]).slice(-this.parts.shape.window);
+    const indices = column.indices.length > 0 ? rotated(column.indices, values.length % column.indices.length) : column.indices;
+    return { ...column, indices, recent, last: values.at(-1)! };
   }
 
-  recall(history: Matrix): void {
-    this.start({ series: history });
-  }
-
-  async predict({ series, known }: PredictedRows, work: WorkOptions): Promise<readonly Matrix<Float64Array>[]> {
-    const out = Matrix.zeros(series.rows, this.columns);
-    for (let t = 0; t < series.rows; t++) {
-      // With known inputs a row is predicted from those before it, else from those up to it.
-      if (!known) this.follow({ series: series.subarray(t, t + 1) });
-      out.row(t).set((await this.forecast(1, undefined, work)).row(0));
-      if (known) this.follow({ series: series.subarray(t, t + 1) });
+  protected async ahead(column: PooledColumn, steps: number, signal: AbortSignal | undefined): Promise<number[]> {
+    const { readout, shape } = this.parts;
+    let values = column.recent;
+    const made: number[] = [];
+    while (made.length < steps) {
+      const [next] = await aheadOf(this.computers[0], [readout], values, [values.length], shape, signal);
+      made.push(...next!.row(0));
+      values = Float64Array.from([...values, ...next!.row(0)]).slice(-shape.window);
     }
-    return [out];
-  }
-
-  async forecast(steps: number, _outside: Matrix | undefined, { signal }: WorkOptions): Promise<Matrix<Float64Array>> {
-    const { pooled } = this.state;
-    if (pooled.length === 0) throw noRow();
-    const out = Matrix.zeros(steps, this.columns);
-    for (const [c, column] of pooled.entries()) {
-      const { readout, shape } = this.parts;
-      let values = column.recent;
-      const ahead: number[] = [];
-      while (ahead.length < steps) {
-        const [made] = await aheadOf(this.computers[0], [readout], values, [values.length], shape, signal);
-        ahead.push(...made!.row(0));
-        values = Float64Array.from([...values, ...made!.row(0)]).slice(-shape.window);
-      }
-      const said = Array.from({ length: steps }, (_, k) => restored(ahead[k]!, k, column));
-      const areFinite = said.every(Number.isFinite);
-      for (let k = 0; k < steps; k++) out.data[k * out.cols + c] = areFinite ? said[k]! : column.last;
-    }
-    return out;
-  }
-
-  #advance(series: Matrix): void {
-    const pooled = this.state.pooled.map((column, c): PooledColumn => {
-      const values = Float64Array.from(series.column(c));
-      const recent = Float64Array.from([...column.recent, ...turned(values, column)]).slice(-this.parts.shape.window);
-      const indices = column.indices.length > 0 ? rotated(column.indices, values.length % column.indices.length) : column.indices;
-      return { ...column, indices, recent, last: values.at(-1)! };
-    });
-    this.state = { pooled };
+    return Array.from({ length: steps }, (_, k) => restored(made[k]!, k, column));
   }
 }
 
@@ -218,10 +145,8 @@ async function trained(
       }
     }
     if (sums.rows === 0) return [];
-    return ridgePath(
-      sums,
-      shares.map((share) => share * sums.rows),
-    );
+    const lambdas = shares.map((share) => share * sums.rows);
+    return ridgePath(sums, lambdas);
   } finally {
     sums.dispose();
   }
@@ -249,15 +174,10 @@ export async function choosePooled(
   const readouts = found.flatMap((one, s) => (one instanceof IllConditionedError ? [] : [{ readout: one, share: directShares[s]! }]));
   if (readouts.length === 0) return undefined;
   const totals = readouts.map(() => 0);
+  const tried = readouts.map(({ readout }) => readout);
   const forecasts: (readonly Matrix<Float64Array>[])[] = [];
   for (const one of all) {
-    const each = await forecastsOf(
-      computer,
-      readouts.map(({ readout }) => readout),
-      one,
-      how,
-      signal,
-    );
+    const each = await forecastsOf(computer, tried, one, how, signal);
     const errors = each.map((made) => relativeError(made, one, how.shape.horizon));
     for (const [k, error] of errors.entries()) totals[k]! += error;
     forecasts.push(each);

@@ -1,6 +1,6 @@
 // The default model of a Forecaster: reservoirs with their readouts. What its options mean, what it
 // chooses, and how each member is trained on all rows.
-import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { disposeAllAsync, eachOrNone } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import {
   type GramAccumulator,
@@ -12,6 +12,7 @@ import {
 } from "../../readout/index.js";
 import { ridgePath } from "../../readout/ridge-path.js";
 import type { AnyReservoirComputer, AnyReservoirOptions, CreateOptions, EngineSelection, WorkOptions } from "../../reservoir/index.js";
+import { partOf } from "../../reservoir/work.js";
 import { describedTrainer, forecasterTrainer } from "../defaults.js";
 import type { MutableContent } from "../mutable-content.js";
 import type { ScoredPair } from "./choice.js";
@@ -20,7 +21,7 @@ import { type Candidate, evaluate, type TriedMember } from "./evaluate.js";
 import { encodeReservoirs, memberFile } from "./file.js";
 import { drives, type Hybrid, isSeen } from "./hybrid.js";
 import { ForecasterMember, type MemberTraining } from "./member.js";
-import type { FitRows, ForecastModel, Trained } from "./model.js";
+import { computersOf, type FitRows, type ForecastModel, type Trained } from "./model.js";
 import type { ForecasterOptions, ForecasterSettings } from "./options.js";
 import { chooseDefaults, openReservoir, type PlannedCandidate, planCandidates, plannedRidge, plannedWashout } from "./plan.js";
 import type { RowKind } from "./rows.js";
@@ -67,8 +68,8 @@ export class ReservoirForecastModel implements ForecastModel<ForecasterSettings,
     // Choosing is one half of the work, training the other, as progress counts it.
     const chosen = { ...chooseDefaults, ...(choose as Partial<typeof chooseDefaults>) };
     const options = { ...chosen, washout, horizon, targets, lambdas: ready.lambdas, calendarColumns, masks };
-    const choice = await evaluate(ready.tried, series, options, half(work, 0));
-    return { ...(await ready.train(choice.kept, half(work, 1))), choice };
+    const choice = await evaluate(ready.tried, series, options, partOf(work, 0, 2));
+    return { ...(await ready.train(choice.kept, partOf(work, 1, 2))), choice };
   }
 
   /** The candidates that settings describe. @throws ArgumentError */
@@ -258,27 +259,19 @@ type Group = Omit<MemberTraining, "lags" | "transforms"> & { readonly candidate:
 
 /** Trains the members of each group on all rows. */
 async function trainAll(source: FitSource, groups: readonly Group[], work: WorkOptions): Promise<readonly ForecasterMember[]> {
-  const members: ForecasterMember[] = [];
   const wanted = groups.flatMap(({ candidate, ...training }) =>
     candidate.reservoirs.map((each) => ({ each, training: { ...training, lags: candidate.lags, transforms: candidate.transforms } })),
   );
-  const { signal, onProgress } = work;
-  try {
-    for (const [m, { each, training }] of wanted.entries()) {
-      const computer = (wanted.length === 1 && source.existing) || (await open(source, each, source.create));
-      const progress = onProgress && ((done: number, total: number) => onProgress(m * total + done, wanted.length * total));
-      try {
-        members.push(await trainOne(computer, source.data, training, { signal, onProgress: progress }));
-      } catch (error) {
-        if (computer !== source.existing) await computer.dispose();
-        throw error;
-      }
+  const train = async ({ each, training }: (typeof wanted)[number], m: number) => {
+    const computer = (wanted.length === 1 && source.existing) || (await open(source, each, source.create));
+    try {
+      return await trainOne(computer, source.data, training, partOf(work, m, wanted.length));
+    } catch (error) {
+      if (computer !== source.existing) await computer.dispose();
+      throw error;
     }
-    return members;
-  } catch (error) {
-    await disposeQuietlyAsync(members.map(({ computer }) => computer));
-    throw error;
-  }
+  };
+  return eachOrNone(wanted, train, computersOf);
 }
 
 /**
@@ -329,9 +322,4 @@ export function checkAllSeries(data: readonly CheckedData[]): readonly CheckedSe
       { field: "horizon" },
     );
   });
-}
-
-/** Progress of one half of the work as progress of the whole. */
-export function half({ signal, onProgress }: WorkOptions, which: 0 | 1): WorkOptions {
-  return { signal, onProgress: onProgress && ((done: number, total: number) => onProgress(which * total + done, 2 * total)) };
 }

@@ -22,7 +22,7 @@ import {
   type SeriesValues,
   seriesByKey,
 } from "./data.js";
-import { type FilledData, fillFollowing, fillTraining, type LastRows } from "./missing.js";
+import { type FilledData, fillData, type LastRows } from "./missing.js";
 import type { MissingInSeries } from "./missing-option.js";
 
 /** What rows a model runs on. */
@@ -74,7 +74,7 @@ export function trainingRows(data: ForecasterData | ForecasterSequences, options
   const nameOf = (s: number) => (several ? `sequences[${s}]: ` : "");
   const filled = all.map((one, s) => {
     const { high, both } = highParts(one, options, nameOf(s));
-    const found = fillTraining(high, missing, options, nameOf(s));
+    const found = fillData(high, { ...options, before: undefined }, nameOf(s));
     const rows = checkedData(found.data, feedback, nameOf(s));
     const low = lowParts(both, found, rows, { missing, exact: options.exact, before: undefined }, nameOf(s));
     return { ...found, rows: found.held || low ? { ...(rows as CheckedSeries), held: found.held, low } : rows, low };
@@ -126,7 +126,7 @@ function followingRows(
 ): FollowingRows {
   const { missing, exact } = options;
   const { high, both } = highParts(data, options, name);
-  const found = fillFollowing(high, missing, before, { ...options, name });
+  const found = fillData(high, { ...options, before }, name);
   const rows = check(found.data);
   const low = lowParts(both, found, rows, { missing, exact, before: { row: before.low } }, name);
   const columns = (rows.series ?? rows.targets).cols;

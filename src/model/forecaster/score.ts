@@ -1,7 +1,7 @@
 // How one-step predictions are scored: rows of the washout, and rows of which a value was filled
 // and not measured, count for nothing.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { Matrix } from "@spillway/numerics";
+import type { Matrix } from "@spillway/numerics";
 import { nrmse } from "../../metrics/index.js";
 import { measuredAlone } from "../../metrics/measured.js";
 import { type CheckedData, cutRows } from "./data.js";
@@ -40,13 +40,7 @@ export function scorerOf({ target, filled, washout, metric = nrmse }: Scored): (
       field: "washout",
       value: washout,
     });
-  const came = filled?.data.includes(1)
-    ? new Matrix(
-        target.rows,
-        target.cols,
-        Float64Array.from(target.data, (value, i) => (filled.data[i] === 1 ? Number.NaN : value)),
-      )
-    : target;
+  const came = filled?.data.includes(1) ? target.map((value, i) => (filled.data[i] === 1 ? Number.NaN : value)) : target;
   return (predicted) => {
     const measured = measuredAlone({ target: came.subarray(washout), prediction: predicted.subarray(washout) });
     if (measured.target.rows === 0)

@@ -42,7 +42,7 @@ export function putSeries(content: MutableContent, all: ReadonlyMap<string, Muta
 /** The content of each series as a file of its own. @throws ModelFileError */
 export function splitSeries(file: ModelFile, source: string): ReadonlyMap<string, ModelFile> {
   const reader = new TensorReader(file, source);
-  const { keys, same } = reader.check("series", () => note.read(reader.json("series"), "series"));
+  const { keys, same } = reader.note("series", note);
   const parts = keys.map(() => ({ tensors: {} as Record<string, SafetensorsTensor>, metadata: {} as Record<string, string> }));
   const partOf = (full: string) => {
     const [, s, name] = /^series\.(\d{1,9})\.(.+)$/s.exec(full) ?? [];

@@ -101,11 +101,12 @@ export async function tryClassical(name: ClassicalMemberMethod, validation: Vali
  * @param others members that have forecast from the same origins
  */
 export async function tryNvar(
-  { data, filled, origins, horizon, known, parts, targets }: Validation,
+  validation: Validation,
   others: readonly Pick<Tried, "forecasts">[],
   limits: Bounds | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Tried | undefined> {
+  const { data, filled, origins, horizon, known, parts, targets } = validation;
   const settings: NvarSettings = resolve(nvarTable, { bounds: limits });
   const seen = settings.delays * data.series.cols;
   const features = seen + (seen * (seen + 1)) / 2;
@@ -117,15 +118,13 @@ export async function tryNvar(
   const [training] = parts.training as readonly [CheckedSeries];
   try {
     const made = await forecastAll([data], parts, await trained(training, lambdas, { signal }), { horizon }, signal);
-    const scale = fitStandardisation([training.series]).deviation;
-    const errors = made.map((one) => (one instanceof Matrix ? rootMeanSquare(targets, one, scale) : Number.NaN));
-    const { index } = leastWithNeighbours(errors);
+    const { index, errors, scores, scale } = bestOf(made, lambdas, validation);
     const least = Math.min(...others.map(({ forecasts }) => rootMeanSquare(targets, forecasts, scale)));
     if (index < 0 || !(errors[index]! <= mostOfLeast * least)) return undefined;
     return {
       name: "nvar",
       forecasts: made[index] as Matrix<Float64Array>,
-      scores: lambdas.flatMap((lambda, l) => (Number.isFinite(errors[l]!) ? [{ lambda, error: errors[l]! }] : [])),
+      scores,
       train: async (work) => ({ members: await trained(data, [lambdas[index]!], work), groups: [0] }),
       dispose: holdsNothing,
     };
@@ -133,6 +132,22 @@ export async function tryNvar(
     if (error instanceof IllConditionedError || error instanceof SingularFitError) return undefined;
     throw error;
   }
+}
+
+/**
+ * Which of the forecasts with several penalties is best, as `leastWithNeighbours` says; -1 if none
+ * is. Errors are over the deviations of the training rows (`scale`), NaN of a forecast that failed.
+ */
+export function bestOf(
+  made: readonly (Matrix<Float64Array> | Error)[],
+  lambdas: readonly number[],
+  { parts, targets }: Pick<Validation, "parts" | "targets">,
+) {
+  const scale = fitStandardisation([parts.training[0]!.series]).deviation;
+  const errors = made.map((one) => (one instanceof Matrix ? rootMeanSquare(targets, one, scale) : Number.NaN));
+  const { index, error: score } = leastWithNeighbours(errors);
+  const scores = lambdas.flatMap((lambda, l) => (Number.isFinite(errors[l]!) ? [{ lambda, error: errors[l]! }] : []));
+  return { index, score, errors, scores, scale };
 }
 
 /** The mean absolute error of each column; NaN if nothing of it was measured. */

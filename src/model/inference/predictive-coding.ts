@@ -170,11 +170,7 @@ function inverse(matrix: Matrix<Float64Array>): Matrix<Float64Array> {
 }
 
 function sum(a: Matrix<Float64Array>, b: Matrix<Float64Array>): Matrix<Float64Array> {
-  return new Matrix(
-    a.rows,
-    a.cols,
-    a.data.map((value, i) => value + b.data[i]!),
-  );
+  return a.map((value, i) => value + b.data[i]!);
 }
 
 function timesVector(a: Matrix<Float64Array>, x: Float64Array): Float64Array {

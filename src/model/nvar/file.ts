@@ -41,19 +41,16 @@ export function encodeNvar(content: MutableContent, fit: NvarFit, prefix = ""): 
 }
 
 /** @throws ModelFileError with the reason why the content is no NvarForecaster */
-export async function decodeNvar(file: ModelFile, source: string): Promise<NvarParts> {
+export function decodeNvar(file: ModelFile, source: string): NvarParts {
   const reader = new TensorReader(file, source);
-  const { settings, fit } = await getNvar(reader, "");
+  const { settings, fit } = getNvar(reader, "");
   const { columns } = fit.features;
-  const common = await getCommon(reader, settings, Matrix.zeros(0, columns), columns);
+  const common = getCommon(reader, settings, Matrix.zeros(0, columns), columns);
   return { settings, fit: { ...fit, bounds: common.bounds }, ...common };
 }
 
 /** Polynomials with the prefix of their names; their bounds stand elsewhere. @throws ModelFileError */
-export async function getNvar(
-  reader: TensorReader,
-  prefix: string,
-): Promise<{ readonly settings: NvarSettings; readonly fit: Omit<NvarFit, "bounds"> }> {
+export function getNvar(reader: TensorReader, prefix: string): { readonly settings: NvarSettings; readonly fit: Omit<NvarFit, "bounds"> } {
   const settings = reader.check(`${prefix}nvar`, () => resolve(nvarTable, reader.json(`${prefix}nvar`) as object));
   const calendar = settings.calendar ?? [];
   const known = reader.has(`${prefix}known.mean`) ? reader.lengthOf(`${prefix}known.mean`) : 0;
@@ -63,7 +60,7 @@ export async function getNvar(
   const { count, outputs, columns } = features;
   // None after a reset.
   const rows = reader.lengthOf(`${prefix}history`) === 0 ? 0 : features.history;
-  const readout = await getReadout(reader, prefix, count, 0);
+  const readout = getReadout(reader, prefix, count, 0);
   if (readout.outputSize !== outputs)
     throw reader.error(`its readout has ${readout.outputSize} outputs; by its description it takes ${outputs}`);
   const matrix = (name: string, r: number, c: number) => reader.matrix(`${prefix}${name}`, r, c, "float64") as Matrix<Float64Array>;

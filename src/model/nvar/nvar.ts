@@ -3,13 +3,13 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { chooseEngine, type WorkOptions } from "../../reservoir/index.js";
+import { partOf } from "../../reservoir/work.js";
 import type { CheckedSeries } from "../forecaster/data.js";
 import { evaluate } from "../forecaster/evaluate.js";
 import { type Forecaster, type ForecasterConstructors, forecastersOf } from "../forecaster/forecaster.js";
 import { checkChoose } from "../forecaster/lambda-choice.js";
 import type { FitRows, ForecastModel, Trained } from "../forecaster/model.js";
 import { chooseDefaults } from "../forecaster/plan.js";
-import { half } from "../forecaster/reservoir-model.js";
 import type { RowKind } from "../forecaster/rows.js";
 import { checkHost, type LoadOptions, loadTable } from "../model-file.js";
 import type { MutableContent } from "../mutable-content.js";
@@ -60,9 +60,13 @@ export class NvarModel implements ForecastModel<NvarSettings, NvarMember> {
       [{ lags: 0, calendar: false, transforms: [], members: [tried] }],
       series,
       { ...chooseDefaults, ...(choose as Partial<typeof chooseDefaults>), ...options },
-      half(work, 0),
+      partOf(work, 0, 2),
     );
-    return { members: await fitNvarMembers(settings, series, masks, [choice.kept[0]!.lambda], solve, half(work, 1)), groups: [0], choice };
+    return {
+      members: await fitNvarMembers(settings, series, masks, [choice.kept[0]!.lambda], solve, partOf(work, 1, 2)),
+      groups: [0],
+      choice,
+    };
   }
 
   encode(content: MutableContent, { members }: Trained<NvarMember>): void {
@@ -117,7 +121,7 @@ export const NvarForecaster: ForecasterConstructors<NvarModel, NvarOptions, Load
   },
   async open(file, { source, ...selection }: LoadOptions & { readonly source: string }) {
     checkHost(selection, "an NVAR");
-    const { settings, fit, choice, time, last } = await decodeNvar(file, source);
+    const { settings, fit, choice, time, last } = decodeNvar(file, source);
     return { model: new NvarModel(settings), trained: { members: [new NvarMember(settings, fit)], groups: [0], choice }, time, last };
   },
 });

@@ -7,7 +7,7 @@ import { SingularFitError } from "../../readout/errors.js";
 import { ridge, TrainedReadout } from "../../readout/index.js";
 import type { DeviceAbilities } from "../../reservoir/engine.js";
 import type { WorkOptions } from "../../reservoir/index.js";
-import { WorkPacer } from "../../reservoir/work.js";
+import { partOf, WorkPacer } from "../../reservoir/work.js";
 import type { Bound } from "../forecaster/bounds.js";
 import type { Range } from "../forecaster/preprocessing.js";
 import type { Standardisation } from "../standardisation.js";
@@ -87,11 +87,8 @@ export async function trainNvar(
     );
   if (settings.arithmetic === "float64") return streamedWeights(settings, features, { series, rows, lambdas }, work);
   const found: NvarWeights[] = [];
-  const { signal, onProgress } = work;
-  for (const [l, lambda] of lambdas.entries()) {
-    const progress = onProgress && ((done: number, total: number) => onProgress(l * total + done, lambdas.length * total));
-    found.push(await exactWeights({ ...settings, lambda }, features, series, rows, solve, { signal, onProgress: progress }));
-  }
+  for (const [l, lambda] of lambdas.entries())
+    found.push(await exactWeights({ ...settings, lambda }, features, series, rows, solve, partOf(work, l, lambdas.length)));
   return found;
 }
 
