@@ -6,7 +6,7 @@ import { visibleLines } from "@spillway/core/text.js";
 import { launchTable } from "@spillway/gpu/launch-config.js";
 import { csvTable } from "@spillway/io/csv-options.js";
 import { targetOption } from "@spillway/ptx/builder/targets.js";
-import { Argument, Command, CommanderError, Option } from "commander";
+import { Argument, type Command, CommanderError, Option } from "commander";
 import { analyseTable, measureNames } from "../analysis/analyse/options.js";
 import { compareTable } from "../analysis/compare/options.js";
 import { mapMeasures } from "../analysis/map/options.js";
@@ -22,66 +22,33 @@ import { planTable } from "../reservoir/options.js";
 import { timeTable } from "../series/time-stamps.js";
 import type { ServeOptions } from "../serve/index.js";
 import { serveTable } from "../serve/options.js";
+import type { AnalyseCommandOptions } from "./commands/analyse.js";
+import type { BenchOptions } from "./commands/bench.js";
 import type { ClassifyFlags } from "./commands/classify.js";
+import type { CompareCommandOptions } from "./commands/compare.js";
 import type { DetectFlags } from "./commands/detect.js";
 import type { ExportFlags } from "./commands/export.js";
 import type { ForecastFlags } from "./commands/forecast.js";
+import type { LabCommandOptions } from "./commands/lab.js";
 import type { PlanCommandOptions } from "./commands/plan.js";
 import type { PtxFlags } from "./commands/ptx.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
 import type { PtxRunFlags } from "./commands/ptx-run.js";
-import type { CommandOutcome } from "./commands/run.js";
+import type { CommandOutcome, RunCommandOptions } from "./commands/run.js";
 import type { RunsFlags } from "./commands/runs.js";
 import type { SearchFlags } from "./commands/search.js";
 import { exitCodes } from "./exit.js";
 import { flagOf, helpOf, longOf } from "./flag.js";
+import { FlagCommand } from "./flag-command.js";
 import { addManuals, helpOn } from "./manual.js";
-import { describePlot, formatOption, themeOption } from "./plot-command.js";
+import { describePlot } from "./plot-command.js";
 import type { Progress } from "./progress.js";
 import type { Announcement } from "./supervisor.js";
 
-interface RunFlags {
-  readonly scale?: string;
-  readonly out: string;
-  readonly engine?: string;
-  readonly plan?: string;
-  readonly threads: number;
-  readonly set?: readonly string[];
-  readonly profile?: boolean;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
-
-interface BenchFlags extends Pick<RunFlags, "engine" | "plan" | "threads" | "json" | "quiet"> {
-  readonly out?: string;
-  readonly sizes?: readonly number[];
-  readonly gpus?: boolean;
-}
-
-interface AnalyseFlags {
-  readonly measures?: readonly string[];
-  readonly data?: boolean;
-  readonly amplitude?: number;
-  readonly engine?: string;
-  readonly plan?: string;
-  readonly map?: number;
-  readonly mapMeasures?: readonly string[];
-  readonly set?: readonly string[];
-  readonly out?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
-
-interface CompareFlags {
-  readonly engines: readonly string[];
-  readonly plans?: readonly string[];
-  readonly sequences?: number;
-  readonly steps?: number;
-  readonly set?: readonly string[];
-  readonly out?: string;
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-}
+/** Flags of a command: what its function takes but what the command line gives it. */
+type FlagsOf<Options> = Omit<Options, "signal" | "progress" | "announce" | "print"> & { readonly quiet?: boolean };
+type RunFlags = FlagsOf<RunCommandOptions>;
+type BenchFlags = FlagsOf<BenchOptions> & { readonly gpus?: boolean };
 
 /** Flags of `detect`: what is left out is the detector's default, or that of a saved one. */
 const anomalyFlags = withoutDefaults(anomalyTable);
@@ -113,21 +80,16 @@ interface CommandLine {
 }
 
 /** Adds arguments, flags and action to each command, in the order of the help. */
-const commands: Readonly<Record<string, (command: Command, line: CommandLine) => void>> = {
+const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine) => void>> = {
   run: (command, { signal, announce, finish, progressOf }) =>
     command
       .description("run experiments and write scores, model and report into DIR/NAME/")
       .argument("<file...>", "experiment files, YAML or JSON")
-      .addOption(outOption())
-      .addOption(engineOption())
-      .addOption(planOption())
-      .addOption(threadsOption())
-      .addOption(setOption())
-      .addOption(importOption())
-      .addOption(flagOf(experimentRunTable, "profile"))
+      .shared("out", "engine", "plan", "threads", "set", "import")
+      .flags(experimentRunTable, "profile")
       .option("--scale <share>", "of a file with network: microcircuit or hpcBenchmark, the share of its neurons; 1 is full size")
       .option("--json", "print the results as JSON, and nothing else, on standard output")
-      .option("--quiet", "no progress on standard error")
+      .shared("quiet")
       .action(async (files: readonly string[], flags: RunFlags) => {
         const command = await import("./commands/run.js");
         finish(await command.run(files, { ...flags, signal, announce, progress: await progressOf(flags) }));
@@ -136,24 +98,22 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
     command
       .description("search for the best settings of an experiment, and train and test the best one")
       .argument("<file>", "an experiment file with a search block")
-      .addOption(outOption())
-      .addOption(flagOf(experimentSearchTable, "trials"))
-      .addOption(flagOf(experimentSearchTable, "time", { value: "duration" }))
-      .addOption(engineOption())
-      .addOption(planOption())
-      .addOption(threadsOption())
-      .addOption(flagOf(experimentSearchTable, "workers"))
-      .addOption(flagOf(experimentSearchTable, "storage", { value: "path" }))
-      .addOption(flagOf(experimentSearchTable, "study"))
-      .addOption(flagOf(experimentSearchTable, "patience", { value: "duration" }))
-      .addOption(flagOf(experimentSearchTable, "grace", { value: "duration" }))
-      .addOption(flagOf(experimentSearchTable, "shard", { value: "i/n" }))
-      .addOption(setOption())
-      .addOption(importOption())
+      .shared("out")
+      .flags(experimentSearchTable, { trials: {}, time: { value: "duration" } })
+      .shared("engine", "plan", "threads")
+      .flags(experimentSearchTable, {
+        workers: {},
+        storage: { value: "path" },
+        study: {},
+        patience: { value: "duration" },
+        grace: { value: "duration" },
+        shard: { value: "i/n" },
+      })
+      .shared("set", "import")
       .option("--no-refit", "do not train and test the best setting in the end")
       .option("--dry-run", "print what would be searched, evaluate the first trial, and say what the search takes")
       .option("--json", "print the result as JSON, and nothing else, on standard output")
-      .option("--quiet", "no progress on standard error")
+      .shared("quiet")
       .action(async (file: string, flags: SearchFlags) => {
         const command = await import("./commands/search.js");
         finish(await command.search(file, flags, { signal, announce, progress: await progressOf(flags) }));
@@ -162,27 +122,24 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
     command
       .description("forecast with a saved model, from the rows of a table or from where it was saved")
       .argument("<model>", "a model file, or the folder of a run")
-      .addOption(flagOf(aheadTable, "data", { short: "d", value: "file" }))
-      .addOption(flagOf(aheadTable, "steps"))
-      .addOption(flagOf(aheadTable, "inputs", { value: "file" }))
+      .flags(aheadTable, { data: { short: "d", value: "file" }, steps: {}, inputs: { value: "file" } })
       .option("--intervals <shares>", helpOf(aheadTable.intervals), (text) =>
         aheadTable.intervals.read(text.split(",").map(Number), "--intervals"),
       )
       .option("--quantiles <levels>", helpOf(aheadTable.quantiles), (text) =>
         aheadTable.quantiles.read(text.split(",").map(Number), "--quantiles"),
       )
-      .addOption(flagOf(aheadTable, "bandsFrom"))
-      .addOption(flagOf(aheadTable, "missing"))
-      .addOption(flagOf(aheadTable, "gaps"))
-      .addOption(flagOf(aheadTable, "time", { value: "column" }))
-      .addOption(flagOf(aheadTable, "decimal", { value: "mark" }))
-      .addOption(flagOf(aheadTable, "out", { short: "o", value: "file" }))
-      .addOption(engineOption())
-      .addOption(planOption())
-      .addOption(threadsOption())
-      .addOption(importOption())
+      .flags(aheadTable, {
+        bandsFrom: {},
+        missing: {},
+        gaps: {},
+        time: { value: "column" },
+        decimal: { value: "mark" },
+        out: { short: "o", value: "file" },
+      })
+      .shared("engine", "plan", "threads", "import")
       .option("--json", "print the forecasts as JSON, and nothing else, on standard output")
-      .option("--quiet", "no progress on standard error")
+      .shared("quiet")
       .action(async (model: string, { import: _, ...flags }: ForecastFlags) => {
         const command = await import("./commands/forecast.js");
         print(await command.forecast(model, { ...flags, signal, progress: await progressOf(flags) }));
@@ -193,10 +150,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .argument("<model>", "a model file, or the folder of a run")
       .argument("<data>", "the cases: a UEA .ts file, a CSV, Parquet or NPY file (one case), or a folder of such or WAV files")
       .option("-o, --out <file>", "a CSV file that receives classes and probabilities")
-      .addOption(engineOption())
-      .addOption(planOption())
-      .addOption(threadsOption())
-      .addOption(importOption())
+      .shared("engine", "plan", "threads", "import")
       .option("--json", "print the classes as JSON, and nothing else, on standard output")
       .action(async (model: string, data: string, { import: _, ...flags }: ClassifyFlags) => {
         print(await (await import("./commands/classify.js")).classify(model, data, { ...flags, signal }));
@@ -209,26 +163,28 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .option("--time-unit <unit>", helpOf(timeTable.unit), (text) => timeTable.unit.read(text, "--time-unit"))
       .option("--time-format <format>", helpOf(timeTable.format), (text) => timeTable.format.read(text, "--time-format"))
       .option("--time-zone <zone>", helpOf(timeTable.zone), (text) => timeTable.zone.read(text, "--time-zone"))
-      .addOption(flagOf(csvTable, "delimiter", { value: "mark" }))
+      .flags(csvTable, { delimiter: { value: "mark" } })
       .option("--decimal <mark>", helpOf(csvTable.decimal), (text) => csvTable.decimal.read(text, "--decimal"))
-      .addOption(flagOf(csvTable, "thousands", { value: "mark" }))
+      .flags(csvTable, { thousands: { value: "mark" } })
       .option(
         "--missing-markers <texts>",
         "the cells that mean a missing value, with commas between; left out, NA, NaN, null and others",
         namesOf,
       )
       .option("--columns <names>", "the columns, with commas between; left out, all of numbers", namesOf)
-      .addOption(flagOf(anomalyFlags, "alarmRate", { value: "share" }))
-      .addOption(flagOf(anomalyFlags, "rate"))
-      .addOption(flagOf(anomalyFlags, "detect"))
-      .addOption(flagOf(anomalyFlags, "mergeRows"))
-      .addOption(flagOf(anomalyFlags, "memory"))
-      .addOption(flagOf(anomalyFlags, "warmUp"))
-      .addOption(flagOf(anomalyFlags, "radius"))
-      .addOption(flagOf(anomalyFlags, "patterns"))
-      .addOption(flagOf(anomalyFlags, "size"))
+      .flags(anomalyFlags, {
+        alarmRate: { value: "share" },
+        rate: {},
+        detect: {},
+        mergeRows: {},
+        memory: {},
+        warmUp: {},
+        radius: {},
+        patterns: {},
+        size: {},
+      })
       .option("--seed <seed>", helpOf(anomalyFlags.seed))
-      .addOption(flagOf(anomalyFlags, "missing"))
+      .flags(anomalyFlags, "missing")
       .option("--no-stuck", "no alarms for values that stay the same")
       .option("--no-forecast", "alarms alone: no expected values, bands and p-values")
       .option("-m, --model <file>", "continue with a saved detector")
@@ -250,10 +206,9 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .argument("<model>", "a model file, or the folder of a run")
       .addOption(new Option("--to <form>", "what it becomes").choices(["c", "onnx", "wasm"]).makeOptionMandatory())
       .option("-o, --out <dir>", "the folder that gets the files", ".")
-      .addOption(flagOf(cTable, "name"))
-      .addOption(flagOf(onnxTable, "use"))
-      .addOption(flagOf(onnxTable, "stateful"))
-      .addOption(importOption())
+      .flags(cTable, "name")
+      .flags(onnxTable, "use", "stateful")
+      .shared("import")
       .action(async (model: string, { import: _, ...flags }: ExportFlags & { readonly import?: unknown }) => {
         print(await (await import("./commands/export.js")).exportModel(model, flags));
       }),
@@ -262,7 +217,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
     command
       .description("runs and searches: a folder of them, the trials of one, two side by side; journals merged or repaired")
       .argument("[names...]", "a folder of runs, or a storage of searches: a journal or an address; with the flags below one run or search")
-      .addOption(outOption())
+      .shared("out")
       .option("--trials", "the trials of a search")
       .addOption(
         new Option("--state <state>", "of them those in this state").choices(["running", "complete", "pruned", "failed", "waiting"]),
@@ -273,8 +228,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .option("--repair", "take out of a journal what is no record")
       .option("--plot", "draw the trials of a search, or runs side by side, as images and as a page")
       .option("--figures <dir>", "where figures are written; left out, figures/ in the folder of the search, or here")
-      .addOption(formatOption())
-      .addOption(themeOption())
+      .shared("format", "theme")
       .option("--csv", "the trials as CSV, numbers in full")
       .option("--json", "as JSON")
       .action(async (names: readonly string[], flags: RunsFlags) => {
@@ -285,11 +239,9 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
   demo: (command, { signal, announce, finish, progressOf }) =>
     command
       .description("three experiments: Mackey-Glass, NARMA-10, and the measured CO2 of Mauna Loa")
-      .addOption(outOption())
-      .addOption(engineOption())
-      .addOption(planOption())
+      .shared("out", "engine", "plan")
       .option("--json", "print the results as JSON, and nothing else, on standard output")
-      .option("--quiet", "no progress on standard error")
+      .shared("quiet")
       .action(async (flags: Omit<RunFlags, "threads" | "set">) => {
         const { demo } = await import("./commands/demo.js");
         finish(await demo({ ...flags, signal, announce, progress: await progressOf(flags) }));
@@ -302,14 +254,13 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
         new Option("--engines <names>", "engines, the reference first").argParser(namesOf).default(["reference", "cpu"], "reference,cpu"),
       )
       .addOption(new Option("--plans <names>", `${helpOf(compareTable.plans)}, with commas between, such as named,auto`).argParser(namesOf))
-      .addOption(flagOf(ownTable, "steps"))
-      .addOption(flagOf(compareTable, "sequences"))
-      .addOption(setOption())
-      .addOption(importOption())
+      .flags(ownTable, "steps")
+      .flags(compareTable, "sequences")
+      .shared("set", "import")
       .option("-o, --out <dir>", "write compare.json and compare.html there")
       .option("--json", "as JSON")
-      .option("--quiet", "no progress on standard error")
-      .action(async (file: string, flags: CompareFlags) => {
+      .shared("quiet")
+      .action(async (file: string, flags: FlagsOf<CompareCommandOptions>) => {
         const { compareEngines } = await import("./commands/compare.js");
         const outcome = await compareEngines(file, { ...flags, signal }, await progressOf(flags));
         print(outcome.text);
@@ -321,17 +272,14 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .argument("<file>", "an experiment file, for its reservoir and its data")
       .addOption(new Option("--measures <names>", `which measures, of ${measureNames.join(", ")}; left out, all`).argParser(namesOf))
       .option("--data", "drive the exponent, the echo state index and the dynamics by the experiment's data in place of random input")
-      .addOption(flagOf(analyseTable, "amplitude"))
-      .addOption(flagOf(ownTable, "map"))
+      .flags(analyseTable, "amplitude")
+      .flags(ownTable, "map")
       .addOption(new Option("--map-measures <names>", `which measures a map has, of ${mapMeasures.join(", ")}`).argParser(namesOf))
-      .addOption(engineOption())
-      .addOption(planOption())
-      .addOption(setOption())
-      .addOption(importOption())
+      .shared("engine", "plan", "set", "import")
       .option("-o, --out <dir>", "write analysis.json, analysis.html and maps as SVG there")
       .option("--json", "as JSON")
-      .option("--quiet", "no progress on standard error")
-      .action(async (file: string, flags: AnalyseFlags) => {
+      .shared("quiet")
+      .action(async (file: string, flags: FlagsOf<AnalyseCommandOptions>) => {
         const { analyseExperiment } = await import("./commands/analyse.js");
         finish(await analyseExperiment(file, { ...flags, signal }, await progressOf(flags)));
       }),
@@ -339,17 +287,15 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
     command
       .description("which engines can run here, and why (not); versions; the machine")
       .option("--json", "as JSON")
-      .addOption(importOption())
+      .shared("import")
       .action(async (flags: { json?: boolean }) => print(await (await import("./commands/info.js")).info(flags))),
   plan: (command, { print }) =>
     command
       .description("how an engine would run the reservoir of an experiment: kernel, threads, memory")
       .argument("<file>", "an experiment file, for its reservoir and its data")
-      .addOption(engineOption())
-      .addOption(planOption())
-      .addOption(flagOf(planTable, "kernelSource"))
-      .addOption(setOption())
-      .addOption(importOption())
+      .shared("engine", "plan")
+      .flags(planTable, "kernelSource")
+      .shared("set", "import")
       .option("--json", "as JSON")
       .action(async (file: string, flags: PlanCommandOptions) =>
         print(await (await import("./commands/plan.js")).describePlan(file, flags)),
@@ -358,7 +304,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
     command
       .description("the benchmark series an experiment can generate, or the options of one")
       .argument("[name]", "a task")
-      .addOption(importOption())
+      .shared("import")
       .option("--json", "as JSON")
       .action(async (name: string | undefined, flags: { json?: boolean }) =>
         print((await import("./commands/tasks.js")).listTasks(name, flags)),
@@ -366,9 +312,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
   bench: (command, { signal, print, progressOf }) =>
     command
       .description("steps a second of reservoirs on this machine; with --gpus, what several GPUs gain")
-      .addOption(engineOption())
-      .addOption(planOption())
-      .addOption(threadsOption())
+      .shared("engine", "plan", "threads")
       .addOption(
         new Option(
           "--sizes <sizes>",
@@ -383,7 +327,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       .option("--gpus", "compare one GPU with several: all there are, or those of --engine, such as cuda:0-3")
       .option("-o, --out <dir>", "write bench.json and bench.html there")
       .option("--json", "as JSON")
-      .option("--quiet", "no progress on standard error")
+      .shared("quiet")
       .action(async (flags: BenchFlags) => {
         const [{ bench }, { benchGpus }] = [await import("./commands/bench.js"), await import("./commands/bench-gpus.js")];
         print(await (flags.gpus ? benchGpus : bench)({ ...flags, signal }, await progressOf(flags)));
@@ -391,11 +335,11 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
   lab: (command, { signal, print, exit }) =>
     command
       .description("a page in the browser on which a reservoir is turned by hand: sliders, states, spectrum, memory, forecast")
-      .addOption(flagOf(labTable, "port"))
+      .flags(labTable, "port")
       .option("--no-open", "print the address and open no browser")
-      .addOption(flagOf(labTable, "engine", { short: "e" }))
-      .addOption(importOption())
-      .action(async (flags: { readonly port: number; readonly open: boolean; readonly engine?: string }) => {
+      .flags(labTable, { engine: { short: "e" } })
+      .shared("import")
+      .action(async (flags: FlagsOf<LabCommandOptions>) => {
         await (await import("./commands/lab.js")).lab({ ...flags, signal, print });
         exit(exitCodes.interrupted);
       }),
@@ -403,18 +347,19 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
     command
       .description("answer requests with a saved model: HTTP, JSON in and out")
       .argument("<model>", "a model file: a forecaster, classifier, pipeline, detector or reservoir")
-      .addOption(flagOf(serveTable, "port", { short: "p" }))
-      .addOption(flagOf(serveTable, "host", { value: "address" }))
+      .flags(serveTable, { port: { short: "p" }, host: { value: "address" } })
       .option("--names <names>", helpOf(serveTable.names), namesOf, serveTable.names.default)
-      .addOption(flagOf(serveTable, "base", { value: "path" }))
-      .addOption(flagOf(serveTable, "maxBody", { value: "bytes" }))
-      .addOption(flagOf(serveTable, "timeout", { value: "seconds" }))
-      .addOption(flagOf(serveTable, "maxSessions"))
-      .addOption(flagOf(serveTable, "idle", { value: "seconds" }))
-      .addOption(flagOf(serveTable, "engine", { short: "e" }))
-      .addOption(flagOf(serveTable, "plan"))
-      .addOption(flagOf(serveTable, "threads", { short: "t" }))
-      .addOption(importOption())
+      .flags(serveTable, {
+        base: { value: "path" },
+        maxBody: { value: "bytes" },
+        timeout: { value: "seconds" },
+        maxSessions: {},
+        idle: { value: "seconds" },
+        engine: { short: "e" },
+        plan: {},
+        threads: { short: "t" },
+      })
+      .shared("import")
       .action(async (model: string, { import: _, ...flags }: ServeOptions & { readonly import?: unknown }) => {
         await (await import("./commands/serve.js")).serve(model, { ...flags, signal, print });
         exit(exitCodes.interrupted);
@@ -422,7 +367,7 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
   schema: (command, { print }) =>
     command
       .description("the JSON Schema of experiment files, for editors")
-      .addOption(importOption())
+      .shared("import")
       .action(async () =>
         print(JSON.stringify((await import("../experiment/description/json-schema.js")).experimentJsonSchema(), undefined, 2)),
       ),
@@ -450,10 +395,9 @@ const commands: Readonly<Record<string, (command: Command, line: CommandLine) =>
       )
       .option("--grid <blocks>", "as 4 or 4x2x1", "1")
       .option("--block <threads>", "as 128 or 16x16", "32")
-      .addOption(flagOf(launchTable, "shared", { value: "bytes" }))
-      .addOption(flagOf(launchTable, "cooperative"))
+      .flags(launchTable, { shared: { value: "bytes" }, cooperative: {} })
       .option("--device <name>", "sim, which finds faults; cuda; or cuda:1", "sim")
-      .addOption(flagOf(ownTable, "show"))
+      .flags(ownTable, "show")
       .option("--json", "as JSON, all elements")
       .action(async (file: string, flags: PtxRunFlags) => print(await (await import("./commands/ptx-run.js")).runPtxFile(file, flags)));
   },
@@ -490,7 +434,7 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
     if (failure !== undefined) throw failure;
     exitCode = isWorkLeft ? exitCodes.workLeft : interrupted ? exitCodes.interrupted : exitCodes.success;
   };
-  const program = new Command("spillway")
+  const program = new FlagCommand("spillway")
     .description("Reservoir computing: experiments from a file to scores, a model and a report.")
     .version(packageVersion, "-V, --version", "print the version")
     .helpCommand(false)
@@ -537,32 +481,3 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
 
 /** Names with commas between them. */
 const namesOf = (text: string): string[] => text.split(",").map((name) => name.trim());
-
-function outOption(): Option {
-  return flagOf(experimentRunTable, "out", { short: "o", value: "dir", fallback: "runs" });
-}
-
-function engineOption(): Option {
-  return flagOf(experimentRunTable, "engine", { short: "e" });
-}
-
-function planOption(): Option {
-  return flagOf(experimentRunTable, "plan");
-}
-
-function threadsOption(): Option {
-  return flagOf(experimentRunTable, "threads", { short: "t" });
-}
-
-function setOption(): Option {
-  return new Option("--set <field=value>", "change a field of the experiment; may be given several times").argParser(
-    (value, previous: readonly string[] = []) => [...previous, value],
-  );
-}
-
-function importOption(): Option {
-  return new Option(
-    "--import <module>",
-    "load a module first that registers parts of your own: a path, or an installed package; may be given several times",
-  ).argParser((value, previous: readonly string[] = []) => [...previous, value]);
-}
