@@ -79,7 +79,7 @@ async function measure(members: readonly Member[]): Promise<Speeds> {
   const { kernel } = plan.groups[0]!;
   const stream = context.stream();
   const models = members.map((member) => member.model);
-  const weights = new DeviceWeights(context, stream, kernel, models, plan.patterns);
+  const weights = new DeviceWeights(context, { compute: stream, sender: stream, clock: undefined }, kernel, models, plan.patterns);
   await weights.sent();
   const device = new DeviceMembers(context, stream, weights, members);
   const states = context.alloc("f32", members.length * steps * model.size);

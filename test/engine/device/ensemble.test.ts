@@ -7,6 +7,7 @@ import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { openTogether, worthwhile } from "../../../src/engine/cuda/ensemble/index.js";
 import type { Member } from "../../../src/engine/cuda/ensemble/members.js";
 import { type MemberOptions, planMembers, runMembers } from "../../../src/engine/cuda/ensemble/run.js";
+import { DeviceClock } from "../../../src/engine/cuda/profile.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { GramAccumulator } from "../../../src/readout/index.js";
 import { NonFiniteStateError, plainFeatures, type ReservoirModel, type ReservoirOptions } from "../../../src/reservoir/index.js";
@@ -171,6 +172,26 @@ describe("members together", () => {
   it("run in chunks and waves as in one piece", async () => {
     const members = membersOf(models(3, { size: 17, inputSize: 1, noiseLevel: 0.02, feedback: { size: 1 } }), (r) => 4 + 3 * r);
     await expectReference(members, await together(members, undefined, { chunkBytes: 17 * 4 * 3 * 3 }));
+  });
+
+  it("run in portions as their weights come, also if members share some", async () => {
+    const own = models(7, { size: 33, storage: "dense" });
+    const members = membersOf([own[0]!, ...own, own[2]!, own[6]!], () => 6);
+    // As many members at least as there are multiprocessors.
+    const device = openDevice({ driver: simulatedDriver({ multiprocessors: 2 }) });
+    try {
+      const plan = planMembers(device, members)!;
+      for (const keep of ["all", "last"] as const) {
+        const whole = await runMembers(device, members, plan, { keep });
+        const clock = new DeviceClock(device);
+        const portions = await runMembers(device, members, plan, { keep, portionBytes: 1, clock });
+        expect(portions.map(({ data }) => bits(data))).toEqual(whole.map(({ data }) => bits(data)));
+        expect(clock.read().device!.kernels["ensemble_dense_64"]).toBe(5);
+        clock.dispose();
+      }
+    } finally {
+      device.dispose();
+    }
   });
 
   it("keep the last state alone", async () => {

@@ -99,11 +99,12 @@ export class DeviceEnsemble implements EnsembleSession {
       own(this.#copies);
       own(this.#compute);
       clock?.on(this.#compute, "upload");
+      const transfer = { compute: this.#compute, sender: this.#copies, clock };
       for (const { kernel, indices } of members.groups) {
         const ours = indices.map((r) => models[r]!);
         const needed = weightBytes(ours, members.patterns);
         const fits = needed <= left;
-        this.#weights.push(fits ? own(new DeviceWeights(context, this.#compute, kernel, ours, members.patterns)) : undefined);
+        this.#weights.push(fits ? own(new DeviceWeights(context, transfer, kernel, ours, members.patterns)) : undefined);
         if (!fits) continue;
         left -= needed;
         bytes += needed;

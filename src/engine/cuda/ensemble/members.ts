@@ -137,7 +137,7 @@ export class DeviceMembers {
       this.#failures = memory.take("u64", members.length, "first non-finite states");
       stream.fill(this.#failures.as("u32"), 0xffffffff);
       this.#table = memory.take("i32", tableColumns * members.length, "members");
-      this.#arguments = [...weights.arguments, this.inputs, outputs, this.state];
+      this.#arguments = [...weights.arguments, this.inputs, outputs];
     } catch (error) {
       disposeQuietly([memory]);
       throw error;
@@ -151,10 +151,25 @@ export class DeviceMembers {
 
   /**
    * Enqueues steps [from, to) of every member that is as long; states, if they are kept, go to
-   * rows member * pitch + step - from.
+   * rows member * pitch + step - from. Members may be given in parts, the first of them first.
    */
-  enqueue(stream: Stream, from: number, to: number, states: RealSlice | null, pitch: number): void {
+  enqueue(
+    stream: Stream,
+    from: number,
+    to: number,
+    states: RealSlice | null,
+    pitch: number,
+    { first, count } = { first: 0, count: this.#members.length },
+  ): void {
     const { size, inputSize, outputSize, activation } = this.#model;
+    if (first === 0) this.#fillTable(stream, from, to, pitch);
+    const config = { grid: count, block: this.#shape.threads, shared: this.#shared };
+    const sizes = [size, inputSize, outputSize, activationNumber[activation]];
+    const own = [this.state.slice(first * size), states, this.#table.slice(first * tableColumns), this.#failures.slice(first)];
+    stream.launch(this.#kernel, config, ...this.#arguments, ...own, ...sizes);
+  }
+
+  #fillTable(stream: Stream, from: number, to: number, pitch: number): void {
     const table = new Int32Array(tableColumns * this.#members.length);
     for (const [r, { sequence, number }] of this.#members.entries()) {
       const { weights, parameters, inputRow, outputRow } = this.#data[r]!;
@@ -170,9 +185,6 @@ export class DeviceMembers {
       table[at + 7] = from;
     }
     uploadSoon(stream, this.#table, table);
-    const config = { grid: this.#members.length, block: this.#shape.threads, shared: this.#shared };
-    const sizes = [size, inputSize, outputSize, activationNumber[activation]];
-    stream.launch(this.#kernel, config, ...this.#arguments, states, this.#table, this.#failures, ...sizes);
   }
 
   /**

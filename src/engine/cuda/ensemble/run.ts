@@ -34,6 +34,7 @@ export interface MemberOptions extends WorkOptions {
   readonly taker?: StateTaker | undefined;
   /** Bytes of states in one chunk; default 256 MiB. */
   readonly chunkBytes?: number | undefined;
+  readonly portionBytes?: number | undefined;
   /** The clock of the session that asks, if there is one. */
   readonly clock?: DeviceClock | undefined;
 }
@@ -132,9 +133,10 @@ export async function runMembers(
       for (let first = 0; first < indices.length; first += size) {
         const wave = indices.slice(first, first + size);
         clock?.on(compute, "upload");
-        const weights = there ?? new DeviceWeights(context, compute, kernel, models.slice(first, first + size), plan.patterns);
+        const transfer = { compute, sender: copies, clock, portionBytes: options.portionBytes };
+        const weights = there ?? new DeviceWeights(context, transfer, kernel, models.slice(first, first + size), plan.patterns);
         try {
-          await weights.sent();
+          weights.begin();
           const work = new Wave(context, compute, copies, weights, there ? first : 0, wave, members, options, failed);
           try {
             done += await work.run(results, (steps) => pacer.pause(done + steps));
@@ -142,7 +144,10 @@ export async function runMembers(
             work.dispose();
           }
         } finally {
-          if (!there) weights.dispose();
+          if (!there) {
+            await weights.stop();
+            weights.dispose();
+          }
         }
       }
     }
@@ -214,6 +219,8 @@ class Wave {
   readonly #options: MemberOptions;
   readonly #failed: Map<number, { step: number; neuron: number }>;
   readonly #device: DeviceMembers;
+  readonly #weights: DeviceWeights;
+  readonly #first: number;
   readonly #trainer: GramTrainer | undefined;
   readonly #take: ((chunk: StateChunk) => void) | undefined;
   readonly #steps: number;
@@ -244,6 +251,8 @@ class Wave {
     this.#members = members;
     this.#options = options;
     this.#failed = failed;
+    this.#weights = weights;
+    this.#first = first;
     const { own } = this.#owned;
     const ours = indices.map((r) => members[r]!);
     const { size, precision } = ours[0]!.model;
@@ -300,7 +309,7 @@ class Wave {
     for (let count = 0; next < this.#steps || underWay.length > 0; ) {
       while (next < this.#steps && underWay.length < 2) {
         const chunk = { from: next, to: Math.min(this.#steps, next + this.#chunkSteps), slot: (count++ % 2) as 0 | 1 };
-        this.#enqueue(chunk);
+        await this.#enqueue(chunk);
         underWay.push(chunk);
         next = chunk.to;
       }
@@ -329,12 +338,18 @@ class Wave {
     this.#owned.dispose();
   }
 
-  #enqueue({ from, to, slot }: Chunk): void {
+  async #enqueue({ from, to, slot }: Chunk): Promise<void> {
     const states = this.#states[slot] ?? null;
     const { clock } = this.#options;
-    clock?.on(this.#compute, "batch", { steps: this.#done(to) - this.#done(from), bytes: 0 });
-    this.#device.enqueue(this.#compute, from, to, states, this.#chunkSteps);
-    clock?.off(this.#compute);
+    const all = this.#indices.length;
+    const portion = this.#weights.allSent ? all : this.#weights.portion;
+    for (let first = 0; first < all; first += portion) {
+      const count = Math.min(portion, all - first);
+      await this.#weights.sent(this.#first + first + count);
+      clock?.on(this.#compute, "batch", { steps: this.#done(to, first, count) - this.#done(from, first, count), bytes: 0 });
+      this.#device.enqueue(this.#compute, from, to, states, this.#chunkSteps, { first, count });
+      clock?.off(this.#compute);
+    }
     if (states) this.#take?.({ states, pitch: this.#chunkSteps * this.#members[this.#indices[0]!]!.model.size, from, to });
     if (this.#trainer && states) {
       const { washout, targets } = this.#options.training!;
@@ -392,8 +407,9 @@ class Wave {
     return parts;
   }
 
-  /** Steps that are made once all have come to step `to`. */
-  #done(to: number): number {
-    return this.#indices.reduce((sum, r) => sum + Math.min(to, this.#members[r]!.sequence.inputs.rows), 0);
+  /** Steps that are made once all, or some that follow one another, have come to step `to`. */
+  #done(to: number, first = 0, count = this.#indices.length): number {
+    const some = this.#indices.slice(first, first + count);
+    return some.reduce((sum, r) => sum + Math.min(to, this.#members[r]!.sequence.inputs.rows), 0);
   }
 }

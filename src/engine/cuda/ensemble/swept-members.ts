@@ -255,7 +255,7 @@ export class SweptMembers {
     const { bases, members } = this.#work;
     const { size } = bases[0]!.model;
     const rows = (label: string, columns: number, values: readonly Float64Array[]): DeviceDraws => ({
-      ...{ values: memory.gathered(values, columns, `draws of ${label}`, (row) => row), columns, label },
+      ...{ values: memory.gathered(values, columns, `draws of ${label}`, (row, to, at) => to.set(row, at)), columns, label },
     });
     const columnsOf = ({ rows: n, cols, data }: Matrix<Float64Array>) =>
       Array.from({ length: cols }, (_, c) => Float64Array.from({ length: n }, (_, r) => data[r * cols + c]!));
@@ -314,7 +314,7 @@ export class SweptMembers {
     const noise = allocate(precision, count);
     for (const [m, { noiseLevel }] of members.entries()) noise[m] = noiseLevel;
     const failures = memory.take("u64", count, "first non-finite states");
-    const noiseLevels = memory.gathered([noise], count, "noise levels", (levels) => levels);
+    const noiseLevels = memory.gathered([noise], count, "noise levels", (levels, to, at) => to.set(levels, at));
     const noiseKeys = memory.table("u32", [keys], 2 * count, "noise keys");
     const patterns = draws.patterns.length > 0 ? [of, ...draws.patterns] : [];
     const lambdas = memory.take("f64", slots, "lambdas");

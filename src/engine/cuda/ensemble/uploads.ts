@@ -59,12 +59,20 @@ export class Uploads<T extends RealType = RealType> {
     return buffer;
   }
 
-  /** The same for many short rows, which are put together on the host. */
-  gathered<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray): RealSlice<T> {
+  /**
+   * The same for many short rows, which are put together on the host: `write` puts an item's values
+   * to `at` and behind it, where zeros are.
+   */
+  gathered<Item>(
+    items: readonly Item[],
+    columns: number,
+    label: string,
+    write: (item: Item, to: FloatArray, at: number) => void,
+  ): RealSlice<T> {
     const buffer = this.real(items.length * columns, label);
     if (items.length * columns === 0) return buffer;
     const all = allocate(this.#precision, items.length * columns);
-    for (const [i, item] of items.entries()) all.set(values(item), i * columns);
+    for (let i = 0; i < items.length; i++) write(items[i]!, all, i * columns);
     this.#fill(buffer, 0, all as HostArray);
     return buffer;
   }

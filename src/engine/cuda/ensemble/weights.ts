@@ -8,12 +8,24 @@ import { integerRows } from "../../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { entriesInWords, inWords, pairsInWords, ratesInWords } from "../integer-words.js";
 import type { AnyArgument } from "../kernels.js";
+import type { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import { Distinct } from "./distinct.js";
 import { type EnsembleKernel, integerWords } from "./kernel-choice.js";
 import { type SlicedPattern, sliceValues } from "./slices.js";
 import { Uploads } from "./uploads.js";
+
+/** How weights come to the device. */
+export interface WeightTransfer {
+  /** Copies parameters, and runs the members. */
+  readonly compute: Stream;
+  /** Copies dense weights. */
+  readonly sender: Stream;
+  readonly clock: DeviceClock | undefined;
+  /** About so many bytes of dense weights are a portion; default 64 MiB. */
+  readonly portionBytes?: number | undefined;
+}
 
 /** Patterns of the models whose weights are sparse. */
 export type Patterns = ReadonlyMap<ReservoirModel, SlicedPattern>;
@@ -28,47 +40,56 @@ export class DeviceWeights {
   readonly initial: RealSlice;
   /** What the kernel takes first: weights, for sliced ones their patterns, and parameters. */
   readonly arguments: readonly AnyArgument[];
+  /** Members of a portion: they run while the weights of those after them are on their way. */
+  readonly portion: number;
   readonly #memory: Uploads;
-  readonly #stream: Stream;
-  /** Dense matrices that are not there yet, and the memory that takes them one behind another. */
-  #toSend: { readonly target: RealSlice; readonly matrices: readonly Matrix[] } | undefined;
-  #sending: Promise<void> | undefined;
+  readonly #sender: Stream;
+  readonly #clock: DeviceClock | undefined;
+  /** Dense matrices, and the memory that takes them one behind another. */
+  #dense: { readonly target: RealSlice; readonly matrices: readonly Matrix[] } | undefined;
+  /** Each resolves when the weights of a portion, and of those before it, are there. */
+  #portions: readonly Promise<void>[] | undefined;
+  #stopped = false;
   readonly #indices: readonly { readonly weights: number; readonly parameters: number }[];
 
-  constructor(context: Context, stream: Stream, kernel: EnsembleKernel, models: readonly ReservoirModel[], patterns: Patterns) {
+  constructor(
+    context: Context,
+    { compute, sender, clock, portionBytes = 64 * 2 ** 20 }: WeightTransfer,
+    kernel: EnsembleKernel,
+    models: readonly ReservoirModel[],
+    patterns: Patterns,
+  ) {
     this.kernel = kernel;
     const { precision, size, inputSize, outputSize } = models[0]!;
-    const memory = new Uploads(context, stream, precision);
+    const memory = new Uploads(context, compute, precision);
     this.#memory = memory;
-    this.#stream = stream;
+    this.#sender = sender;
+    this.#clock = clock;
+    const { multiprocessors } = context.info.attributes;
+    const fitting = Math.floor(portionBytes / (size * size * elementBytes(precision)));
+    this.portion = multiprocessors * Math.max(1, Math.round(fitting / multiprocessors));
     try {
       const weights = new Distinct<Matrix | SparseMatrix>();
       const distinct = new Distinct<ReservoirModel>();
       this.#indices = models.map((model) => ({ weights: weights.index(model.weights), parameters: distinct.index(model) }));
-      const gathered = (columns: number, label: string, values: (model: ReservoirModel) => FloatArray) =>
-        memory.gathered(distinct.items, columns, label, values);
-      const fedBack = outputSize * size;
       const rows = new Map(kernel.integers ? distinct.items.map((model) => [model, integerRows(model)] as const) : []);
-      const parametersOf = new Map(
-        distinct.items.map((model) => [model, kernel.integers ? inWords(model, rows.get(model)!) : model] as const),
-      );
+      const parameterModels = kernel.integers ? distinct.items.map((model) => inWords(model, rows.get(model)!)) : distinct.items;
+      const { items } = distinct;
       const parameters = [
-        gathered(inputSize * size, "W_in", (model) => transposed(parametersOf.get(model)!.inputWeights)),
-        gathered(fedBack, "W_fb", (model) => {
-          const { feedbackWeights } = parametersOf.get(model)!;
-          return feedbackWeights ? transposed(feedbackWeights) : allocate(precision, fedBack);
+        memory.gathered(parameterModels, inputSize * size, "W_in", ({ inputWeights }, to, at) => transpose(inputWeights, to, at)),
+        memory.gathered(parameterModels, outputSize * size, "W_fb", ({ feedbackWeights }, to, at) => {
+          if (feedbackWeights) transpose(feedbackWeights, to, at);
         }),
-        gathered(size, "b", (model) => parametersOf.get(model)!.bias),
-        gathered(size, "leak rates", (model) => (kernel.integers ? ratesInWords(rows.get(model)!) : model.leakRate)),
-        gathered(1, "noise levels", ({ noiseLevel }) => allocate(precision, 1).fill(noiseLevel)),
-        memory.table(
-          "u32",
-          [Uint32Array.from(distinct.items.flatMap(({ noiseKey }) => [...noiseKey]))],
-          2 * distinct.items.length,
-          "noise keys",
+        memory.gathered(parameterModels, size, "b", ({ bias }, to, at) => to.set(bias, at)),
+        memory.gathered(items, size, "leak rates", (model, to, at) =>
+          to.set(kernel.integers ? ratesInWords(rows.get(model)!) : model.leakRate, at),
         ),
+        memory.gathered(items, 1, "noise levels", ({ noiseLevel }, to, at) => {
+          to[at] = noiseLevel;
+        }),
+        memory.table("u32", [Uint32Array.from(items.flatMap(({ noiseKey }) => [...noiseKey]))], 2 * items.length, "noise keys"),
       ];
-      this.initial = memory.gathered(models, size, "initial states", ({ initialState }) => initialState);
+      this.initial = memory.gathered(models, size, "initial states", ({ initialState }, to, at) => to.set(initialState, at));
       const steps = (weight: Matrix | SparseMatrix): Int16Array => rows.get(models.find((model) => model.weights === weight)!)!.weights;
       const matrices =
         kernel.storage === "sliced"
@@ -85,18 +106,58 @@ export class DeviceWeights {
   }
 
   #later(target: RealSlice, matrices: readonly Matrix[]): RealSlice {
-    this.#toSend = { target, matrices };
+    this.#dense = { target, matrices };
     return target;
   }
 
-  /** Resolves when all weights are there; no kernel may be given them before. @throws CudaError */
-  async sent(): Promise<void> {
-    const { target, matrices } = this.#toSend ?? {};
-    if (!target || !matrices) return;
-    const parts = matrices.map(({ data }, k) => ({ start: k * data.length, array: data as HostArray }));
-    this.#sending ??= this.#stream.fromHost(target, parts);
-    await this.#sending;
-    this.#toSend = undefined;
+  /** Begins to send the weights. */
+  begin(): void {
+    if (this.#dense) this.#portions ??= this.#send(this.#dense);
+  }
+
+  /**
+   * Resolves when the weights of the first `models` are there, by default of all; no kernel may be
+   * given them before. @throws CudaError
+   */
+  async sent(models = this.#indices.length): Promise<void> {
+    this.begin();
+    if (!this.#dense || !this.#portions) return;
+    // Matrices are numbered in the order of the models.
+    const last = this.#indices.slice(0, models).reduce((most, { weights }) => Math.max(most, weights), 0);
+    const portion = Math.floor(last / this.portion);
+    await this.#portions[portion];
+    if (portion === this.#portions.length - 1) this.#dense = undefined;
+  }
+
+  /** Whether no weights are on their way any more. */
+  get allSent(): boolean {
+    return !this.#dense;
+  }
+
+  /** Ends the sending after the portion that is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.allSettled(this.#portions ?? []);
+  }
+
+  #send({ target, matrices }: { readonly target: RealSlice; readonly matrices: readonly Matrix[] }): Promise<void>[] {
+    const portions: Promise<void>[] = [];
+    const sendFrom = async (first: number, before: Promise<void> | undefined): Promise<void> => {
+      await before;
+      if (this.#stopped) return;
+      const portion = matrices.slice(first, first + this.portion);
+      const parts = portion.map(({ data }, k) => ({ start: (first + k) * data.length, array: data as HostArray }));
+      this.#clock?.on(this.#sender, "upload");
+      await this.#sender.fromHost(target, parts);
+      this.#clock?.off(this.#sender);
+    };
+    for (let first = 0; first < matrices.length; first += this.portion) {
+      const sending = sendFrom(first, portions.at(-1));
+      // Whoever waits for it gets the error.
+      sending.catch(() => undefined);
+      portions.push(sending);
+    }
+    return portions;
   }
 
   /** Which weights and which parameters are a model's. */
@@ -165,10 +226,8 @@ export function weightBytes(models: readonly ReservoirModel[], patterns: Pattern
 
 const largest = (patterns: readonly SlicedPattern[]): number => patterns.reduce((most, { entries }) => Math.max(most, entries), 0);
 
-function transposed({ rows, cols, data }: Matrix): FloatArray {
-  const out = allocate(data instanceof Float32Array ? "float32" : "float64", data.length);
-  for (let r = 0; r < rows; r++) for (let c = 0; c < cols; c++) out[c * rows + r] = data[r * cols + c]!;
-  return out;
+function transpose({ rows, cols, data }: Matrix, to: FloatArray, at: number): void {
+  for (let r = 0; r < rows; r++) for (let c = 0; c < cols; c++) to[at + c * rows + r] = data[r * cols + c]!;
 }
 
 /** A model's weights if they are sparse. */
