@@ -1,114 +1,134 @@
 // Random matrices in bulk (docs/numerics.md, rule 7): the draws of whole rows, and the columns that
 // geometric skipping selects. Single draws are packages/numerics/src/random.ts.
-import { portableLogF64x2, storeSinCosF64x2 } from "./vector-math";
+import { cosF64x2, portableLogF64x2 } from "./vector-math";
 
-/** So many pairs of blocks become numbers at a time: they stay in a cache. */
+/** So many pairs of blocks become normal numbers at a time: they stay in a cache. */
 const pairsAtOnce: i32 = 128;
-const words: usize = 32768;
-const scratch: usize = words + 4096;
+const scratch: usize = 32768;
 
-let key: v128 = i32x4.splat(0);
-let stream: i32 = 0;
-let purpose: i32 = 0;
+let key0: u32 = 0;
+let key1: u32 = 0;
+let stream: u32 = 0;
+let purpose: u32 = 0;
 
 /** The stream that the functions below draw from. */
-export function drawFrom(key0: i32, key1: i32, ofStream: i32, ofPurpose: i32): void {
-  key = i32x4.replace_lane(i32x4.replace_lane(i32x4.splat(key0), 2, key1), 3, key1);
+export function drawFrom(first: u32, second: u32, ofStream: u32, ofPurpose: u32): void {
+  key0 = first;
+  key1 = second;
   stream = ofStream;
   purpose = ofPurpose;
 }
 
 /**
- * Philox4x32-10 of blocks `first`, `first` + 1, ... of a row, a multiple of four pairs. A pair takes
- * 32 bytes: words 0 of its two blocks and words 2, then words 1 and words 3. Four pairs at a time,
- * since a round waits for the one before it.
+ * Two uniform numbers of each of blocks `first`, `first` + 1, ... of a row, a multiple of four
+ * pairs: U, or 2U - 1 if `signed`. A pair takes two vectors: words 0 and 2 of its blocks, and
+ * words 1 and 3. Four pairs at a time, since a round waits for the one before it. Only c0 differs
+ * between the blocks of a row, so half of the first two rounds is computed once.
  */
-function philoxPairs(row: i32, first: i32, pairs: i32): void {
-  const multipliers = i32x4(0xd2511f53, 0xd2511f53, 0xcd9e8d57, 0xcd9e8d57);
-  const steps = i32x4(0x9e3779b9, 0x9e3779b9, 0xbb67ae85, 0xbb67ae85);
-  const odd = i32x4.replace_lane(i32x4.replace_lane(i32x4.splat(row), 2, purpose), 3, purpose);
-  let even = i32x4.replace_lane(i32x4.replace_lane(i32x4.add(i32x4.splat(first), i32x4(0, 1, 0, 0)), 2, stream), 3, stream);
-  const end = words + (<usize>pairs << 5);
-  for (let at = words; at < end; at += 128) {
-    let k = key;
-    let v0 = even;
-    let w0 = odd;
-    let v1 = i32x4.add(even, i32x4(2, 2, 0, 0));
-    let w1 = odd;
-    let v2 = i32x4.add(even, i32x4(4, 4, 0, 0));
-    let w2 = odd;
-    let v3 = i32x4.add(even, i32x4(6, 6, 0, 0));
-    let w3 = odd;
-    for (let round = 0; round < 10; round++) {
+function uniformBlocks(row: i32, first: i32, pairs: i32, signed: bool, out: usize): void {
+  const multipliers = i32x4(0xd2511f53, 0xcd9e8d57, 0xd2511f53, 0xcd9e8d57);
+  const steps = i32x4(0x9e3779b9, 0xbb67ae85, 0x9e3779b9, 0xbb67ae85);
+  const ofStream = <u64>0xcd9e8d57 * <u64>stream;
+  const ofRow = <u64>0xd2511f53 * <u64>((<u32>(ofStream >> 32)) ^ row ^ key0);
+  const inFirst = i32x4.splat(purpose ^ key1);
+  const inSecond = i64x2.splat(<i64>(<u64>((<u32>ofStream) ^ (key0 + 0x9e3779b9)) | (<u64>((<u32>(ofRow >> 32)) ^ (key1 + 0xbb67ae85)) << 32)));
+  const words3 = i64x2.splat(<i64>(ofRow << 32));
+  const third = i64x2.splat(<i64>(<u64>(key0 + 0x3c6ef372) | (<u64>(key1 + 0x76cf5d0a) << 32)));
+  const secondMultiplier = i32x4.splat(0xcd9e8d57);
+  const lowWord = i64x2.splat(0xffffffff);
+  const two = i64x2.splat(2 * 0xd2511f53);
+  let products = i64x2.splat(<i64>(<u64>(<u32>first) * 0xd2511f53));
+  products = i64x2.add(products, i64x2(0, 0xd2511f53));
+  const end = out + (<usize>pairs << 5);
+  for (; out < end; out += 128) {
+    const products1 = i64x2.add(products, two);
+    const products2 = i64x2.add(products1, two);
+    const products3 = i64x2.add(products2, two);
+    const highs01 = v128.xor(v128.shuffle<i32>(products, products1, 1, 3, 5, 7), inFirst);
+    const highs23 = v128.xor(v128.shuffle<i32>(products2, products3, 1, 3, 5, 7), inFirst);
+    const second0 = i64x2.extmul_low_i32x4_u(highs01, secondMultiplier);
+    const second1 = i64x2.extmul_high_i32x4_u(highs01, secondMultiplier);
+    const second2 = i64x2.extmul_low_i32x4_u(highs23, secondMultiplier);
+    const second3 = i64x2.extmul_high_i32x4_u(highs23, secondMultiplier);
+    let v0 = v128.xor(v128.or(i64x2.shr_u(second0, 32), i64x2.shl(products, 32)), inSecond);
+    let w0 = v128.or(v128.and(second0, lowWord), words3);
+    let v1 = v128.xor(v128.or(i64x2.shr_u(second1, 32), i64x2.shl(products1, 32)), inSecond);
+    let w1 = v128.or(v128.and(second1, lowWord), words3);
+    let v2 = v128.xor(v128.or(i64x2.shr_u(second2, 32), i64x2.shl(products2, 32)), inSecond);
+    let w2 = v128.or(v128.and(second2, lowWord), words3);
+    let v3 = v128.xor(v128.or(i64x2.shr_u(second3, 32), i64x2.shl(products3, 32)), inSecond);
+    let w3 = v128.or(v128.and(second3, lowWord), words3);
+    let k = third;
+    for (let round = 2; round < 10; round++) {
       const low0 = i64x2.extmul_low_i32x4_u(v0, multipliers);
       const high0 = i64x2.extmul_high_i32x4_u(v0, multipliers);
-      v0 = v128.xor(v128.xor(v128.shuffle<i32>(high0, low0, 1, 3, 5, 7), w0), k);
-      w0 = v128.shuffle<i32>(high0, low0, 0, 2, 4, 6);
+      v0 = v128.xor(v128.shuffle<i32>(low0, high0, 3, 1, 7, 5), v128.xor(w0, k));
+      w0 = v128.shuffle<i32>(low0, high0, 2, 0, 6, 4);
       const low1 = i64x2.extmul_low_i32x4_u(v1, multipliers);
       const high1 = i64x2.extmul_high_i32x4_u(v1, multipliers);
-      v1 = v128.xor(v128.xor(v128.shuffle<i32>(high1, low1, 1, 3, 5, 7), w1), k);
-      w1 = v128.shuffle<i32>(high1, low1, 0, 2, 4, 6);
+      v1 = v128.xor(v128.shuffle<i32>(low1, high1, 3, 1, 7, 5), v128.xor(w1, k));
+      w1 = v128.shuffle<i32>(low1, high1, 2, 0, 6, 4);
       const low2 = i64x2.extmul_low_i32x4_u(v2, multipliers);
       const high2 = i64x2.extmul_high_i32x4_u(v2, multipliers);
-      v2 = v128.xor(v128.xor(v128.shuffle<i32>(high2, low2, 1, 3, 5, 7), w2), k);
-      w2 = v128.shuffle<i32>(high2, low2, 0, 2, 4, 6);
+      v2 = v128.xor(v128.shuffle<i32>(low2, high2, 3, 1, 7, 5), v128.xor(w2, k));
+      w2 = v128.shuffle<i32>(low2, high2, 2, 0, 6, 4);
       const low3 = i64x2.extmul_low_i32x4_u(v3, multipliers);
       const high3 = i64x2.extmul_high_i32x4_u(v3, multipliers);
-      v3 = v128.xor(v128.xor(v128.shuffle<i32>(high3, low3, 1, 3, 5, 7), w3), k);
-      w3 = v128.shuffle<i32>(high3, low3, 0, 2, 4, 6);
+      v3 = v128.xor(v128.shuffle<i32>(low3, high3, 3, 1, 7, 5), v128.xor(w3, k));
+      w3 = v128.shuffle<i32>(low3, high3, 2, 0, 6, 4);
       k = i32x4.add(k, steps);
     }
-    v128.store(at, v0, 0);
-    v128.store(at, w0, 16);
-    v128.store(at, v1, 32);
-    v128.store(at, w1, 48);
-    v128.store(at, v2, 64);
-    v128.store(at, w2, 80);
-    v128.store(at, v3, 96);
-    v128.store(at, w3, 112);
-    even = i32x4.add(even, i32x4(8, 8, 0, 0));
+    storeUniform(v0, w0, signed, out);
+    storeUniform(v1, w1, signed, out + 32);
+    storeUniform(v2, w2, signed, out + 64);
+    storeUniform(v3, w3, signed, out + 96);
+    products = i64x2.add(products3, two);
   }
 }
 
-/** U of the lower two lanes of the words at `at`, or of the upper two. */
+/** The four numbers of a pair of blocks. */
 // @ts-ignore: decorator
 @inline
-function uniformAt(at: usize, upper: bool): v128 {
-  const v = i32x4.shr_u(v128.load(at), 5);
-  const w = i32x4.shr_u(v128.load(at, 16), 6);
-  const high = f64x2.convert_low_i32x4_s(upper ? v128.shuffle<i32>(v, v, 2, 3, 2, 3) : v);
-  const low = f64x2.convert_low_i32x4_s(upper ? v128.shuffle<i32>(w, w, 2, 3, 2, 3) : w);
-  return f64x2.mul(f64x2.add(f64x2.mul(high, f64x2.splat(67108864)), low), f64x2.splat(1.1102230246251565e-16));
+function storeUniform(v: v128, w: v128, signed: bool, out: usize): void {
+  v128.store(out, uniformOf(v128.shuffle<i32>(w, v, 0, 4, 1, 5), signed));
+  v128.store(out, uniformOf(v128.shuffle<i32>(w, v, 2, 6, 3, 7), signed), 16);
 }
 
-/** A value by its distribution: 0 U, 1 2U - 1, 2 bernoulli. */
+/**
+ * U = ((w0 >>> 5) 2^26 + (w1 >>> 6)) 2^-53, or 2U - 1, of lanes w0 2^32 + w1: both parts become
+ * mantissas, above 1 and .5 or above 2 and 1, so that the sum is exact.
+ */
 // @ts-ignore: decorator
 @inline
-function valueOf(u: v128, kind: i32): v128 {
-  if (kind == 0) return u;
-  if (kind == 1) return f64x2.sub(f64x2.add(u, u), f64x2.splat(1));
-  return v128.bitselect(f64x2.splat(-1), f64x2.splat(1), f64x2.lt(u, f64x2.splat(0.5)));
+function uniformOf(bits: v128, signed: bool): v128 {
+  const scale = signed ? 1 : 0;
+  const high = v128.or(v128.and(i64x2.shr_u(bits, 12), i64x2.splat(0xffffffe000000)), i64x2.splat(scale ? 0x4000000000000000 : 0x3ff0000000000000));
+  const low = v128.or(v128.and(i64x2.shr_u(bits, 6), i64x2.splat(0x3ffffff)), i64x2.splat(scale ? 0x3ff0000000000000 : 0x3fe0000000000000));
+  return f64x2.add(f64x2.sub(high, f64x2.splat(scale ? 4 : 1.5)), low);
 }
 
-// @ts-ignore: decorator
-@inline
-function uniformValues(kind: i32, pairs: i32, out: usize): usize {
-  const end = words + (<usize>pairs << 5);
-  for (let at = words; at < end; at += 32, out += 32) {
-    const first = valueOf(uniformAt(at, false), kind);
-    const second = valueOf(uniformAt(at, true), kind);
-    v128.store(out, v128.shuffle<i64>(first, second, 0, 2));
-    v128.store(out, v128.shuffle<i64>(first, second, 1, 3), 16);
-  }
-  return out;
-}
-
+/**
+ * Normal numbers of blocks whose two uniform numbers each are at `scratch`. Two loops: the
+ * operations of a number wait for one another, and more numbers are under way if each takes fewer.
+ */
 function normalValues(pairs: i32, out: usize): void {
-  const end = words + (<usize>pairs << 5);
-  for (let at = words; at < end; at += 32, out += 16) {
-    const log = portableLogF64x2(f64x2.sub(f64x2.splat(1), uniformAt(at, false)));
-    storeSinCosF64x2(f64x2.mul(f64x2.splat(6.283185307179586), uniformAt(at, true)), scratch);
-    v128.store(out, f64x2.mul(f64x2.sqrt(f64x2.mul(f64x2.splat(-2), log)), v128.load(scratch, 16)));
+  const end = scratch + (<usize>pairs << 5);
+  let to = out;
+  for (let at = scratch; at < end; at += 32, to += 16) {
+    const log = portableLogF64x2(f64x2.sub(f64x2.splat(1), v128.load64_lane(at + 16, v128.load64_zero(at), 1)));
+    v128.store(to, f64x2.sqrt(f64x2.mul(f64x2.splat(-2), log)));
+  }
+  for (let at = scratch; at < end; at += 32, out += 16) {
+    const turns = v128.load64_lane(at + 24, v128.load64_zero(at + 8), 1);
+    v128.store(out, f64x2.mul(v128.load(out), cosF64x2(f64x2.mul(f64x2.splat(6.283185307179586), turns), 0)));
+  }
+}
+
+/** -1 and 1 of numbers below 0 and others. */
+function signsOf(count: i32, values: usize): void {
+  const end = values + (<usize>count << 3);
+  for (; values < end; values += 16) {
+    v128.store(values, v128.or(v128.and(v128.load(values), i64x2.splat(0x8000000000000000)), f64x2.splat(1)));
   }
 }
 
@@ -117,14 +137,17 @@ function normalValues(pairs: i32, out: usize): void {
  * more are written behind them.
  */
 export function drawRow(kind: i32, row: i32, count: i32, out: usize): void {
-  const inPair = kind == 3 ? 2 : 4;
-  for (let done = 0; done < count; done += pairsAtOnce * inPair, out += <usize>(pairsAtOnce * inPair) << 3) {
-    const pairs = min(pairsAtOnce, ((count - done + inPair * 4 - 1) / (inPair * 4)) << 2);
-    philoxPairs(row, kind == 3 ? done : done >>> 1, pairs);
-    if (kind == 3) normalValues(pairs, out);
-    else if (kind == 0) uniformValues(0, pairs, out);
-    else if (kind == 1) uniformValues(1, pairs, out);
-    else uniformValues(2, pairs, out);
+  if (kind < 3) {
+    const pairs = ((count + 15) >>> 4) << 2;
+    if (kind == 0) uniformBlocks(row, 0, pairs, false, out);
+    else uniformBlocks(row, 0, pairs, true, out);
+    if (kind == 2) signsOf(count, out);
+    return;
+  }
+  for (let done = 0; done < count; done += 2 * pairsAtOnce, out += pairsAtOnce << 4) {
+    const pairs = min(pairsAtOnce, ((count - done + 7) >>> 3) << 2);
+    uniformBlocks(row, done, pairs, false, scratch);
+    normalValues(pairs, out);
   }
 }
 
@@ -175,8 +198,7 @@ function positionsOfRow(row: i32, logMiss: f64, candidates: i32, base: i32, skip
   let position: f64 = -1;
   for (let block = 0; position < last; block += 8) {
     if (out + 64 > end) return 0;
-    philoxPairs(row, block, 4);
-    uniformValues(0, 4, scratch);
+    uniformBlocks(row, block, 4, false, scratch);
     for (let i: usize = 0; i < 128; i += 16) {
       const log = portableLogF64x2(f64x2.sub(f64x2.splat(1), v128.load(scratch + i)));
       v128.store(scratch + i, f64x2.add(f64x2.floor(f64x2.div(log, miss)), f64x2.splat(1)));

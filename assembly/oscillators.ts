@@ -3,7 +3,7 @@
 // to whole panels of rows, and W_in lies input by input.
 import { panelProducts, permute, reversedBits3, splat, treeAddress } from "./panels";
 import { philoxBlock, philoxWord } from "./philox";
-import { storeSinCosF64x2 } from "./vector-math";
+import { cosF64x2 } from "./vector-math";
 
 /** Kinds of coupling. */
 const DENSE = 0;
@@ -220,7 +220,7 @@ function setField<T extends number>(input: usize): void {
       storeRounded<T>(fieldX + r, f64x2.mul(factor, phase));
       continue;
     }
-    storeSinCosF64x2(phase, at);
+    v128.store(at, cosF64x2(phase, at), 16);
     storeRounded<T>(fieldX + r, f64x2.mul(factor, v128.load(at)));
     storeRounded<T>(fieldY + r, f64x2.mul(factor, v128.load(at, 16)));
   }
