@@ -15,8 +15,9 @@ const paths = (names: string): readonly string[] =>
  */
 const alone = paths(`
   engine/cpu engine/ended-worker engine/kernel-source engine/memory-flat engine/minimal engine/pool-capacity engine/spin-limit
-  experiment/forecast-path experiment/search-devices gpu/launch gpu/leak kernels/missing reservoir/distributed reservoir/engines
-  search/heartbeat search/journal/faults search/journal/no-lock search/kill search/patience search/size series/transforms
+  experiment/forecast-path experiment/search-devices gpu/launch gpu/leak kernels/missing parts/own-package parts/own-wasm
+  parts/wrong-wasm reservoir/distributed reservoir/engines search/heartbeat search/journal/faults search/journal/no-lock
+  search/kill search/patience search/size series/transforms
 `);
 
 /**
@@ -34,9 +35,14 @@ const long = paths(`
   search/stopped sim/sweep spikes/device/plastic-network spikes/network/threads spikes/network/weight-units
 `);
 
-/** Folders whose tests, but for those above, leave nothing behind in their modules. */
+/**
+ * Folders whose tests, but for those above, leave nothing behind in their modules. Those of
+ * `programs`, and of test/ itself, start processes, which one with the memory of many simulated
+ * devices does slowly: they share other workers.
+ */
 const shared =
   "analysis,core,engine,experiment,gpu,io,kernels,lab,metrics,model,numerics,oscillators,pipeline,plot,ptx,readout,reservoir,sampling,search,series,serve,sim,spikes,tasks";
+const programs = ",cli,parts,scripts";
 
 /** What needs gcc, nvcc, Python, Chromium or a GPU. */
 const elsewhere = /^test\/(toolchain|browser|gpu\/hardware)\//;
@@ -67,11 +73,17 @@ const isSampled = (path: string): boolean => isNamed || inSample(0.125, path);
  * sources.
  */
 function split(chosen: readonly string[], name: string, env: Record<string, string> = {}) {
-  const isShared = (path: string) => shared.split(",").includes(path.split("/")[1]!) && !alone.includes(path) && !replacesModules(path);
-  return [
-    { extends: true as const, test: { name: `shared${name}`, include: chosen.filter(isShared), isolate: false, env } },
-    { extends: true as const, test: { name: `alone${name}`, include: chosen.filter((path) => !isShared(path)), env } },
-  ].filter(({ test }) => test.include.length > 0);
+  const isAlone = (path: string) => alone.includes(path) || replacesModules(path);
+  const those = (folders: string) =>
+    chosen.filter((path) => folders.split(",").includes(path.split("/").slice(1, -1)[0] ?? "") && !isAlone(path));
+  const groups = [
+    { name: `shared${name}`, include: those(shared), isolate: false },
+    { name: `programs${name}`, include: those(programs), isolate: false },
+  ];
+  const others = chosen.filter((path) => !groups.some(({ include }) => include.includes(path)));
+  return [...groups, { name: `alone${name}`, include: others, isolate: true }]
+    .filter(({ include }) => include.length > 0)
+    .map((test) => ({ extends: true as const, test: { ...test, env } }));
 }
 
 /** What `npm test` runs, and any file whose path the command names. */

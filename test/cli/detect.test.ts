@@ -1,4 +1,4 @@
-// `spillway detect` in a process of its own: what it prints and writes, from a file and from lines.
+// `spillway detect`: what it prints and writes, from a file and from lines.
 import "../../src/index.js";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Drawn } from "../../src/cli/commands/detect-page.js";
 import { AnomalyDetector } from "../../src/model/index.js";
 import { casesOf } from "../exhaustive.js";
-import { spillway } from "./spillway.js";
+import { spillway } from "./in-process.js";
 
 const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const start = Date.UTC(2024, 0, 1);
@@ -26,19 +26,25 @@ beforeAll(async () => {
 });
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
-/** Runs on lines that are written to standard input. */
-async function fed(args: readonly string[], lines: readonly string[], after?: (child: ChildProcess) => void) {
+/** Runs on lines of standard input, which come in pieces as those of a pipe do. */
+function fed(args: readonly string[], lines: readonly string[]) {
+  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+  const input = Array.from({ length: Math.ceil(bytes.length / 999) }, (_, k) => bytes.subarray(999 * k, 999 * (k + 1)));
+  return spillway(["detect", "-", ...args], { cwd, input });
+}
+
+/** Runs in a process of its own, and leaves standard input open. */
+async function fedProcess(args: readonly string[], lines: readonly string[], after: (child: ChildProcess) => void) {
   const child = spawn(process.execPath, [main, "detect", "-", ...args], { cwd });
   const said = { stdout: "", stderr: "" };
   child.stdout.on("data", (text: Buffer) => {
     said.stdout += text.toString();
-    if (said.stdout.split("\n").length > lines.length) after?.(child);
+    if (said.stdout.split("\n").length > lines.length) after(child);
   });
   child.stderr.on("data", (text: Buffer) => {
     said.stderr += text.toString();
   });
   child.stdin.write(lines.map((line) => `${line}\n`).join(""));
-  if (!after) child.stdin.end();
   const [code] = (await once(child, "close")) as [number];
   return { code, ...said };
 }
@@ -284,15 +290,11 @@ describe("spillway detect -", () => {
   });
 
   it("refuses a line without an end, though more of it would come", async () => {
-    const child = spawn(process.execPath, [main, "detect", "-", ...args, "--save", "endless.st"], { cwd });
-    let stderr = "";
-    child.stderr.on("data", (text: Buffer) => {
-      stderr += text.toString();
-    });
-    child.stdin.on("error", () => {});
-    child.stdout.resume();
-    child.stdin.write(`${json.slice(0, 250).join("\n")}\n${"x".repeat(3 << 20)}`);
-    const [code] = (await once(child, "close")) as [number];
+    async function* endless() {
+      yield Buffer.from(`${json.slice(0, 250).join("\n")}\n`);
+      for (;;) yield Buffer.alloc(1 << 16, "x");
+    }
+    const { code, stderr } = await spillway(["detect", "-", ...args, "--save", "endless.st"], { cwd, input: endless() });
     expect(stderr).toContain("line 251: there is no end of it after 1048576 characters");
     expect(code).toBe(2);
     expect((await AnomalyDetector.load(join(cwd, "endless.st"))).rows).toBe(250);
@@ -301,7 +303,7 @@ describe("spillway detect -", () => {
   });
 
   it("keeps what it had if it is stopped", async () => {
-    const stopped = await fed([...args, "--save", "stopped.st"], json.slice(0, 250), (child) => child.kill("SIGINT"));
+    const stopped = await fedProcess([...args, "--save", "stopped.st"], json.slice(0, 250), (child) => child.kill("SIGINT"));
     expect(stopped.code).toBe(130);
     expect((await AnomalyDetector.load(join(cwd, "stopped.st"))).rows).toBe(250);
   }, 60_000);

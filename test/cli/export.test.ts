@@ -1,4 +1,4 @@
-// `spillway export` in a process of its own: the files that it writes, and what it refuses.
+// `spillway export`: the files that it writes, and what it refuses.
 import "../../src/index.js";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { Matrix } from "../../packages/numerics/src/index.js";
 import { Classifier, Forecaster, toC } from "../../src/model/index.js";
 import { mackeyGlass } from "../../src/tasks/index.js";
 import { casesOf } from "../exhaustive.js";
-import { spillway } from "./spillway.js";
+import { spillway } from "./in-process.js";
 
 let cwd: string;
 let source: string;

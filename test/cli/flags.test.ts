@@ -18,7 +18,7 @@ import { labTable } from "../../src/lab/options.js";
 import { createTable } from "../../src/reservoir/computer-options.js";
 import { serveTable } from "../../src/serve/options.js";
 import { casesOf } from "../exhaustive.js";
-import { spillway } from "./spillway.js";
+import { spillway } from "./in-process.js";
 
 /** What the functions that each command calls take. */
 const tables: Readonly<Record<string, OptionTable>> = {

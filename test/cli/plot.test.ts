@@ -1,4 +1,4 @@
-// `spillway plot` in a process of its own: the files that it writes, and what it says.
+// `spillway plot`: the files that it writes, and what it says.
 import "../../src/index.js";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Matrix } from "../../packages/numerics/src/index.js";
 import { formatForecasts } from "../../src/experiment/runs/forecasts-file.js";
 import { casesOf } from "../exhaustive.js";
-import { spillway } from "./spillway.js";
+import { spillway } from "./in-process.js";
 
 let cwd: string;
 beforeAll(async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { casesOf, exhaustive } from "../exhaustive.js";
+import { spillway as runHere } from "./in-process.js";
 import { spillway as runCommand } from "./spillway.js";
 
 let folder: string;
@@ -11,7 +12,9 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "spillway-"));
 });
 
-const spillway = (args: readonly string[]) => runCommand(args, { cwd: folder });
+const spillway = (args: readonly string[]) => runHere(args, { cwd: folder });
+/** In a process of its own. */
+const spillwayProcess = (args: readonly string[]) => runCommand(args, { cwd: folder });
 
 const experiment = `name: small
 data: { task: narma, length: 700 }
@@ -23,7 +26,7 @@ outputs: { report: false }
 describe("the command line", () => {
   it("prints its version without loading what runs reservoirs", async () => {
     const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
-    expect(await spillway(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+    expect(await spillwayProcess(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
 
   it.each([[[]], [["run"]], [["demo"]], [["info"]], [["tasks"]], [["bench"]], [["schema"]]])(
@@ -73,7 +76,7 @@ describe("the command line", () => {
   });
 
   it.runIf(exhaustive)("measures steps a second", async () => {
-    const { stdout, code } = await spillway(["bench", "--json", "--quiet"]);
+    const { stdout, code } = await spillwayProcess(["bench", "--json", "--quiet"]);
     expect(code).toBe(0);
     const { measurements } = JSON.parse(stdout) as {
       measurements: { size: number; kind: string; stepsPerSecond: number; fastest: number; microsecondsPerStep: number; slowest: number }[];
@@ -95,7 +98,7 @@ describe("the command line", () => {
 
   it("runs an experiment: progress on standard error, scores on standard output", async () => {
     await writeFile(join(folder, "small.yaml"), experiment);
-    const { code, stdout, stderr } = await spillway(["run", "small.yaml"]);
+    const { code, stdout, stderr } = await spillwayProcess(["run", "small.yaml"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^small: cpu engine/);
     expect(stderr).toMatch(/^small: 0%\n/);
@@ -182,7 +185,7 @@ describe("exit code 2", () => {
 describe("exit code 1", () => {
   it("for what failed: states that leave for infinity", async () => {
     await writeFile(join(folder, "small.yaml"), experiment);
-    const { code, stderr } = await spillway([
+    const { code, stderr } = await spillwayProcess([
       "run",
       "small.yaml",
       "--quiet",

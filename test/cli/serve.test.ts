@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { casesOf } from "../exhaustive.js";
 import { Models } from "../serve/served.js";
+import { spillway as spillwayHere } from "./in-process.js";
 import { spillway } from "./spillway.js";
 
 let models: Models;
@@ -57,6 +58,6 @@ describe("spillway serve", () => {
       (_, k) => k === 0,
     ),
   )("refuses %j with a sentence and 2", async (args, sentence) => {
-    expect(await spillway(args, { cwd: "." })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
+    expect(await spillwayHere(args, { cwd: "." })).toMatchObject({ code: 2, stderr: expect.stringContaining(sentence) });
   });
 });

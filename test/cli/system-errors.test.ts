@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { casesOf, exhaustive } from "../exhaustive.js";
-import { spillway } from "./spillway.js";
+import { spillway } from "./in-process.js";
 
 const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 let cwd: string;
