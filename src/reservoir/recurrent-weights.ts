@@ -142,7 +142,7 @@ function fullRows(config: DrawnConfig, keys: SeedKeys): FullRows | undefined {
  */
 class FullWeights implements DrawnWeights {
   readonly analyticRadius = undefined;
-  readonly #full: FullRows;
+  #full: FullRows;
   readonly #config: DrawnConfig;
   #matrix: Matrix | undefined;
   #found: ReturnType<DrawnWeights["measured"]> | undefined;
@@ -160,9 +160,12 @@ class FullWeights implements DrawnWeights {
 
   measured(): ReturnType<DrawnWeights["measured"]> {
     const { radiusMethod: method } = this.#config;
-    this.#found ??= knownRadius(this.#config, () =>
-      method === "circularLaw" ? { radius: radiusOfRows(fullRowSums(this.#full)), method } : matrixSpectralRadius(this.matrix, { method }),
-    );
+    this.#found ??= knownRadius(this.#config, () => {
+      if (method !== "circularLaw") return matrixSpectralRadius(this.matrix, { method });
+      const { drawn, ...sums } = fullRowSums(this.#full);
+      this.#full = { ...this.#full, drawn };
+      return { radius: radiusOfRows(sums), method };
+    });
     return this.#found;
   }
 
@@ -173,7 +176,10 @@ class FullWeights implements DrawnWeights {
 
   /** W times a factor, if its draws were not read, and none of it is too large. */
   scaled(factor: number, precision: Precision): Matrix | undefined {
-    return this.#matrix ? undefined : fullMatrix(this.#full, factor, precision);
+    if (this.#matrix) return undefined;
+    const full = this.#full;
+    this.#full = { ...full, drawn: undefined };
+    return fullMatrix(full, factor, precision);
   }
 }
 

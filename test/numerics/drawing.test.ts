@@ -126,13 +126,18 @@ describe("full matrices", () => {
     );
   });
 
-  it("have sums of rows and of squares over rising columns", () => {
+  it("have sums of rows and of squares over rising columns, and normal draws serve once more", () => {
     fc.assert(
       fc.property(fulls, (full) => {
-        const { sums, squares } = fullRowSums({ ...full, values: streamOf(full.of) });
+        const from = { ...full, values: streamOf(full.of) };
+        const { sums, squares, drawn } = fullRowSums(from);
         const sum = (row: number[]) => row.reduce((total, w) => total + w, 0);
         expect(bits(sums)).toEqual(bits(rowsOf(full).map(sum)));
         expect(bits(squares)).toEqual(bits(rowsOf(full).map((row) => sum(row.map((w) => w * w)))));
+        const draws = rowsOf(full).flatMap((row, r) => row.filter((_, c) => !(full.withoutOwn && c === r)));
+        expect(drawn && bits(drawn)).toEqual(full.distribution === "normal" ? bits(draws) : undefined);
+        const again = fullMatrix({ ...from, drawn }, 0.7, "float32")!;
+        expect(bits(again.data)).toEqual(bits(fullMatrix(from, 0.7, "float32")!.data));
       }),
       { numRuns: 60 },
     );

@@ -138,11 +138,15 @@ export interface FullRows {
   readonly distribution: DrawDistribution;
   readonly size: number;
   readonly withoutOwn: boolean;
+  /** The draws, row by row without the diagonal, if they were made before and are kept. */
+  readonly drawn?: Float64Array | undefined;
 }
+
+const doublesAt = ({ memory }: WasmInstance, at: number, length: number): Float64Array => new Float64Array(memory.buffer, at, length);
 
 /** Draws so many rows at a time, without the diagonal, and gives their address to `visit`. */
 function eachRows(
-  { values, distribution, size, withoutOwn }: FullRows,
+  { values, distribution, size, withoutOwn, drawn }: FullRows,
   atOnce: number,
   extraBytes: number,
   visit: (instance: WasmInstance, at: number, first: number, rows: number) => void,
@@ -151,7 +155,8 @@ function eachRows(
   for (let first = 0; first < size; first += atOnce) {
     const rows = Math.min(atOnce, size - first);
     const instance = drawingFrom(values, 8 * atOnce * size + slack + extraBytes);
-    instance.exports.drawFullRows(kinds[distribution], first, rows, count, wasmReserved);
+    if (drawn) doublesAt(instance, wasmReserved, rows * count).set(drawn.subarray(first * count, (first + rows) * count));
+    else instance.exports.drawFullRows(kinds[distribution], first, rows, count, wasmReserved);
     visit(instance, wasmReserved, first, rows);
   }
 }
@@ -221,7 +226,7 @@ export function visitGroups(
     else exports.packRows64(at, cols, count, startsAt, to);
     visit(viewOf(memory.buffer, precision, to, length), first);
   };
-  const draws = undrawn.get(matrix);
+  const draws = takeDraws(matrix);
   if (draws) {
     placedRows(draws.full, draws.factor, bytes, count, extraBytes, pack);
     return;
@@ -239,26 +244,51 @@ export function visitGroups(
 /** Rows of a matrix of N columns that are drawn at once. */
 const rowsAtOnce = (size: number): number => Math.max(1, Math.floor(chunkBytes / (16 * size)));
 
-/** The sums of its rows and of their squares, columns rising, from +0. */
-export function fullRowSums(full: FullRows): { readonly sums: Float64Array; readonly squares: Float64Array } {
+/** Draws of as many bytes are kept until they are stored. */
+const keptBytes = 2 ** 28;
+
+/**
+ * The sums of its rows and of their squares, columns rising, from +0. Normal draws come with them,
+ * unless there are too many: they take as long as eight uniform ones.
+ */
+export function fullRowSums(full: FullRows): {
+  readonly sums: Float64Array;
+  readonly squares: Float64Array;
+  readonly drawn: Float64Array | undefined;
+} {
   const { size, withoutOwn } = full;
+  const count = withoutOwn ? size - 1 : size;
   const sums = new Float64Array(size);
   const squares = new Float64Array(size);
+  const drawn = full.distribution === "normal" && 8 * size * count <= keptBytes ? new Float64Array(size * count) : undefined;
   const atOnce = Math.ceil(rowsAtOnce(size) / 4) * 4;
-  eachRows(full, atOnce, 16 * atOnce, ({ exports, memory }, at, first, rows) => {
+  eachRows(full, atOnce, 16 * atOnce, (instance, at, first, rows) => {
     const sumsAt = at + 8 * atOnce * size + slack;
     const squaresAt = sumsAt + 8 * atOnce;
-    exports.sumRows(at, rows, withoutOwn ? size - 1 : size, sumsAt, squaresAt);
-    sums.set(new Float64Array(memory.buffer, sumsAt, rows), first);
-    squares.set(new Float64Array(memory.buffer, squaresAt, rows), first);
+    instance.exports.sumRows(at, rows, count, sumsAt, squaresAt);
+    sums.set(doublesAt(instance, sumsAt, rows), first);
+    squares.set(doublesAt(instance, squaresAt, rows), first);
+    drawn?.set(doublesAt(instance, at, rows * count), first * count);
   });
-  return { sums, squares };
+  return { sums, squares, drawn };
+}
+
+interface Undrawn {
+  readonly full: FullRows;
+  readonly factor: number;
 }
 
 /**
  * What matrices are drawn from whose data nobody has read, and what their draws are multiplied by.
  */
-const undrawn = new WeakMap<Matrix, { readonly full: FullRows; readonly factor: number }>();
+const undrawn = new WeakMap<Matrix, Undrawn>();
+
+/** The same of one matrix. Draws that were kept are let go of: they serve once. */
+function takeDraws(matrix: Matrix): Undrawn | undefined {
+  const draws = undrawn.get(matrix);
+  if (draws?.full.drawn) undrawn.set(matrix, { ...draws, full: { ...draws.full, drawn: undefined } });
+  return draws;
+}
 
 /** The largest size that a draw has: sqrt(-2 log(2^-53)), rounded up. */
 const largestDraw = 8.6;
@@ -278,6 +308,7 @@ export function fullMatrix(full: FullRows, factor: number, precision: Precision)
       enumerable: true,
       get: () => {
         const data = allocate(precision, size * size);
+        const { full, factor } = takeDraws(matrix)!;
         visitFull(full, factor, precision, rowsAtOnce(size), (rows, first) => data.set(rows, first * size));
         Object.defineProperty(matrix, "data", { value: data, enumerable: true });
         undrawn.delete(matrix);
