@@ -50,28 +50,40 @@ export function orderByModulus(form: SchurForm, count: number): void {
   }
 }
 
+/** What a swap works with: small arrays made thousands of times keep the collector busy. */
+const solution = new Float64Array(4);
+const equations = new Float64Array(16);
+const right = new Float64Array(4);
+const order = new Uint8Array(4);
+const basis = new Float64Array(8);
+const block = new Float64Array(16);
+const reflections = [new Float64Array(4), new Float64Array(4)] as const;
+
 /**
  * Swaps the block of p rows at row k with the block of q rows after it. False, and nothing changed,
  * if rounding would spoil T. Bai and Demmel 1993, "On swapping diagonal blocks in real Schur
  * form": [-X; I] spans the invariant subspace of the second block where A X - X B = C, and its QR
  * factorization gives the orthogonal change of basis.
  */
-function swapBlocks(form: SchurForm, k: number, p: number, q: number): boolean {
-  const { size, ld, t } = form;
+function swapBlocks({ size, ld, t, q: changes }: SchurForm, k: number, p: number, q: number): boolean {
   const n = p + q;
-  const at = (i: number, j: number): number => t[(k + i) * ld + k + j]!;
-  const x = solveSylvester(p, q, at);
+  const corner = k * ld + k;
   let largest = 0;
-  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) largest = Math.max(largest, Math.abs(at(i, j)));
-
-  const reflections: Float64Array[] = [];
-  const basis = new Float64Array(n * q);
-  for (let j = 0; j < q; j++) {
-    for (let i = 0; i < p; i++) basis[i * q + j] = -x[i * q + j]!;
-    basis[(p + j) * q + j] = 1;
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) {
+      const value = t[corner + i * ld + j]!;
+      block[i * n + j] = value;
+      largest = Math.max(largest, Math.abs(value));
+    }
   }
+  solveSylvester(p, q);
   for (let j = 0; j < q; j++) {
-    const v = new Float64Array(n);
+    for (let i = 0; i < p; i++) basis[i * q + j] = -solution[i * q + j]!;
+    for (let i = 0; i < q; i++) basis[(p + i) * q + j] = i === j ? 1 : 0;
+  }
+  const used = q === 1 ? reflections.slice(0, 1) : reflections;
+  for (const [j, v] of used.entries()) {
+    v.fill(0);
     let norm = 0;
     for (let i = j; i < n; i++) {
       v[i] = basis[i * q + j]!;
@@ -83,48 +95,50 @@ function swapBlocks(form: SchurForm, k: number, p: number, q: number): boolean {
     for (let i = j; i < n; i++) square += v[i]! * v[i]!;
     const scale = Math.sqrt(2 / square);
     for (let i = j; i < n; i++) v[i] = v[i]! * scale;
-    reflect(v, basis, 0, q, 1, q);
-    reflections.push(v);
+    reflect(v, n, basis, 0, q, 1, q);
   }
 
-  const block = new Float64Array(n * n);
-  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) block[i * n + j] = at(i, j);
-  for (const v of reflections) {
-    reflect(v, block, 0, n, 1, n);
-    reflect(v, block, 0, 1, n, n);
+  for (const v of used) {
+    reflect(v, n, block, 0, n, 1, n);
+    reflect(v, n, block, 0, 1, n, n);
   }
   for (let i = q; i < n; i++) for (let j = 0; j < q; j++) if (Math.abs(block[i * n + j]!) > 1e-14 * largest) return false;
 
-  for (const v of reflections) {
-    reflect(v, t, k * ld + k, ld, 1, size - k);
-    reflect(v, t, k, 1, ld, k + n);
-    reflect(v, form.q, k, 1, ld, size);
+  for (const v of used) {
+    reflect(v, n, t, corner, ld, 1, size - k);
+    reflect(v, n, t, k, 1, ld, k + n);
+    reflect(v, n, changes, k, 1, ld, size);
   }
-  for (let i = q; i < n; i++) for (let j = 0; j < q; j++) t[(k + i) * ld + k + j] = 0;
+  for (let i = q; i < n; i++) for (let j = 0; j < q; j++) t[corner + i * ld + j] = 0;
   return true;
 }
 
 /**
- * Applies I - v v^T to `count` vectors whose elements are `step` apart and which begin `next` apart
- * from `start`.
+ * Applies I - v v^T to `count` vectors of n elements, 2 to 4, whose elements are `step` apart and
+ * which begin `next` apart from `start`.
  */
-function reflect(v: Float64Array, data: Float64Array, start: number, step: number, next: number, count: number): void {
-  for (let c = 0; c < count; c++) {
-    const from = start + c * next;
-    let sum = 0;
-    for (let i = 0; i < v.length; i++) sum += v[i]! * data[from + i * step]!;
-    for (let i = 0; i < v.length; i++) data[from + i * step] = data[from + i * step]! - sum * v[i]!;
+function reflect(v: Float64Array, n: number, data: Float64Array, start: number, step: number, next: number, count: number): void {
+  const [v0, v1, v2, v3] = [v[0]!, v[1]!, v[2]!, v[3]!];
+  for (let c = 0, at = start; c < count; c++, at += next) {
+    const [first, second] = [data[at]!, data[at + step]!];
+    let sum = 0 + v0 * first + v1 * second;
+    if (n > 2) sum += v2 * data[at + 2 * step]!;
+    if (n > 3) sum += v3 * data[at + 3 * step]!;
+    data[at] = first - sum * v0;
+    data[at + step] = second - sum * v1;
+    if (n > 2) data[at + 2 * step] = data[at + 2 * step]! - sum * v2;
+    if (n > 3) data[at + 3 * step] = data[at + 3 * step]! - sum * v3;
   }
 }
 
 /**
- * X (p x q, row-major) with A X - X B = C for the blocks A (p x p), B (q x q), C (p x q) of [A C; 0
- * B]; complete pivoting.
+ * X (p x q, row-major) in `solution` with A X - X B = C for the blocks A (p x p), B (q x q), C (p x
+ * q) of [A C; 0 B] in `block`; complete pivoting.
  */
-function solveSylvester(p: number, q: number, at: (i: number, j: number) => number): Float64Array {
+function solveSylvester(p: number, q: number): void {
   const n = p * q;
-  const m = new Float64Array(n * n);
-  const right = new Float64Array(n);
+  const m = equations.fill(0, 0, n * n);
+  const at = (i: number, j: number): number => block[i * (p + q) + j]!;
   let largest = 0;
   for (let i = 0; i < p; i++) {
     for (let j = 0; j < q; j++) {
@@ -136,15 +150,16 @@ function solveSylvester(p: number, q: number, at: (i: number, j: number) => numb
   }
   for (let i = 0; i < n * n; i++) largest = Math.max(largest, Math.abs(m[i]!));
   const least = Math.max(largest * 2.220446049250313e-16, 2.2250738585072014e-308);
-  const order = Array.from({ length: n }, (_, i) => i);
+  for (let i = 0; i < n; i++) order[i] = i;
   for (let k = 0; k < n; k++) {
-    let pr = k;
-    let pc = k;
-    for (let i = k; i < n; i++) for (let j = k; j < n; j++) if (Math.abs(m[i * n + j]!) > Math.abs(m[pr * n + pc]!)) [pr, pc] = [i, j];
-    for (let j = 0; j < n; j++) [m[k * n + j], m[pr * n + j]] = [m[pr * n + j]!, m[k * n + j]!];
-    [right[k], right[pr]] = [right[pr]!, right[k]!];
-    for (let i = 0; i < n; i++) [m[i * n + k], m[i * n + pc]] = [m[i * n + pc]!, m[i * n + k]!];
-    [order[k], order[pc]] = [order[pc]!, order[k]!];
+    let best = k * n + k;
+    for (let i = k; i < n; i++) for (let j = k; j < n; j++) if (Math.abs(m[i * n + j]!) > Math.abs(m[best]!)) best = i * n + j;
+    const pr = Math.floor(best / n);
+    const pc = best % n;
+    for (let j = 0; j < n; j++) swap(m, k * n + j, pr * n + j);
+    swap(right, k, pr);
+    for (let i = 0; i < n; i++) swap(m, i * n + k, i * n + pc);
+    swap(order, k, pc);
     if (Math.abs(m[k * n + k]!) < least) m[k * n + k] = least;
     for (let i = k + 1; i < n; i++) {
       const factor = m[i * n + k]! / m[k * n + k]!;
@@ -152,11 +167,15 @@ function solveSylvester(p: number, q: number, at: (i: number, j: number) => numb
       right[i] = right[i]! - factor * right[k]!;
     }
   }
-  const x = new Float64Array(n);
   for (let k = n - 1; k >= 0; k--) {
     let sum = right[k]!;
-    for (let j = k + 1; j < n; j++) sum -= m[k * n + j]! * x[order[j]!]!;
-    x[order[k]!] = sum / m[k * n + k]!;
+    for (let j = k + 1; j < n; j++) sum -= m[k * n + j]! * solution[order[j]!]!;
+    solution[order[k]!] = sum / m[k * n + k]!;
   }
-  return x;
+}
+
+function swap(values: Float64Array | Uint8Array, a: number, b: number): void {
+  const value = values[a]!;
+  values[a] = values[b]!;
+  values[b] = value;
 }
