@@ -4,7 +4,7 @@ import { minimiseByNewton, NotConvergedError, type SmoothObjective } from "../ne
 import { portableExp, portableLog } from "../portable.js";
 import type { Component, EntryVisitor } from "./components.js";
 import { powerOfTwoFactors, timesPowerOfTwo } from "./power-of-two.js";
-import { summarize } from "./structure.js";
+import { type BlockSummary, summarize } from "./structure.js";
 
 /** A block is grossly unbalanced if balancing takes the sum of its |w| down by this factor, */
 const grossGain = 4;
@@ -32,8 +32,8 @@ const newtonVisits = 2 ** 27;
  * before a QR algorithm, stops where all but a few rows have columns of the same norm, far from the
  * minimum.
  */
-export function balanced(component: Component, rounds = 4): Component {
-  const imbalance = new Imbalance(component);
+export function balanced(component: Component, summary = summarize(component), rounds = 4): Component {
+  const imbalance = new Imbalance(component, summary);
   const exponents = imbalance.minimum().map((x) => Math.round(x / Math.LN2));
   const sorted = exponents.slice().sort();
   const spread = sorted[Math.floor(0.75 * sorted.length)]! - sorted[Math.floor(0.25 * sorted.length)]!;
@@ -47,7 +47,7 @@ export function balanced(component: Component, rounds = 4): Component {
     },
   };
   // Elements beside which others vanish in binary64, and long chains, take more rounds than one.
-  return rounds > 1 ? balanced(scaled, rounds - 1) : scaled;
+  return rounds > 1 ? balanced(scaled, summarize(scaled), rounds - 1) : scaled;
 }
 
 /**
@@ -72,9 +72,8 @@ class Imbalance implements SmoothObjective {
   readonly #down: Float64Array;
   #visits = 0;
 
-  constructor(component: Component) {
+  constructor(component: Component, { count, exponent }: BlockSummary) {
     const { size } = component;
-    const { count, exponent } = summarize(component);
     const [factor0, factor1] = powerOfTwoFactors(-exponent);
     const visitModuli = (visit: EntryVisitor): void =>
       component.forEach((row, column, value) => {
@@ -83,7 +82,7 @@ class Imbalance implements SmoothObjective {
     this.size = size;
     this.#count = count;
     this.#forEach = visitModuli;
-    this.#entries = count > newtonLimit ? undefined : listed(visitModuli, count);
+    this.#entries = count > newtonLimit ? undefined : listed(visitModuli, size, count);
     this.#rowSums = new Float64Array(size);
     this.#columnSums = new Float64Array(size);
     this.#up = new Float64Array(size);
@@ -124,15 +123,18 @@ class Imbalance implements SmoothObjective {
    */
   curvature(direction: Float64Array, out: Float64Array): void {
     out.fill(0);
-    const { rows, columns, scaled, count } = this.#entries!;
+    const { offsets, columns, scaled } = this.#entries!;
     this.#visits += this.#count;
     if (this.#visits > newtonVisits) return;
-    for (let p = 0; p < count; p++) {
-      const row = rows[p]!;
-      const column = columns[p]!;
-      const flow = scaled[p]! * (direction[row]! - direction[column]!);
-      out[row] = out[row]! + flow;
-      out[column] = out[column]! - flow;
+    for (let row = 0, p = 0; row < out.length; row++) {
+      let sum = out[row]!;
+      for (const end = offsets[row + 1]!; p < end; p++) {
+        const column = columns[p]!;
+        const flow = scaled[p]! * (direction[row]! - direction[column]!);
+        sum += flow;
+        out[column] = out[column]! - flow;
+      }
+      out[row] = sum;
     }
   }
 
@@ -156,17 +158,26 @@ class Imbalance implements SmoothObjective {
     }
     const up = this.#up;
     const down = this.#down;
-    const add = (row: number, column: number, scaled: number): void => {
-      rowSums[row] = rowSums[row]! + scaled;
-      columnSums[column] = columnSums[column]! + scaled;
-    };
     if (this.#entries) {
-      const { rows, columns, sizes, scaled, count } = this.#entries;
-      for (let p = 0; p < count; p++) {
-        scaled[p] = sizes[p]! * up[rows[p]!]! * down[columns[p]!]!;
-        add(rows[p]!, columns[p]!, scaled[p]!);
+      const { offsets, columns, sizes, scaled } = this.#entries;
+      for (let row = 0, p = 0; row < x.length; row++) {
+        let sum = 0;
+        for (const end = offsets[row + 1]!; p < end; p++) {
+          const column = columns[p]!;
+          const value = sizes[p]! * up[row]! * down[column]!;
+          scaled[p] = value;
+          sum += value;
+          columnSums[column] = columnSums[column]! + value;
+        }
+        rowSums[row] = sum;
       }
-    } else this.#forEach((row, column, size) => add(row, column, size * up[row]! * down[column]!));
+    } else {
+      this.#forEach((row, column, size) => {
+        const value = size * up[row]! * down[column]!;
+        rowSums[row] = rowSums[row]! + value;
+        columnSums[column] = columnSums[column]! + value;
+      });
+    }
     const sum = rowSums.reduce((total, rowSum) => total + rowSum, 0);
     if (sum < this.#least) {
       this.#least = sum;
@@ -176,10 +187,10 @@ class Imbalance implements SmoothObjective {
   }
 }
 
-/** Elements of a block, in the order of their visits. */
+/** Elements of a block, row by row. */
 interface Entries {
-  readonly count: number;
-  readonly rows: Uint32Array;
+  /** Where each row begins, and the number of elements. */
+  readonly offsets: Uint32Array;
   readonly columns: Uint32Array;
   readonly sizes: Float64Array;
   /** size_ij e^(x_i - x_j) at the point evaluated last. */
@@ -187,14 +198,14 @@ interface Entries {
 }
 
 /** At most `most` visits as lists. */
-function listed(visitAll: (visit: EntryVisitor) => void, most: number): Entries {
-  const [rows, columns] = [new Uint32Array(most), new Uint32Array(most)];
+function listed(visitAll: (visit: EntryVisitor) => void, rows: number, most: number): Entries {
+  const [offsets, columns] = [new Uint32Array(rows + 1), new Uint32Array(most)];
   const sizes = new Float64Array(most);
   let count = 0;
   visitAll((row, column, size) => {
-    rows[count] = row;
     columns[count] = column;
     sizes[count++] = size;
+    offsets[row + 1] = count;
   });
-  return { count, rows, columns, sizes, scaled: new Float64Array(count) };
+  return { offsets, columns, sizes, scaled: new Float64Array(count) };
 }

@@ -79,6 +79,7 @@ export function stronglyConnectedComponents(matrix: Matrix | SparseMatrix): Comp
     }
   }
 
+  if (groups.length === 1) return [wholeMatrix(matrix)];
   const positionOf = new Uint32Array(n);
   for (const rows of groups) for (let i = 0; i < rows.length; i++) positionOf[rows[i]!] = i;
   return groups.map((rows, number) => ({

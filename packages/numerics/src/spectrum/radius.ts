@@ -275,9 +275,9 @@ function* componentRadius(original: Component, method: "auto" | "dense" | "krylo
   if (cycle) return { radius: geometricMean(cycle), method: "structure" };
   const symmetric = symmetrizeTree(original, asGiven);
   if (method === "auto" && asGiven.count > circularLawLimit) return { radius: circularLaw(symmetric), method: "circularLaw" };
-  const component = balanced(symmetric);
+  const component = balanced(symmetric, symmetric === original ? asGiven : summarize(symmetric));
   if (method === "dense" || (method === "auto" && component.size <= denseLimit)) return yield* denseRadius(component);
-  const summary = summarize(component);
+  const summary = component === original ? asGiven : summarize(component);
   const scale = orthogonalScale(component, summary);
   if (scale !== undefined) return { radius: scale, method: "structure" };
   const { radius, restarts, ...found } = yield* blockAttempts(component, summary);
