@@ -9,22 +9,20 @@ import { laneSum } from "./address";
  * left over go to the first partial sums.
  */
 export function krylovMultiplySparse(rows: i32, offsets: usize, columns: usize, values: usize, x: usize, y: usize): void {
-  let p = load<u32>(offsets);
-  for (let r = 0; r < rows; r++) {
-    const end = load<u32>(offsets + ((<usize>(r + 1)) << 2));
+  const last = offsets + ((<usize>rows) << 2);
+  for (; offsets < last; offsets += 4, y += 8) {
+    const end = columns + ((<usize>load<u32>(offsets, 4) - <usize>load<u32>(offsets)) << 2);
     let s0 = f64x2.splat(0);
     let s1 = s0;
-    for (; p + 4 <= end; p += 4) {
-      const c = columns + ((<usize>p) << 2);
-      const w = values + ((<usize>p) << 3);
-      const x0 = v128.load64_lane(x + load<u32>(c, 4), v128.load64_zero(x + load<u32>(c)), 1);
-      const x1 = v128.load64_lane(x + load<u32>(c, 12), v128.load64_zero(x + load<u32>(c, 8)), 1);
-      s0 = f64x2.add(s0, f64x2.mul(v128.load(w), x0));
-      s1 = f64x2.add(s1, f64x2.mul(v128.load(w, 16), x1));
+    for (; columns + 16 <= end; columns += 16, values += 32) {
+      const x0 = v128.load64_lane(x + load<u32>(columns, 4), v128.load64_zero(x + load<u32>(columns)), 1);
+      const x1 = v128.load64_lane(x + load<u32>(columns, 12), v128.load64_zero(x + load<u32>(columns, 8)), 1);
+      s0 = f64x2.add(s0, f64x2.mul(v128.load(values), x0));
+      s1 = f64x2.add(s1, f64x2.mul(v128.load(values, 16), x1));
     }
     let sum = laneSum(s0) + laneSum(s1);
-    for (; p < end; p++) sum += load<f64>(values + ((<usize>p) << 3)) * load<f64>(x + load<u32>(columns + ((<usize>p) << 2)));
-    store<f64>(y + ((<usize>r) << 3), sum);
+    for (; columns < end; columns += 4, values += 8) sum += load<f64>(values) * load<f64>(x + load<u32>(columns));
+    store<f64>(y, sum);
   }
 }
 
