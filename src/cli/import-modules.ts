@@ -19,14 +19,18 @@ export async function importModules(modules: readonly string[]): Promise<void> {
     try {
       await import(addressOf(specifier));
     } catch (error) {
-      const sentence = `--import ${quoted(specifier)}: ${(error instanceof Error ? error.message : String(error)).split("\nRequire stack")[0]}`;
       const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      const advice = code === "ERR_UNKNOWN_FILE_EXTENSION" ? typeScriptAdvice : "";
+      const reason = (error instanceof Error ? error.message : String(error)).split("\nRequire stack")[0];
+      const sentence = `--import ${quoted(specifier)}: ${reason}${advice}`;
       if (error instanceof SpillwayError || /^ERR_(MODULE_NOT_FOUND|PACKAGE_PATH_NOT_EXPORTED)$|^MODULE_NOT_FOUND$/.test(code))
         throw new UsageError(sentence, { cause: error });
       throw new SpillwayError("file", sentence, { cause: error });
     }
   }
 }
+
+const typeScriptAdvice = '; for TypeScript install tsx and set NODE_OPTIONS="--import tsx", or compile it to JavaScript';
 
 /** The address of a module: of a path from the working folder, or of an installed package. */
 export function addressOf(specifier: string): string {

@@ -1,6 +1,7 @@
 // Reservoirs of registered kinds on the host: the kind's own step, one at a time.
 import { formatBytes } from "@spillway/core/bytes.js";
 import { SpillwayError } from "@spillway/core/errors.js";
+import { callback } from "@spillway/core/options.js";
 import type { Context } from "@spillway/gpu";
 import { allocate, type FloatArray, isSparse } from "@spillway/numerics";
 import type { EngineOptions, EnginePlan, EngineSession } from "../reservoir/engine.js";
@@ -8,6 +9,8 @@ import { type KindRunner, type KindStep, reservoirKinds } from "../reservoir/reg
 import type { RegisteredModel } from "../reservoir/registered/model.js";
 import { type Stepper, stepperSession } from "./host-steps.js";
 import { clockFor } from "./phase-clock.js";
+
+const stepKind = callback<KindStep>("a function of a model that returns its step, a function");
 
 /** Opens a model by the kind's own runner, or by its step in JavaScript. */
 export async function openRegistered(engine: string, model: RegisteredModel, options?: EngineOptions): Promise<EngineSession> {
@@ -60,7 +63,7 @@ export class RegisteredStepper implements Stepper {
     const { precision, size, inputSize, below, config } = model;
     this.model = model;
     this.capacity = capacity;
-    this.#step = reservoirKinds.get(config.kind, "kind").stepper!(model);
+    this.#step = stepKind.read(reservoirKinds.get(config.kind, "kind").stepper!(model), `stepper of the kind "${config.kind}"`);
     this.x = allocate(precision, size + below);
     this.#next = allocate(precision, size + below);
     this.inputs = allocate(precision, this.capacity * inputSize);

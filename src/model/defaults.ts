@@ -2,6 +2,7 @@
 // defaults of a description (reservoir/config.ts) are poor: without a bias tanh is odd, so the
 // answer to -u is minus the answer to u.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import type { FieldOwners } from "@spillway/core/field-owner.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, readouts, type Trainer, trainerOf } from "../readout/index.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { forScores } from "../reservoir/registered/kind.js";
@@ -9,6 +10,17 @@ import { isRegistered } from "../reservoir/registered/model.js";
 import type { ClassifierReservoir, ClassifierSettings, Representation } from "./classifier/options.js";
 import { type HybridUse, isSeen } from "./forecaster/hybrid.js";
 import type { OwnReadout } from "./forecaster/options.js";
+
+/** What options of `create` know, and the two descriptions in them: for fields of the wrong one. */
+export async function fieldOwners(model: "forecaster" | "classifier"): Promise<FieldOwners> {
+  const [{ classifierOptionsTable, forecasterOptionsTable }, { reservoirTable }, { ridgeTable }] = await Promise.all([
+    import("./schemas.js"),
+    import("../reservoir/config-table.js"),
+    import("../readout/options.js"),
+  ]);
+  const options = model === "forecaster" ? forecasterOptionsTable : classifierOptionsTable;
+  return { "the options, beside reservoir": options, reservoir: reservoirTable, readout: ridgeTable };
+}
 
 /**
  * The penalty of a Forecaster's readout, on z-scores: the smallest with which closed loops over

@@ -96,5 +96,6 @@ export function trainerOf(readout: ReadoutDescription | Trainer = {}): Trainer {
     throw new ArgumentError("readout", readout, "an object of readout options, or a trainer");
   const { type = "ridge", ...options } = readout;
   const trainer = readouts.get(type, "readout.type").make(options);
+  if (!isTrainer(trainer)) throw new ArgumentError(`make of the readout "${type}"`, trainer, "a function that returns a trainer, with fit");
   return trainer.description ? trainer : Object.assign(trainer, { description: readout });
 }

@@ -3,6 +3,7 @@
 
 import { checkHas, checkWhole, count } from "@spillway/core/checks.js";
 import { ArgumentError, busyError } from "@spillway/core/errors.js";
+import { namingOwner } from "@spillway/core/field-owner.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import type { Context, Stream } from "@spillway/gpu";
@@ -49,7 +50,7 @@ import {
   series,
   statesTarget,
 } from "./inputs.js";
-import { type AnyReservoirOptions, modelOf, openModel, shapeFor } from "./kinds.js";
+import { type AnyReservoirOptions, fieldOwners, modelOf, openModel, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
 import { sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
@@ -97,10 +98,15 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   static create(config: CompositeOptions, options?: CreateOptions): Promise<ReservoirComputer<CompositeModel>>;
   static create(config: AnyReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<AnyModel>>;
   static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<AnyModel>> {
-    const { matrices, ...open } = resolve(createTable, options);
-    warnOfOwnRadius(config, options.matrices);
-    const { engine, reason } = await selectEngine(open, () => shapeFor(open.engine, config));
-    return ReservoirComputer.#open(await modelOf(config, engine, matrices), engine, reason, open);
+    return namingOwner(
+      () => fieldOwners(config),
+      async () => {
+        const { matrices, ...open } = resolve(createTable, options);
+        warnOfOwnRadius(config, options.matrices);
+        const { engine, reason } = await selectEngine(open, () => shapeFor(open.engine, config));
+        return ReservoirComputer.#open(await modelOf(config, engine, matrices), engine, reason, open);
+      },
+    );
   }
 
   /** Opens a model that is already made, such as one read from a file. */

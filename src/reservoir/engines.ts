@@ -1,5 +1,6 @@
 // The list of engines, and the choice among them. The package's index names them and where they are
 // loaded from.
+import { checkHas } from "@spillway/core/checks.js";
 import { deviceName } from "@spillway/core/device-name.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { suggestion } from "@spillway/core/near-names.js";
@@ -52,11 +53,17 @@ export function registerEngine(name: string, load: (device: number) => Promise<E
   const known = resolve(registrationTable, options, "registerEngine");
   const loaded = new Map<number, Promise<Engine>>();
   const once = (device: number): Promise<Engine> => {
-    const engine = loaded.get(device) ?? load(device);
+    const engine = loaded.get(device) ?? checkedEngine(name, load, device);
     loaded.set(device, engine);
     return engine;
   };
   registrations.set(name, { name, load: once, ...known });
+}
+
+/** @throws ArgumentError if what is loaded lacks a member that every engine has */
+async function checkedEngine(name: string, load: (device: number) => Promise<Engine>, device: number): Promise<Engine> {
+  const takes = "a function that loads an engine: an object of name, supports, probe, plan and open";
+  return checkHas(`registerEngine: load of "${name}"`, await load(device), takes, "name", "supports", "probe", "plan", "open");
 }
 
 let loadOnContext: ((context: Context) => Promise<Engine>) | undefined;

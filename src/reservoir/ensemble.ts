@@ -2,6 +2,7 @@
 
 import { count } from "@spillway/core/checks.js";
 import { ArgumentError, busyError } from "@spillway/core/errors.js";
+import { namingOwner } from "@spillway/core/field-owner.js";
 import { choice, given, type InputOf, list, object, option, optional, type Resolved, resolve, whole } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { isComposite } from "./composite/config.js";
@@ -12,7 +13,7 @@ import { checkSupported } from "./engine/supports.js";
 import type { EnginePlan, SequenceInput } from "./engine.js";
 import { selectEngine } from "./engines.js";
 import { checkSequences, checkWashout, series } from "./inputs.js";
-import { modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
+import { fieldOwners, modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
 import { profileTable, selectionTable, seriesOf, sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
@@ -125,6 +126,16 @@ export class ReservoirEnsemble implements AsyncDisposable {
   static async create(
     configs: readonly (PlainReservoirOptions | ReservoirModel | SpikingModel)[],
     options: EnsembleCreateOptions = {},
+  ): Promise<ReservoirEnsemble> {
+    return namingOwner(
+      () => fieldOwners(configs?.[0]),
+      () => ReservoirEnsemble.#create(configs, options),
+    );
+  }
+
+  static async #create(
+    configs: readonly (PlainReservoirOptions | ReservoirModel | SpikingModel)[],
+    options: EnsembleCreateOptions,
   ): Promise<ReservoirEnsemble> {
     const open = resolve(ensembleTable, options);
     if (!Array.isArray(configs)) throw new ArgumentError("configs", configs, "a list of descriptions or models");

@@ -1,14 +1,17 @@
 // How descriptions become models, kind by kind. The domain knows rate reservoirs; spiking ones make
 // themselves known here, others by registered/kind.ts.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import type { FieldOwners } from "@spillway/core/field-owner.js";
 import { loadWasm } from "@spillway/numerics";
 import { type CompositeOptions, isComposite } from "./composite/config.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
+import { createTable } from "./computer-options.js";
 import type { ReservoirOptions } from "./config.js";
 import { checkKind, checkRates, checkSupported } from "./engine/supports.js";
 import type { Engine, EngineOptions, EnginePlan, EngineSession } from "./engine.js";
 import type { ReservoirModel } from "./model.js";
 import type { OwnMatrices, ReservoirMatrices } from "./options.js";
+import { kindTable } from "./registered/kind.js";
 import { isRegistered, registeredModel, resolveRegistered } from "./registered/model.js";
 import type { RegisteredReservoirOptions } from "./registered/options.js";
 import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
@@ -47,6 +50,16 @@ export function registerSpikingKind(load: () => Promise<SpikingKind>): void {
 /** Whether a description is one of a spiking reservoir. */
 export function isSpiking(options: object): options is SpikingReservoirOptions {
   return typeof options === "object" && options !== null && "kind" in options && options.kind === "spiking";
+}
+
+/** What the two arguments of `create(description, options)` know. */
+export async function fieldOwners(config: object | undefined): Promise<FieldOwners> {
+  const { reservoirTable } = await import("./config-table.js");
+  const described = config ?? {};
+  return {
+    "the second argument, beside the description": createTable,
+    "the description, the first argument": isRegistered(described) ? kindTable(described.kind) : reservoirTable,
+  };
 }
 
 /** A checked model of a description of any kind. @throws ArgumentError, EngineCapacityError */

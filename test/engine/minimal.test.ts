@@ -99,7 +99,7 @@ describe("an engine without costs or a device", () => {
     ["activation", { activation: "cubeForEngines" }, /activation is "cubeForEngines"; it takes one of .* on the engine "minimal"/],
     ["cell", { cell: { type: "euler", step: 0.1, damping: 0.1 } }, /cell is "euler"; it takes nothing on the engine "minimal"/],
     ["arithmetic", { arithmetic: "integer" }, /arithmetic is "integer"; it takes .* on the engine "minimal"/],
-    ["kind", { kind: "oscillator" }, /kind is "oscillator"; it takes nothing on the engine "minimal"/],
+    ["kind", { kind: "oscillator" }, /kind is "oscillator"; the engine "minimal" runs no registered kinds/],
   ])("refuses what it does not support: %s", async (field, options, message) => {
     const described = { size: 8, ...options } as ReservoirOptions;
     const refused = ReservoirComputer.create(described, { engine: "minimal" });

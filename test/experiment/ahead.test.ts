@@ -301,7 +301,7 @@ describe("a model that a program saved", () => {
     await expect(forecastAhead(model, { data: two, steps: 5 })).rejects.toThrow(
       'has 2 columns ("a", "b"); the model\'s file names none, and it takes 1 column',
     );
-    await expect(forecastAhead(model, { data })).rejects.toThrow("steps is missing; the model was fitted without a horizon");
+    await expect(forecastAhead(model, { data })).rejects.toThrow("steps is missing; the settings of the model were chosen for no horizon");
   });
 
   it("forecasts polynomials and fields by the same names", async () => {

@@ -2,6 +2,7 @@
 // filled in. It reads no file.
 
 import { ArgumentError } from "@spillway/core/errors.js";
+import { withOwner } from "@spillway/core/field-owner.js";
 import { nearest } from "@spillway/core/near-names.js";
 import { anything, choiceOf, given, type Kind, type OptionTable, object, resolve, withoutDefaults } from "@spillway/core/options.js";
 import { metrics as metricParts } from "../../metrics/index.js";
@@ -16,9 +17,10 @@ import {
 } from "../../model/defaults.js";
 import { plannedSize } from "../../model/forecaster/plan.js";
 import { type Readout, type ReadoutDescription, readouts, type Trainer } from "../../readout/index.js";
+import { ridgeTable } from "../../readout/options.js";
 import { isComposite } from "../../reservoir/composite/config.js";
 import { groupedKind, layeredKind } from "../../reservoir/composite/schema.js";
-import { reservoirKind } from "../../reservoir/config-table.js";
+import { reservoirKind, reservoirTable } from "../../reservoir/config-table.js";
 import { type AnyReservoirOptions, isSpiking } from "../../reservoir/index.js";
 import { describedKind, needsSize, reservoirKinds } from "../../reservoir/registered/kind.js";
 import { encoders } from "../../spikes/index.js";
@@ -99,10 +101,25 @@ function parseFields(source: unknown): OpenExperiment {
     task: given(task, ""),
     ...described,
   };
-  const { liquid: __, ...parsed } = object(table, "").read(value, "") as unknown as Parsed;
+  const { liquid: __, ...parsed } = readFields(table, value);
   if (liquid !== undefined) return complete(parsed, { ...value, reservoir: { kind: "spiking", ...liquid } });
   // The size of a combination's reservoir follows from the rows.
   return complete(parsed, isCombined(parsed.task) ? { ...value, reservoir: said } : value);
+}
+
+/** @throws ArgumentError; of a field that belongs to another part of the file, with that part */
+function readFields(table: OptionTable, value: object): Parsed & { readonly liquid?: unknown } {
+  try {
+    return object(table, "").read(value, "") as unknown as Parsed;
+  } catch (error) {
+    const parts = ["task", "data", "model"].map((part) => [part, table[part]?.schema["properties"] ?? {}] as const);
+    throw withOwner(error, {
+      "the top of the file": table,
+      ...Object.fromEntries(parts),
+      reservoir: reservoirTable,
+      readout: ridgeTable,
+    });
+  }
 }
 
 /** Neurons of a rate reservoir whose size is not given, by the type of the task. */

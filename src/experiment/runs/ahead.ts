@@ -118,7 +118,7 @@ async function aheadOf(forecaster: AnyForecaster, path: string, given: Given): P
   }));
   const steps = given.steps ?? stepsGiven(series) ?? forecaster.choice?.horizon;
   if (steps === undefined)
-    throw ArgumentError.because("steps is missing; the model was fitted without a horizon, so say how many rows to forecast", {
+    throw ArgumentError.because("steps is missing; the settings of the model were chosen for no horizon, so say how many rows to forecast", {
       field: "steps",
     });
   const levels = given.intervals ?? defaultLevels(forecaster, steps, given.bandsFrom);

@@ -3,6 +3,7 @@
 // classifier-file.ts.
 import { disposeAllAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { namingOwner } from "@spillway/core/field-owner.js";
 import { resolve } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { readBytes } from "@spillway/io/files.js";
@@ -18,7 +19,7 @@ import {
 } from "../../reservoir/index.js";
 import { describedBy } from "../../reservoir/kinds.js";
 import { partOf, Turns, workTable } from "../../reservoir/work.js";
-import { classifierReservoir, classifierSettings, descriptionOf } from "../defaults.js";
+import { classifierReservoir, classifierSettings, descriptionOf, fieldOwners } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { noStandardisation, type Standardisation } from "../standardisation.js";
@@ -99,6 +100,13 @@ export class Classifier implements AsyncDisposable {
    * the readout's trainer throws
    */
   static async create(options: ClassifierOptions = {}): Promise<Classifier> {
+    return namingOwner(
+      () => fieldOwners("classifier"),
+      () => Classifier.#described(options),
+    );
+  }
+
+  static async #described(options: ClassifierOptions): Promise<Classifier> {
     const { classifierOptionsTable, parseClassifierSettings } = await import("../schemas.js");
     const { reservoir: described, engine, context, plan, threads, profile, readout, ...rest } = resolve(classifierOptionsTable, options);
     const trainer = isTrainer(readout) ? trainerOf(readout) : undefined;
@@ -137,7 +145,10 @@ export class Classifier implements AsyncDisposable {
    * what the readout's trainer throws
    */
   async fit(sequences: ClassifierCases, labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
-    return this.#turns.take(() => this.#fit(sequences, labels, work));
+    return namingOwner(
+      () => fieldOwners("classifier"),
+      () => this.#turns.take(() => this.#fit(sequences, labels, work)),
+    );
   }
 
   async #fit(sequences: ClassifierCases, labels: ArrayLike<Label>, work: WorkOptions): Promise<this> {

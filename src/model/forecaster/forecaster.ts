@@ -4,6 +4,7 @@
 import { checkWhole } from "@spillway/core/checks.js";
 import { disposeAllAsync } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { namingOwner } from "@spillway/core/field-owner.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
 import { quoted } from "@spillway/core/text.js";
@@ -17,6 +18,7 @@ import { Turns, workTable } from "../../reservoir/work.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { TimeGrid } from "../../series/index.js";
 import { gridText, timeAxis } from "../../series/time-grid.js";
+import { fieldOwners } from "../defaults.js";
 import { NotFittedError } from "../errors.js";
 import { decodeModelFile, encodeModelFile, type LoadOptions } from "../model-file.js";
 import { emptyContent, type MutableContent } from "../mutable-content.js";
@@ -195,12 +197,18 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
    * the trainer of the readout throws
    */
   static create(options: ForecasterOptions): Promise<Forecaster> {
-    return ownKind.create(options);
+    return namingOwner(
+      () => fieldOwners("forecaster"),
+      () => ownKind.create(options),
+    );
   }
 
   /** Makes a forecaster and trains it. */
   static fit(data: ForecasterData | ForecasterSequences, options: ForecasterOptions & TimesOption & WorkOptions): Promise<Forecaster> {
-    return ownKind.fit(data, options);
+    return namingOwner(
+      () => fieldOwners("forecaster"),
+      () => ownKind.fit(data, options),
+    );
   }
 
   /** Opens what `toBytes` gave. @throws FileError with the reason if it cannot be used */

@@ -30,8 +30,11 @@ export function checkRates(
 /** Refuses a registered kind on an engine that runs none. @throws ArgumentError */
 export function checkKind({ name, supports }: Supporting, { kind }: RegisteredReservoirConfig): void {
   if (supports.has("registeredKinds")) return;
-  const takes = `nothing on the engine "${name}", which has no registered kinds; "cpu" and "reference" run it`;
-  throw new ArgumentError("kind", kind, takes);
+  throw ArgumentError.because(`kind is "${kind}"; the engine "${name}" runs no registered kinds, "cpu" and "reference" do`, {
+    field: "kind",
+    value: kind,
+    expected: "a kind of reservoir that the engine runs",
+  });
 }
 
 /** Refuses a model that an engine does not run. @throws ArgumentError */

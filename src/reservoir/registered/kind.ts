@@ -11,6 +11,7 @@ import {
   object,
   option,
   optional,
+  type Resolved,
   seed,
   whole,
 } from "@spillway/core/options.js";
@@ -157,8 +158,10 @@ export const reservoirKinds = new Registry<ReservoirKind>({
  * runs on the engines "cpu" and "reference", and on devices if it has a kernel.
  * @throws ArgumentError for a name that is taken or malformed, or a field that is missing
  */
-export function registerReservoirKind<Config extends RegisteredReservoirConfig>(kind: ReservoirKind<Config>): void {
-  const { name, stepper, runner } = (kind ?? {}) as Partial<ReservoirKind<Config>>;
+export function registerReservoirKind<Table extends OptionTable>(
+  kind: ReservoirKind<RegisteredReservoirConfig & Resolved<Table>> & { readonly options: Table },
+): void {
+  const { name, stepper, runner } = (kind ?? {}) as Partial<typeof kind>;
   if (typeof stepper !== "function" && typeof runner !== "function")
     throw new ArgumentError(`${String(name)}.stepper`, stepper, "a function of a model that gives its step, or a runner in its place");
   reservoirKinds.register(kind);

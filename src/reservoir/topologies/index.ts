@@ -59,7 +59,7 @@ export function buildTopology(config: TopologyConfig, context: TopologyContext):
   const built = topologies.get(config.type).build(config, context);
   const { size } = context;
   const name = `the matrix of the topology ${config.type}`;
-  const { matrix, radius } = built;
+  const { matrix, radius } = built ?? {};
   if (matrix?.rows !== size || matrix.cols !== size) throw new ArgumentError(name, matrix, `a sparse ${size} x ${size} matrix`);
   if (!builtIn.has(config.type)) {
     const { rowOffsets, columns, values } = matrix;

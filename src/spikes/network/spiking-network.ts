@@ -2,6 +2,7 @@
 // recorded.
 import { formatBytes } from "@spillway/core/bytes.js";
 import { ArgumentError, DisposedError } from "@spillway/core/errors.js";
+import { namingOwner } from "@spillway/core/field-owner.js";
 import { machineMemory } from "@spillway/core/machine-memory.js";
 import { option, resolve, type TableOf, text } from "@spillway/core/options.js";
 import type { Context } from "@spillway/gpu";
@@ -28,7 +29,7 @@ import {
   SpikeRecorder,
   wholeSteps,
 } from "./recording.js";
-import { sliceOf } from "./schema.js";
+import { networkTable, sliceOf } from "./schema.js";
 import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "./session.js";
 
 /** Where a network runs. */
@@ -50,6 +51,11 @@ export const spikingNetworkTable = {
   ...contextTable,
   ...threadsTable,
 } satisfies TableOf<SpikingNetworkOptions>;
+
+const fieldOwners = {
+  "the second argument, beside the description": spikingNetworkTable,
+  "the description, the first argument": networkTable,
+};
 
 /** Synapses that `frozen` lists at most. */
 const mostFrozen = 2 ** 24;
@@ -83,9 +89,14 @@ export class SpikingNetwork implements AsyncDisposable {
    * EngineUnavailableError, EngineCapacityError before a synapse is drawn
    */
   static async create(options: NetworkOptions, create: SpikingNetworkOptions = {}): Promise<SpikingNetwork> {
-    const { engine, ...on } = resolve(spikingNetworkTable, create);
-    const plan = planNetwork(options);
-    return new SpikingNetwork(await openNetwork(engine, plan, on));
+    return namingOwner(
+      async () => fieldOwners,
+      async () => {
+        const { engine, ...on } = resolve(spikingNetworkTable, create);
+        const plan = planNetwork(options);
+        return new SpikingNetwork(await openNetwork(engine, plan, on));
+      },
+    );
   }
 
   /** Ranges, constants and samplers of the network. */

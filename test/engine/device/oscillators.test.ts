@@ -10,6 +10,7 @@ import { oscillatorKind } from "../../../src/oscillators/kind.js";
 import type { OscillatorConfig } from "../../../src/oscillators/options.js";
 import { NonFiniteStateError } from "../../../src/reservoir/engine.js";
 import {
+  type RegisteredModel,
   type RegisteredReservoirOptions,
   ReservoirComputer,
   type ReservoirKindOptions,
@@ -89,10 +90,10 @@ describe("phase oscillators on a device", () => {
     ["that of some columns", 1, 0.5],
   ])("have them whatever of a dense W shared memory keeps: %s", async (_, vectors, columns) => {
     const name = `narrowOscillator${vectors}${10 * columns}` as keyof ReservoirKindOptions;
-    registerReservoirKind<OscillatorConfig>({
+    registerReservoirKind({
       ...oscillatorKind,
       name,
-      kernel(model) {
+      kernel(model: RegisteredModel<OscillatorConfig>) {
         const kernel = oscillatorKind.kernel!(model);
         const bytes = 2 * 333 * (model.precision === "float32" ? 4 : 8);
         return { ...kernel, shared: (most, blocks) => vectors * bytes + Math.floor(columns * (kernel.shared!(most, blocks) - bytes)) };
@@ -149,10 +150,10 @@ describe("phase oscillators on a device", () => {
   it("give an error with the block that waited too long, and stand where they were", async () => {
     // Its count of blocks begins at -1: one is always missing.
     const name = "waitingOscillator" as keyof ReservoirKindOptions;
-    registerReservoirKind<OscillatorConfig>({
+    registerReservoirKind({
       ...oscillatorKind,
       name,
-      kernel(model) {
+      kernel(model: RegisteredModel<OscillatorConfig>) {
         const kernel = oscillatorKind.kernel!(model);
         kernel.report![1] = 0xffff_ffff_ffff_ffffn;
         return kernel;
@@ -176,10 +177,13 @@ describe("phase oscillators on a device", () => {
 
   it("are no more to a device than a kind of a user's own", async () => {
     const name = "ownOscillator" as keyof ReservoirKindOptions;
-    registerReservoirKind<OscillatorConfig>({
+    registerReservoirKind({
       ...oscillatorKind,
       name,
-      kernel: (model) => ({ ...oscillatorKind.kernel!(model), source: { ptx: context.shippedPtx("oscillators") } }),
+      kernel: (model: RegisteredModel<OscillatorConfig>) => ({
+        ...oscillatorKind.kernel!(model),
+        source: { ptx: context.shippedPtx("oscillators") },
+      }),
     });
     await using pair = await both({ ...shared, kind: name } as never);
     const inputs = series(3);
