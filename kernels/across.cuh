@@ -13,7 +13,7 @@ namespace exchange {
 constexpr int mostDevices = 8;
 
 template <typename Real> struct Across {
-  /** Addresses of every device's places, and behind them those of its report. */
+  /** Addresses of every device's slots, and behind them those of its report. */
   const Wide* peers;
   int devices;
   /** The number of this launch's first block among those of all devices. */
@@ -26,9 +26,9 @@ template <typename Real> struct Across {
     static constexpr int each = (mostDevices + Lanes - 1) / Lanes;
     Word* to[each];
     bool publishes;
-    __device__ __forceinline__ Target(const Across& across, const Wide* own, Word* places, int, int, int lane, int value, bool real)
+    __device__ __forceinline__ Target(const Across& across, const Wide* own, Word* slots, int, int, int lane, int value, bool real)
         : publishes(real && lane < across.devices) {
-      const size_t begin = reinterpret_cast<unsigned char*>(places) - reinterpret_cast<const unsigned char*>(own);
+      const size_t begin = reinterpret_cast<unsigned char*>(slots) - reinterpret_cast<const unsigned char*>(own);
 #pragma unroll
       for (int k = 0; k < each; k++) {
         const int device = lane + k * Lanes;

@@ -32,7 +32,7 @@ template <int Columns, int Lanes> struct Layout {
     return Columns;
   }
   /** Where the state of a column lies in shared memory: [quad][lane][entry mod 4]. */
-  static __device__ int place(int k) {
+  static __device__ int indexOf(int k) {
     const int m = k / Lanes % partials;
     int entry = k / 32;
     for (int v = 0; reversed(v, bits) != m; v++) entry += terms(reversed(v, bits));
@@ -185,11 +185,11 @@ __device__ __forceinline__ void run(const float* __restrict__ allWeights, const 
   const int row = firstRow + part / (Lanes / Rows);
   const bool live = row < size, owner = live && part % (Lanes / Rows) == 0;
   const Neuron<float> neuron(data, member, live ? row : 0);
-  const int place = Sums::L::place(live ? row : 0);
+  const int index = Sums::L::indexOf(live ? row : 0);
   for (int i = threadIdx.x; i < 2 * Sums::stateValues; i += Sums::threads) states[i] = 0.0f;
   __syncthreads();
   float x = live ? data.state[(size_t)blockIdx.x * size + row] : 0.0f;
-  if (owner) states[place] = x;
+  if (owner) states[index] = x;
   float driven = member.steps > 0 ? neuron.drive(data, member, 0) : 0.0f;
   __syncthreads();
 
@@ -197,7 +197,7 @@ __device__ __forceinline__ void run(const float* __restrict__ allWeights, const 
     const float dot = sums.product(reinterpret_cast<const float4*>(states + (t & 1) * Sums::stateValues) + part);
     x = neuron.step(data, member, row, t, driven, dot, x);
     if (owner) {
-      states[((t + 1) & 1) * Sums::stateValues + place] = x;
+      states[((t + 1) & 1) * Sums::stateValues + index] = x;
       if (data.states) data.states[(size_t)(member.stateRow + t) * size + row] = x;
     }
     if (t + 1 < member.steps) driven = neuron.drive(data, member, t + 1);

@@ -1,8 +1,8 @@
 // States handed between blocks without a barrier: each value carries in its own bits whether it has
 // arrived. Bounded waits. No reservoir is in here.
 //
-// A reader may meet the value of generation g or, at the same place, that of g - 2, and never
-// another: there are two places by the parity of g, and who writes g has read all of g - 1, which
+// A reader may meet the value of generation g or, in the same slot, that of g - 2, and never
+// another: there are two slots by the parity of g, and who writes g has read all of g - 1, which
 // its writers made from all of g - 2. So one bit that changes from g - 2 to g is enough to tell
 // them apart.
 #pragma once
@@ -184,8 +184,8 @@ struct Within {
   template <typename Word, int Words, int Lanes> struct Target {
     Word* mine;
     bool publishes;
-    __device__ __forceinline__ Target(const Within&, const Wide*, Word* places, int copyWords, int copies, int copy, int value, bool real)
-        : mine(places + copy * copyWords + value), publishes(real && copy < copies) {}
+    __device__ __forceinline__ Target(const Within&, const Wide*, Word* slots, int copyWords, int copies, int copy, int value, bool real)
+        : mine(slots + copy * copyWords + value), publishes(real && copy < copies) {}
     __device__ __forceinline__ void put(size_t parity, const Word (&words)[Words]) const {
 #pragma unroll
       for (int k = 0; k < Words; k++) store(mine + parity + k, words[k]);

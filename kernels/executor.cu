@@ -130,7 +130,7 @@ static __device__ double rowSum(double x) {
 
 static __device__ __forceinline__ float minusInfinity() { return __uint_as_float(0xff800000u); }
 
-/** A maximum and the sum of exp(x - maximum) over what was seen. */
+/** A maximum and the sum of exp(x - maximum) over the values so far. */
 struct Peak {
   float maximum;
   float sum;
@@ -281,19 +281,19 @@ struct Tiled {
     auto fetch = [&](int from) {
 #pragma unroll
       for (int i = 0; i < loadsOfA; i++) {
-        const int place = thread + i * threads;
-        nextA[i] = four(a, top + place / (DEPTH / 4), from + place % (DEPTH / 4) * 4, m, k, vectorsOfA);
+        const int index = thread + i * threads;
+        nextA[i] = four(a, top + index / (DEPTH / 4), from + index % (DEPTH / 4) * 4, m, k, vectorsOfA);
       }
 #pragma unroll
       for (int i = 0; i < loadsOfB; i++) {
-        const int place = thread + i * threads;
-        nextB[i] = four(b, from + place / (COLUMNS / 4), left + place % (COLUMNS / 4) * 4, k, n, vectorsOfB);
+        const int index = thread + i * threads;
+        nextB[i] = four(b, from + index / (COLUMNS / 4), left + index % (COLUMNS / 4) * 4, k, n, vectorsOfB);
       }
     };
     auto keep = [&](int half) {
 #pragma unroll
       for (int i = 0; i < loadsOfA; i++) {
-        const int place = thread + i * threads, row = place / (DEPTH / 4), column = place % (DEPTH / 4) * 4;
+        const int index = thread + i * threads, row = index / (DEPTH / 4), column = index % (DEPTH / 4) * 4;
         tilesOfA[half][column][row] = nextA[i].x;
         tilesOfA[half][column + 1][row] = nextA[i].y;
         tilesOfA[half][column + 2][row] = nextA[i].z;
@@ -301,8 +301,8 @@ struct Tiled {
       }
 #pragma unroll
       for (int i = 0; i < loadsOfB; i++) {
-        const int place = thread + i * threads;
-        *(float4*)&tilesOfB[half][place / (COLUMNS / 4)][place % (COLUMNS / 4) * 4] = nextB[i];
+        const int index = thread + i * threads;
+        *(float4*)&tilesOfB[half][index / (COLUMNS / 4)][index % (COLUMNS / 4) * 4] = nextB[i];
       }
     };
 

@@ -5,9 +5,9 @@
 #include "closed_loop.cuh"
 #include "reservoir_grid.cuh"
 
-#define GRID_PARAMETERS(Real, Weight)                                                                                                            \
-  const Weight *weights, unsigned long long *places, unsigned long long *report, const Real *leakRate, const Real *drive, const Real *feedback,  \
-      Real *state, Real *states, int size, int steps, int activation, Real noiseLevel, unsigned key0, unsigned key1, unsigned firstStep,         \
+#define GRID_PARAMETERS(Real, Weight)                                                                                                          \
+  const Weight *weights, unsigned long long *slots, unsigned long long *report, const Real *leakRate, const Real *drive, const Real *feedback, \
+      Real *state, Real *states, int size, int steps, int activation, Real noiseLevel, unsigned key0, unsigned key1, unsigned firstStep,       \
       unsigned sequence, int groups, int shared, int streamed, unsigned kept, int copies, int buffers, long long spinLimit REACH_PARAMETERS(Real)
 
 #define GRID_RUN(Real, Weight, Rows, Held, Warps, Mixed, fed, between)                                                                                   \
@@ -16,7 +16,7 @@
   __shared__ int stop;                                                                                                                           \
   const recurrence::Steps<Real> run = {leakRate,   drive,      feedback, state, states,    size,     steps,                                      \
                                        activation, noiseLevel, key0,     key1,  firstStep, sequence, fed};                                       \
-  const grid::Layout<Weight> layout = {weights, places, (exchange::Report*)report, groups, shared, streamed, kept, copies, buffers, spinLimit};  \
+  const grid::Layout<Weight> layout = {weights, slots, (exchange::Report*)report, groups, shared, streamed, kept, copies, buffers, spinLimit};  \
   exchange::Four<Real>* const sharedMemory = reinterpret_cast<exchange::Four<Real>*>(memory);                                                    \
   if (recurrence::bounded(run))                                                                                                                  \
     grid::run<Real, Weight, Rows, Held, Warps, Mixed, true>(run, layout, sharedMemory, &stop, between, REACH(Real));                                          \

@@ -17,7 +17,7 @@ constexpr int capacityRows = 1024, targetTile = 128, leftTile = 52, capacityDept
  */
 constexpr int ownLefts = 13, ownTargets = 4, productThreads = leftTile / ownLefts * 32;
 
-/** Columns of a tile with those of each warp at an even place. */
+/** Columns of a tile with those of each warp at an even index. */
 constexpr int paddedTile = leftTile / ownLefts * (ownLefts + 1);
 
 /** Terms of a target that are kept at hand; those behind are read anew. */
@@ -65,33 +65,33 @@ __device__ __forceinline__ void products(const double2* factors, int rows, int l
                                          double* squares) {
   __shared__ double2 left[2][capacityDepth][leftTile / ownLefts][(ownLefts + 1) / 2];
   __shared__ uint4 right[2][targetTile][capacityDepth / 4 + 1];
-  __shared__ long long places[targetTile][heldTerms];
+  __shared__ long long indices[targetTile][heldTerms];
   const int tiles = (lefts + leftTile - 1) / leftTile;
   const int tile = blockIdx.x % tiles, firstLeft = tile * leftTile, firstTarget = blockIdx.x / tiles * targetTile;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int begin = blockIdx.y * capacityRows, end = apart ? begin + rows : min(rows, begin + capacityRows);
   const double* const series = targets.values + (apart ? at - begin : at);
-  auto place = [&](unsigned term) { return targets.degrees[term] * targets.pitch - targets.delays[term]; };
+  auto indexOf = [&](unsigned term) { return targets.degrees[term] * targets.pitch - targets.delays[term]; };
   for (int i = threadIdx.x; i < targetTile * heldTerms; i += productThreads) {
     const int target = firstTarget + i / heldTerms, term = i % heldTerms;
     long long found = -1;
-    if (target < targets.count && term < targets.first[target + 1] - targets.first[target]) found = place(targets.first[target] + term);
-    places[i / heldTerms][term] = found;
+    if (target < targets.count && term < targets.first[target + 1] - targets.first[target]) found = indexOf(targets.first[target] + term);
+    indices[i / heldTerms][term] = found;
   }
   __syncthreads();
-  // Degrees begin at 1 and delays end within the series: a place is never below 0.
+  // Degrees begin at 1 and delays end within the series: an index is never below 0.
   auto value = [&](int own, int row) {
     const double* const now = series + row;
-    if (places[own][0] < 0) return 0.0;
-    double product = now[places[own][0]];
+    if (indices[own][0] < 0) return 0.0;
+    double product = now[indices[own][0]];
 #pragma unroll
     for (int k = 1; k < heldTerms; k++) {
-      const long long next = places[own][k];
+      const long long next = indices[own][k];
       if (next >= 0) product = mul(product, now[next]);
     }
-    if (places[own][heldTerms - 1] >= 0) {
+    if (indices[own][heldTerms - 1] >= 0) {
       const unsigned last = targets.first[firstTarget + own + 1];
-      for (unsigned term = targets.first[firstTarget + own] + heldTerms; term < last; term++) product = mul(product, now[place(term)]);
+      for (unsigned term = targets.first[firstTarget + own] + heldTerms; term < last; term++) product = mul(product, now[indexOf(term)]);
     }
     return product;
   };
@@ -260,8 +260,8 @@ __device__ __forceinline__ void orthogonalise(double* r, int pitch, int n, doubl
 #pragma unroll
       for (int distance = 16; distance > 0; distance >>= 1) {
         const double theirs = __shfl_xor_sync(0xffffffffu, most, distance);
-        const int place = __shfl_xor_sync(0xffffffffu, longest, distance);
-        if (theirs > most || (theirs == most && place < longest)) most = theirs, longest = place;
+        const int other = __shfl_xor_sync(0xffffffffu, longest, distance);
+        if (theirs > most || (theirs == most && other < longest)) most = theirs, longest = other;
       }
       if (longest != i) {
         double* const q = r + (size_t)longest * pitch;
@@ -348,9 +348,9 @@ extern "C" __global__ void __launch_bounds__(32) capacity_basis(const double* tr
     for (int j = lane; j < n; j += 32) before += squares[j] > square || (squares[j] == square && j < i);
 #pragma unroll
     for (int distance = 16; distance > 0; distance >>= 1) before += __shfl_xor_sync(0xffffffffu, before, distance);
-    const int place = before;
-    if (lane == 0) values[own * n + place] = value;
-    for (int c = lane; c < n; c += 32) vectors[own * n * n + (size_t)place * n + c] = portable::div(r[(size_t)i * pitch + c], value);
+    const int rank = before;
+    if (lane == 0) values[own * n + rank] = value;
+    for (int c = lane; c < n; c += 32) vectors[own * n * n + (size_t)rank * n + c] = portable::div(r[(size_t)i * pitch + c], value);
   }
   if (lane == 0) ranks[own] = kept;
 }

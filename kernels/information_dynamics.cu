@@ -23,9 +23,9 @@ struct Covariances {
 
   __device__ __forceinline__ double at(int i, int j) const {
     const int row = max(i, j), column = min(i, j), tileRow = row / gramTile;
-    const size_t place =
+    const size_t index =
         ((size_t)(tileRow * (tileRow + 1) / 2 + column / gramTile) * gramTile + row % gramTile) * gramTile + column % gramTile;
-    return add(totals[place], sums[place]);
+    return add(totals[index], sums[index]);
   }
 };
 
@@ -67,11 +67,11 @@ __device__ __forceinline__ void dynamics(const Real* weights, const unsigned sho
     all[to * size + from] = information(without, sub(without, mul(cause, cause)));
   };
   if (slots > 0) {
-    for (int place = threadIdx.x; place < slots; place += threads) {
-      const int to = order[place];
+    for (int slot = threadIdx.x; slot < slots; slot += threads) {
+      const int to = order[slot];
       if (to >= size) continue;
-      for (int entry = offsets[place / 32]; entry < offsets[place / 32 + 1]; entry++) {
-        const int at = entry * 32 + place % 32;
+      for (int entry = offsets[slot / 32]; entry < offsets[slot / 32 + 1]; entry++) {
+        const int at = entry * 32 + slot % 32;
         if (weights[at] != (Real)0 && columns[at] != to) transfer(to, columns[at]);
       }
     }

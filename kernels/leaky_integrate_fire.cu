@@ -109,7 +109,7 @@ static __device__ __forceinline__ void deliver(const Network<Real>& net, const S
   }
 }
 
-/** The input spikes of one step, slices of channels dealt out over the warps of all blocks. */
+/** The input spikes of one step, slices of channels distributed over the warps of all blocks. */
 template <typename Real> static __device__ __forceinline__ void deliverInput(const Network<Real>& net, int step, int row) {
   if (net.inputSynapses.offsets == nullptr) return;
   const int warps = blockDim.x >> 5, slices = net.inputSlices;

@@ -106,8 +106,7 @@ struct Ranked {
 };
 
 /**
- * The first of the greatest of all threads of a block, in thread 0. `shared` has room for one a
- * warp.
+ * The first of the greatest of all threads of a block, in thread 0. `shared` holds one a warp.
  */
 static __device__ __forceinline__ Ranked firstOfGreatest(Ranked own, Ranked* shared) {
   for (int half = 16; half >= 1; half >>= 1) {
@@ -141,7 +140,7 @@ static __device__ __forceinline__ Exact aboveChance(Exact square, Exact chance) 
 
 }  // namespace measures
 
-/** What every measure is told of the patterns, and those as one. */
+/** The parameters of every measure that describe the patterns, and those as one. */
 #define PATTERNS                                                                                                                        \
   const double *times, const unsigned *neurons, const double *trainTimes, const unsigned *starts, const unsigned *trainCounts,          \
       const unsigned long long *offsets, const double *durations, unsigned count, unsigned neuronCount

@@ -16,7 +16,7 @@ const int tile = 128;
 /** Where points lie: column c of y, then z, at yz + c n; x likewise, `dx` columns for each form. */
 struct Points {
   const double *x, *yz;
-  /** The row of each point: its place in time. */
+  /** The row of each point: its position in time. */
   const unsigned* rows;
   int n, dx, dy, dz, window;
 
@@ -112,16 +112,16 @@ template <typename Near, typename Visit> __device__ __forceinline__ void outward
 
 /**
  * The k nearest of each point, nearest first, of equal distances the lower row first: distances and
- * places, the i-th at i n + p. Radii are the k-th distance, or with `each` the numbers next above
- * the largest distance of the k in x alone and in y alone.
+ * positions, the i-th at i n + p. Radii are the k-th distance, or with `each` the numbers next
+ * above the largest distance of the k in x alone and in y alone.
  */
 template <typename Space>
-__device__ __forceinline__ void scales(Points points, double* distances, unsigned* places, double* radiiX, double* radiiY, int k, int each) {
+__device__ __forceinline__ void scales(Points points, double* distances, unsigned* positions, double* radiiX, double* radiiY, int k, int each) {
   const int n = points.n, p = blockIdx.x * tile + (int)threadIdx.x;
   const size_t form = blockIdx.y;
   points.x += form * points.dx * n;
   distances += form * k * n + p;
-  places += form * k * n + p;
+  positions += form * k * n + p;
   const Space space(points, p);
   double limit = infinity();
   int found = 0;
@@ -129,18 +129,18 @@ __device__ __forceinline__ void scales(Points points, double* distances, unsigne
     const double distance = larger(larger(space.inX(points, first, i), space.inY(points, first, i)), space.inZ(points, first, i));
     const int q = first + i, row = (int)points.rows[q];
     if (distance > limit || !points.parted(q, p)) return;
-    if (found == k && distance == limit && row > (int)points.rows[places[(size_t)(k - 1) * n]]) return;
+    if (found == k && distance == limit && row > (int)points.rows[positions[(size_t)(k - 1) * n]]) return;
     int at = found < k ? found++ : k - 1;
 #pragma unroll 1
     for (; at > 0; at--) {
       const double before = distances[(size_t)(at - 1) * n];
-      const unsigned place = places[(size_t)(at - 1) * n];
-      if (before < distance || (before == distance && (int)points.rows[place] < row)) break;
+      const unsigned position = positions[(size_t)(at - 1) * n];
+      if (before < distance || (before == distance && (int)points.rows[position] < row)) break;
       distances[(size_t)at * n] = before;
-      places[(size_t)at * n] = place;
+      positions[(size_t)at * n] = position;
     }
     distances[(size_t)at * n] = distance;
-    places[(size_t)at * n] = q;
+    positions[(size_t)at * n] = q;
     if (found == k) limit = distances[(size_t)(k - 1) * n];
   };
   outwards(
@@ -166,7 +166,7 @@ __device__ __forceinline__ void scales(Points points, double* distances, unsigne
     x = y = 0;
 #pragma unroll 1
     for (int i = 0; i < k; i++) {
-      const int q = (int)places[(size_t)i * n];
+      const int q = (int)positions[(size_t)i * n];
       x = larger(exact.inX(points, q, 0), x);
       y = larger(exact.inY(points, q, 0), y);
     }
@@ -194,11 +194,11 @@ struct Tally {
 
 /**
  * How many points are strictly nearer than the radius in (x, z), (y, z) and z; of each form of x
- * behind one another. The point and what is within the window are left out; `places` is where each
- * row lies. Without z its counts are not written.
+ * behind one another. The point and what is within the window are left out; `positions` has
+ * that of each row. Without z its counts are not written.
  */
 template <typename Space>
-__device__ __forceinline__ void counts(Points points, const unsigned* places, const double* radiiX, const double* radiiY, unsigned* inXZ, unsigned* inYZ, unsigned* inZ) {
+__device__ __forceinline__ void counts(Points points, const unsigned* positions, const double* radiiX, const double* radiiY, unsigned* inXZ, unsigned* inYZ, unsigned* inZ) {
   const int n = points.n, p = blockIdx.x * tile + (int)threadIdx.x;
   const size_t form = blockIdx.y, out = form * n + p;
   points.x += form * points.dx * n;
@@ -222,7 +222,7 @@ __device__ __forceinline__ void counts(Points points, const unsigned* places, co
   const Several exact(points, p);
   const int row = (int)points.rows[p], last = min(n - 1, row + points.window);
 #pragma unroll 1
-  for (int other = max(0, row - points.window); other <= last; other++) tally.add(points, exact, (int)places[other], 0, -1);
+  for (int other = max(0, row - points.window); other <= last; other++) tally.add(points, exact, (int)positions[other], 0, -1);
   inXZ[out] = tally.xz;
   inYZ[out] = tally.yz;
   if (!all) inZ[out] = tally.z;
@@ -232,15 +232,15 @@ __device__ __forceinline__ void counts(Points points, const unsigned* places, co
 
 #define ENTRIES(NAME, SPACE)                                                                                                               \
   extern "C" __global__ void __launch_bounds__(neighbours::tile) neighbour_scales_##NAME(                                                  \
-      const double* __restrict__ x, const double* __restrict__ yz, const unsigned* __restrict__ rows, double* distances, unsigned* places, \
+      const double* __restrict__ x, const double* __restrict__ yz, const unsigned* __restrict__ rows, double* distances, unsigned* positions, \
       double* radiiX, double* radiiY, int n, int dx, int dy, int dz, int window, int k, int each) {                                        \
-    neighbours::scales<SPACE>({x, yz, rows, n, dx, dy, dz, window}, distances, places, radiiX, radiiY, k, each);                           \
+    neighbours::scales<SPACE>({x, yz, rows, n, dx, dy, dz, window}, distances, positions, radiiX, radiiY, k, each);                           \
   }                                                                                                                                        \
   extern "C" __global__ void __launch_bounds__(neighbours::tile) neighbour_counts_##NAME(                                                  \
-      const double* __restrict__ x, const double* __restrict__ yz, const unsigned* __restrict__ rows, const unsigned* __restrict__ places, \
+      const double* __restrict__ x, const double* __restrict__ yz, const unsigned* __restrict__ rows, const unsigned* __restrict__ positions, \
       const double* __restrict__ radiiX, const double* __restrict__ radiiY, unsigned* inXZ, unsigned* inYZ, unsigned* inZ, int n, int dx,  \
       int dy, int dz, int window) {                                                                                                        \
-    neighbours::counts<SPACE>({x, yz, rows, n, dx, dy, dz, window}, places, radiiX, radiiY, inXZ, inYZ, inZ);                                        \
+    neighbours::counts<SPACE>({x, yz, rows, n, dx, dy, dz, window}, positions, radiiX, radiiY, inXZ, inYZ, inZ);                                        \
   }
 
 ENTRIES(single, neighbours::Single)

@@ -113,11 +113,11 @@ extern "C" __global__ void __launch_bounds__(1024)
 
 /**
  * The synapses of every source, numbered over its projections in order: target by word 0, weight by
- * word 1 and delay by word 2 of (n, j, stream, attempt). A place is target | delay << targetBits. A
- * plan makes sure that weights have 16 bits.
+ * word 1 and delay by word 2 of (n, j, stream, attempt). A destination is target | delay <<
+ * targetBits. A plan makes sure that weights have 16 bits.
  */
 extern "C" __global__ void __launch_bounds__(256)
-    network_synapses(unsigned* __restrict__ places, unsigned short* __restrict__ units, const unsigned* __restrict__ offsets,
+    network_synapses(unsigned* __restrict__ destinations, unsigned short* __restrict__ units, const unsigned* __restrict__ offsets,
                      const unsigned* __restrict__ degrees, const unsigned* __restrict__ projections, const double* __restrict__ weights,
                      const unsigned* __restrict__ thresholds, int count, unsigned size, int targetBits, unsigned key0, unsigned key1, unsigned stream) {
   __shared__ unsigned ends[mostOutgoing];
@@ -152,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(256)
       }
       const double whole = floor(portable::add(sample(weights + which[out] * samplerNumbers, words.y), 0.5));
       const unsigned delay = projection[7] + bin(thresholds + projection[5], projection[6], words.z);
-      places[first + n] = target | delay << targetBits;
+      destinations[first + n] = target | delay << targetBits;
       units[first + n] = (unsigned short)whole;
     }
   }
@@ -160,33 +160,33 @@ extern "C" __global__ void __launch_bounds__(256)
 
 /** Adds the units of all synapses, without their signs, to the sum of their target. */
 extern "C" __global__ void __launch_bounds__(256)
-    network_reach(unsigned long long* __restrict__ sums, const unsigned* __restrict__ places, const unsigned short* __restrict__ units, unsigned synapses,
+    network_reach(unsigned long long* __restrict__ sums, const unsigned* __restrict__ destinations, const unsigned short* __restrict__ units, unsigned synapses,
                   int targetBits) {
   for (unsigned s = blockIdx.x * blockDim.x + threadIdx.x; s < synapses; s += gridDim.x * blockDim.x)
-    atomicAdd(sums + (places[s] & ((1u << targetBits) - 1)), (unsigned long long)units[s]);
+    atomicAdd(sums + (destinations[s] & ((1u << targetBits) - 1)), (unsigned long long)units[s]);
 }
 
 /** The sum of all synapses of a table. */
 extern "C" __global__ void __launch_bounds__(256)
-    network_table_sum(const unsigned* __restrict__ places, const unsigned short* __restrict__ units, const unsigned* __restrict__ offsets, unsigned size,
+    network_table_sum(const unsigned* __restrict__ destinations, const unsigned short* __restrict__ units, const unsigned* __restrict__ offsets, unsigned size,
                       int targetBits, unsigned long long* __restrict__ sum) {
   unsigned long long own = 0;
   for (unsigned j = blockIdx.x; j < size; j += gridDim.x)
     for (unsigned s = offsets[j] + threadIdx.x; s < offsets[j + 1]; s += blockDim.x)
-      own += mixed(j, places[s] & ((1u << targetBits) - 1), places[s] >> targetBits, units[s]);
+      own += mixed(j, destinations[s] & ((1u << targetBits) - 1), destinations[s] >> targetBits, units[s]);
   addOverBlock(own, sum);
 }
 
 /** How many entries the fullest slot of each class has. Dynamic shared memory: a count a block. */
 extern "C" __global__ void __launch_bounds__(256)
-    network_slot_lengths(unsigned* __restrict__ lengths, const unsigned* __restrict__ places, const unsigned* __restrict__ offsets,
+    network_slot_lengths(unsigned* __restrict__ lengths, const unsigned* __restrict__ destinations, const unsigned* __restrict__ offsets,
                          const unsigned* __restrict__ classes, int classCount, unsigned size, int targetBits, unsigned blocks) {
   extern __shared__ unsigned counts[];
   for (unsigned j = blockIdx.x; j < size; j += gridDim.x) {
     for (unsigned b = threadIdx.x; b < blocks; b += blockDim.x) counts[b] = 0;
     __syncthreads();
     for (unsigned s = offsets[j] + threadIdx.x; s < offsets[j + 1]; s += blockDim.x)
-      atomicAdd(counts + Home(places[s] & ((1u << targetBits) - 1), blocks).block, 1u);
+      atomicAdd(counts + Home(destinations[s] & ((1u << targetBits) - 1), blocks).block, 1u);
     __syncthreads();
     unsigned most = 0;
     for (unsigned b = threadIdx.x; b < blocks; b += blockDim.x) most = max(most, counts[b]);
@@ -198,7 +198,7 @@ extern "C" __global__ void __launch_bounds__(256)
 
 /** The table in slots that hold zeros. A class: first source, first entry, entries a slot, sign. */
 extern "C" __global__ void __launch_bounds__(256)
-    network_slots_fill(unsigned* __restrict__ slots, const unsigned* __restrict__ places, const unsigned short* __restrict__ units,
+    network_slots_fill(unsigned* __restrict__ slots, const unsigned* __restrict__ destinations, const unsigned short* __restrict__ units,
                        const unsigned* __restrict__ offsets, const unsigned* __restrict__ classes, int classCount, unsigned size, int targetBits,
                        unsigned blocks) {
   extern __shared__ unsigned counts[];
@@ -208,10 +208,10 @@ extern "C" __global__ void __launch_bounds__(256)
     const unsigned* const own = classes + classOf(classes, classCount, j) * classWords;
     unsigned* const base = slots + (size_t)own[1] * 4 + (size_t)(j - own[0]) * blocks * own[2];
     for (unsigned s = offsets[j] + threadIdx.x; s < offsets[j + 1]; s += blockDim.x) {
-      const unsigned place = places[s];
-      const Home home(place & ((1u << targetBits) - 1), blocks);
+      const unsigned destination = destinations[s];
+      const Home home(destination & ((1u << targetBits) - 1), blocks);
       const unsigned at = atomicAdd(counts + home.block, 1u);
-      base[(size_t)home.block * own[2] + at] = entryOf(home.local, place >> targetBits, units[s]);
+      base[(size_t)home.block * own[2] + at] = entryOf(home.local, destination >> targetBits, units[s]);
     }
     __syncthreads();
   }

@@ -8,7 +8,7 @@ namespace network {
 
 /** Synapses by source: src/spikes/network/plan.ts. */
 struct Table {
-  const unsigned *offsets, *places;
+  const unsigned *offsets, *destinations;
   const unsigned short* units;
   /** Which sources are negative, a bit each. */
   const unsigned* negative;

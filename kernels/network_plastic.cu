@@ -62,7 +62,7 @@ template <typename Real> struct Plastic {
    * Synapses of source j with the d-th arriving delay: from runs[j * delays + d] on, to the next.
    * `units` are those of shortTerm, which begin at synapse `timed`.
    */
-  const unsigned *runs, *places;
+  const unsigned *runs, *destinations;
   const int* units;
   unsigned timed;
   /**
@@ -113,8 +113,8 @@ static __device__ __forceinline__ void deliverConstant(const Table& table, const
     const int times = history.times(history.now, source);
     const int sign = table.wideUnits == nullptr && (table.negative[source >> 5] >> (source & 31) & 1u) ? -times : times;
     for (unsigned s = table.offsets[source] + slice * 32 + lane; s < end; s += slices * 32) {
-      const unsigned place = table.places[s], at = row + (place >> table.targetBits) & chunk.rowMask;
-      atomicAdd(chunk.ring + at * cells + (place & mask), sign * (table.wideUnits == nullptr ? (int)table.units[s] : table.wideUnits[s]));
+      const unsigned destination = table.destinations[s], at = row + (destination >> table.targetBits) & chunk.rowMask;
+      atomicAdd(chunk.ring + at * cells + (destination & mask), sign * (table.wideUnits == nullptr ? (int)table.units[s] : table.wideUnits[s]));
     }
   }
 }
@@ -189,7 +189,7 @@ static __device__ __forceinline__ void arrive(const Plastic<Real>& plastic, cons
   forSpikes(history, way, [&](unsigned first, unsigned end, unsigned times, unsigned j) {
 #pragma unroll 1
     for (unsigned s = first; s < end; s += slices * 32) {
-      const unsigned place = plastic.places[s], cell = place & mask, ahead = dendritic ? place >> chunk.cellBits : 0;
+      const unsigned destination = plastic.destinations[s], cell = destination & mask, ahead = dendritic ? destination >> chunk.cellBits : 0;
       Real weight = __ldcg(plastic.weights + s);
       const unsigned i = cell - firstCell;
       const Real y = __ldcg(traces + (size_t)history.ago(ahead) * targets + i);
@@ -273,8 +273,8 @@ static __device__ __forceinline__ void releaseShares(const Plastic<Real>& plasti
       x = portable::sub(x, share);
       steps = 0.0;
       for (unsigned s = first; s < end; s += blockDim.x) {
-        const unsigned place = plastic.places[s], at = step + (place >> chunk.cellBits) & chunk.rowMask;
-        atomicAdd(chunk.ring + at * cells + (place & mask), (int)floor(add(mul((double)plastic.units[s - plastic.timed], share), 0.5)));
+        const unsigned destination = plastic.destinations[s], at = step + (destination >> chunk.cellBits) & chunk.rowMask;
+        atomicAdd(chunk.ring + at * cells + (destination & mask), (int)floor(add(mul((double)plastic.units[s - plastic.timed], share), 0.5)));
       }
     }
     if (threadIdx.x == 0) {
@@ -349,17 +349,17 @@ static __device__ __forceinline__ void runPlastic(const Populations<Real>& all, 
 #define NETWORK_PLASTIC(name, Real)                                                                                                                            \
   extern "C" __global__ void __launch_bounds__(512, 1)                                                                                                         \
       name(const int* whole, const Real* number, const unsigned* thresholds, const unsigned* population, const Real* drive, Real* state, int* held,            \
-           int size, int receptors, Real unit, unsigned key0, unsigned key1, unsigned stream, const unsigned* offsets, const unsigned* places,                 \
+           int size, int receptors, Real unit, unsigned key0, unsigned key1, unsigned stream, const unsigned* offsets, const unsigned* destinations,           \
            const unsigned short* units, const unsigned* negative, const int* wideUnits, int targetBits, int* ring, unsigned rows, unsigned firstStep,          \
            unsigned steps, unsigned slices, const unsigned* inputOffsets, const unsigned* inputChannels, const unsigned* plasticWords,                         \
-           const double* plasticNumbers, int projections, const unsigned* runs, const unsigned* plasticPlaces, const int* plasticUnits,                        \
+           const double* plasticNumbers, int projections, const unsigned* runs, const unsigned* plasticDestinations, const int* plasticUnits,                  \
            unsigned timed, const unsigned* incomingOffsets, const unsigned* incoming, const unsigned* incomingSources,                                         \
            const unsigned short* incomingDelays, Real* weights, Real* traces, double* resources, unsigned* fired, unsigned* lists, unsigned* counts,           \
            unsigned historyRows, unsigned now, unsigned sources, unsigned isOneHalf, unsigned* arrived, unsigned long long* spikes, unsigned* spikeCounts,     \
            unsigned spikeCapacity, unsigned long long* report, long long spinLimit) {                                                                          \
     const network::Populations<Real> all = {whole, number, thresholds, population, drive, state, held, size, receptors, unit, key0, key1, stream};             \
-    const network::Table table = {offsets, places, units, negative, wideUnits, targetBits};                                                                    \
-    const network::Plastic<Real> plastic = {plasticWords, plasticNumbers, projections, runs, plasticPlaces, plasticUnits, timed, incomingOffsets,              \
+    const network::Table table = {offsets, destinations, units, negative, wideUnits, targetBits};                                                              \
+    const network::Plastic<Real> plastic = {plasticWords, plasticNumbers, projections, runs, plasticDestinations, plasticUnits, timed, incomingOffsets,        \
                                             incoming, incomingSources, incomingDelays, weights, traces, resources};                                            \
     const network::PlasticChunk chunk = {ring, rows - 1, (unsigned)targetBits, firstStep, steps, slices, isOneHalf != 0, inputOffsets, inputChannels, arrived, \
                                          {spikes, spikeCounts, spikeCapacity}, report, spinLimit};                                                             \

@@ -15,14 +15,14 @@ typedef unsigned long long Message;
 
 /**
  * A message: step + 1 in 16 bits, a count in 16, and up to three spikes of 10 bits. More stand in a
- * list. There are four places by the step: a block publishes a step once it has taken all messages
+ * list. There are four buffers by the step: a block publishes a step once it has taken all messages
  * of the one before the last, so nobody is more than three behind.
  */
-enum { inMessage = 3, places = 4 };
+enum { inMessage = 3, buffers = 4 };
 
 struct Exchange {
   Message* messages;
-  /** places x blocks x 1024: the spikes of a message that has no room for them. */
+  /** buffers x blocks x 1024: the spikes of a message that are too many for it. */
   unsigned short* lists;
 };
 
@@ -116,18 +116,18 @@ static __device__ __forceinline__ void advanceNeurons(const Neurons<Real>& neuro
     arrive(takenBarrier + (k & 1), withGroup);
     meet(neuronBarrier, neuronThreads);
     if (threadIdx.x < 32) {
-      const unsigned count = shared.counts[k & 1], place = (k & (places - 1)) * gridDim.x + blockIdx.x;
+      const unsigned count = shared.counts[k & 1], buffer = (k & (buffers - 1)) * gridDim.x + blockIdx.x;
       const unsigned short* const fired = shared.fired[k & 1];
       Message message = (Message)(k + 1 & 0xffffu) << 48 | (Message)count << 32;
       if (count <= inMessage) {
         for (unsigned s = 0; s < count; s++) message |= (Message)fired[s] << 10 * s;
       } else {
-        for (unsigned s = lane; s < count; s += 32) exchange.lists[(size_t)place * 1024 + s] = fired[s];
+        for (unsigned s = lane; s < count; s += 32) exchange.lists[(size_t)buffer * 1024 + s] = fired[s];
         __threadfence();
       }
       __syncwarp();
       if (lane == 0) {
-        publish(exchange.messages + place, message);
+        publish(exchange.messages + buffer, message);
         shared.counts[k & 1] = 0;
       }
       if (record.spikes != nullptr)
@@ -219,7 +219,7 @@ static __device__ __forceinline__ void deliverMessages(const Slots& slots, Share
   unsigned* const list = shared.lists[group];
   bool lost = false;
   for (unsigned k = group; k < steps; k += 2) {
-    const unsigned base = (k & (places - 1)) * gridDim.x, next = firstStep + k + 1;
+    const unsigned base = (k & (buffers - 1)) * gridDim.x, next = firstStep + k + 1;
     unsigned* const listed = shared.listed[group] + (k >> 1 & 1);
     meet(takenBarrier + group, withGroup);
     for (unsigned block = thread; block < gridDim.x; block += threads) {
@@ -242,7 +242,7 @@ static __device__ __forceinline__ void deliverMessages(const Slots& slots, Share
     const unsigned count = *listed;
     if (thread == 0) shared.listed[group][(k >> 1 & 1) ^ 1] = 0;
     const bool isListed = count <= listLength;
-    // A list that was too short is room for 32 sources of each warp.
+    // A list that was too short holds 32 sources of each warp.
     for (unsigned block = isListed ? 0 : warp; block < (isListed ? 1 : gridDim.x); block += warps) {
       const Message message = isListed ? 0 : peek(exchange.messages + base + block);
       const unsigned spikes = isListed ? count : spikesIn(message);

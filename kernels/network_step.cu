@@ -19,8 +19,8 @@ static __device__ __forceinline__ void deliver(const Table& table, int* ring, un
     const unsigned end = table.offsets[source + 1];
     const int sign = table.wideUnits == nullptr && (table.negative[source >> 5] >> (source & 31) & 1u) ? -1 : 1;
     for (unsigned s = table.offsets[source] + slice * 32 + lane; s < end; s += slices * 32) {
-      const unsigned place = table.places[s], at = row + (place >> table.targetBits) & rowMask;
-      atomicAdd(ring + at * cells + (place & mask), table.wideUnits == nullptr ? sign * (int)table.units[s] : table.wideUnits[s]);
+      const unsigned destination = table.destinations[s], at = row + (destination >> table.targetBits) & rowMask;
+      atomicAdd(ring + at * cells + (destination & mask), table.wideUnits == nullptr ? sign * (int)table.units[s] : table.wideUnits[s]);
     }
   }
 }
@@ -73,7 +73,7 @@ template <typename Real> static __device__ __forceinline__ void step(const Popul
 template <bool Resident, typename Real>
 static __device__ __forceinline__ void run(const Neurons<Real>& neurons, const Table& table, const Chunk& chunk) {
   const int stride = gridDim.x * blockDim.x;
-  // Neurons are dealt round robin, 32 at a time: neighbours fire together.
+  // Neurons are distributed round robin, 32 at a time: neighbours fire together.
   const int first = ((threadIdx.x >> 5) * gridDim.x + blockIdx.x) * 32 + (threadIdx.x & 31);
   Neuron<Real> own;
   if (Resident && first < neurons.size) own.load(neurons, first);
@@ -138,11 +138,11 @@ static __device__ __forceinline__ void runGeneral(const Populations<Real>& all, 
 #define NETWORK_STEP(name, Real)                                                                                                                      \
   extern "C" __global__ void __launch_bounds__(1024, 1)                                                                                               \
       name(const Real* constants, const int* refractory, Real* state, int* held, const int* background, const unsigned* thresholds, int thresholdCount, int size, \
-           Real unit, unsigned key0, unsigned key1, unsigned stream, const unsigned* offsets, const unsigned* places, const unsigned short* units,    \
+           Real unit, unsigned key0, unsigned key1, unsigned stream, const unsigned* offsets, const unsigned* destinations, const unsigned short* units,    \
            const unsigned* negative, int targetBits, int* ring, unsigned rows, unsigned firstStep, unsigned steps, unsigned slices, unsigned* lists,  \
            unsigned* counts, unsigned* arrived, unsigned long long* spikes, unsigned* spikeCounts, unsigned spikeCapacity, unsigned long long* report, long long spinLimit) { \
     const network::Neurons<Real> neurons = {constants, refractory, state, held, background, thresholds, thresholdCount, size, unit, key0, key1, stream};              \
-    const network::Table table = {offsets, places, units, negative, nullptr, targetBits};                                                                      \
+    const network::Table table = {offsets, destinations, units, negative, nullptr, targetBits};                                                                      \
     const network::Chunk chunk = {ring, rows - 1, firstStep, steps, slices, lists, counts, arrived, {spikes, spikeCounts, spikeCapacity}, report, spinLimit}; \
     if (size <= (int)(gridDim.x * blockDim.x)) network::run<true>(neurons, table, chunk);                                                             \
     else network::run<false>(neurons, table, chunk);                                                                                                  \
@@ -154,12 +154,12 @@ NETWORK_STEP(network_step_f64, double)
 #define NETWORK_GENERAL(name, Real)                                                                                                                   \
   extern "C" __global__ void __launch_bounds__(512, 1)                                                                                                \
       name(const int* whole, const Real* number, const unsigned* thresholds, const unsigned* population, const Real* drive, Real* state, int* held,   \
-           int size, int receptors, Real unit, unsigned key0, unsigned key1, unsigned stream, const unsigned* offsets, const unsigned* places,        \
+           int size, int receptors, Real unit, unsigned key0, unsigned key1, unsigned stream, const unsigned* offsets, const unsigned* destinations,        \
            const unsigned short* units, const unsigned* negative, const int* wideUnits, int targetBits, int* ring, unsigned rows, unsigned firstStep, \
            unsigned steps, unsigned slices, const unsigned* inputOffsets, const unsigned* inputChannels, int atOnce, unsigned* lists,                 \
            unsigned* counts, unsigned* arrived, unsigned long long* spikes, unsigned* spikeCounts, unsigned spikeCapacity, unsigned long long* report, long long spinLimit) { \
     const network::Populations<Real> all = {whole, number, thresholds, population, drive, state, held, size, receptors, unit, key0, key1, stream};    \
-    const network::Table table = {offsets, places, units, negative, wideUnits, targetBits};                                                           \
+    const network::Table table = {offsets, destinations, units, negative, wideUnits, targetBits};                                                           \
     const network::Chunk chunk = {ring, rows - 1, firstStep, steps, slices, lists, counts, arrived, {spikes, spikeCounts, spikeCapacity}, report, spinLimit}; \
     network::runGeneral<Real>(all, table, chunk, {inputOffsets, inputChannels}, atOnce != 0);                                                         \
   }

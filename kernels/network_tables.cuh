@@ -16,7 +16,7 @@ enum { projectionWords = 11, mostOutgoing = 1024 };
  */
 enum { classWords = 4 };
 
-/** Where a neuron lives in slots: four in a row stay together, and fours are dealt round robin. */
+/** Slot of a neuron: four in a row stay together, and fours are distributed round robin. */
 struct Home {
   unsigned block, local;
   __device__ __forceinline__ Home(unsigned neuron, unsigned blocks) {

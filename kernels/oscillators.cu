@@ -18,7 +18,7 @@ const unsigned all = 0xffffffffu;
 
 enum Coupling { DENSE = 0, SPARSE = 1, MEAN_FIELD = 2 };
 
-/** What a kernel is told of a model; the host's names are in src/oscillators/device.ts. */
+/** The parameters that describe a model; the host's names are in src/oscillators/device.ts. */
 template <typename Real> struct Model {
   const Real *omega, *bias, *biasCosine, *inputWeights, *weights;
   const unsigned *rowOffsets, *columns;
@@ -67,7 +67,7 @@ template <int lanes, typename Real> __device__ __forceinline__ Real folded(Real 
 }
 
 /**
- * folded<32> of eight sums: a lane gives away half of what it has, and ends with the sum of number
+ * folded<32> of eight sums: a lane gives away half of its sums, and ends with the sum of number
  * lane / 4.
  */
 template <typename Real> __device__ __forceinline__ Real foldedEight(Real (&sums)[8]) {

@@ -19,9 +19,9 @@ template <> struct Lanes<double, bfloat16> { static const int V = 8; };
 
 /**
  * Where column c of a row stands: tiles of 32 V columns, lane after lane. V = 0 leaves it in its
- * place.
+ * position.
  */
-static __device__ __forceinline__ int placeOf(int c, int V) {
+static __device__ __forceinline__ int positionOf(int c, int V) {
   if (V == 0) return c;
   const int tile = 32 * V;
   return c / tile * tile + c % 32 * V + c % tile / 32;

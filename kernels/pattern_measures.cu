@@ -241,10 +241,10 @@ extern "C" __global__ void __launch_bounds__(256) pattern_measures_chaotic(PATTE
 }
 
 /**
- * The largest eigenvalue of the correlations of counts in 20 ms. `room` has (trains + 1) (bins + 3)
- * doubles for each block.
+ * The largest eigenvalue of the correlations of counts in 20 ms. `scratch` has (trains + 1)
+ * (bins + 3) doubles for each block.
  */
-extern "C" __global__ void __launch_bounds__(256) pattern_measures_emergent(PATTERNS, double* room, unsigned long long roomOfBlock, double* out) {
+extern "C" __global__ void __launch_bounds__(256) pattern_measures_emergent(PATTERNS, double* scratch, unsigned long long scratchOfBlock, double* out) {
   __shared__ unsigned used;
   __shared__ double scalar;
   const measures::Patterns all = ALL_PATTERNS;
@@ -255,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(256) pattern_measures_emergent(PATT
     if (stride < 3 || rows < 10) continue;
     const Exact ofRows = (double)rows;
     // z[t, train], then a number a column three times, then a number a row.
-    double* const z = room + blockIdx.x * roomOfBlock;
+    double* const z = scratch + blockIdx.x * scratchOfBlock;
     double* const vector = z + (measures::Wide)rows * stride;
     double* const weights = vector + stride;
     unsigned* const columns = (unsigned*)(weights + stride);

@@ -78,13 +78,13 @@ static __device__ __forceinline__ void phasorsOf(const measures::Pattern& patter
 }  // namespace phases
 
 /**
- * Travelling and standing waves: the frequency of number m is m / duration. `room` has 8 doubles a
- * step of 2 ms for each block.
+ * Travelling and standing waves: the frequency of number m is m / duration. `scratch` has 8
+ * doubles a step of 2 ms for each block.
  */
-extern "C" __global__ void __launch_bounds__(256) pattern_phases_waves(PATTERNS, double* room, unsigned long long roomOfBlock, double* out) {
+extern "C" __global__ void __launch_bounds__(256) pattern_phases_waves(PATTERNS, double* scratch, unsigned long long scratchOfBlock, double* out) {
   __shared__ measures::Ranked shared[8];
   const measures::Patterns all = ALL_PATTERNS;
-  double2* const z = (double2*)(room + blockIdx.x * roomOfBlock);
+  double2* const z = (double2*)(scratch + blockIdx.x * scratchOfBlock);
   for (unsigned p = blockIdx.x; p < count; p += gridDim.x) {
     const measures::Pattern pattern = all[p];
     const unsigned waveNumbers = neuronCount / 4 < 4 ? neuronCount / 4 : 4;
@@ -98,8 +98,8 @@ extern "C" __global__ void __launch_bounds__(256) pattern_phases_waves(PATTERNS,
       const unsigned end = step + 1 < steps ? bins.firstIn(pattern, step + 1) : pattern.spikes;
       Exact real = 0.0, imaginary = 0.0;
       for (unsigned j = bins.firstIn(pattern, step); j < end; j++) {
-        const Exact place = (double)pattern.neurons[j] + 0.5;
-        const Exact angle = Exact(measures::twoPi) * (double)k * place / (double)neuronCount;
+        const Exact position = (double)pattern.neurons[j] + 0.5;
+        const Exact angle = Exact(measures::twoPi) * (double)k * position / (double)neuronCount;
         const elementary::SineCosine at = elementary::sincos(angle.value);
         real = real + at.cosine;
         imaginary = imaginary + at.sine;
@@ -133,15 +133,15 @@ extern "C" __global__ void __launch_bounds__(256) pattern_phases_waves(PATTERNS,
 }
 
 /**
- * Phase locking of each neuron to a clock of its own. `room` has 9 doubles a frequency for each
+ * Phase locking of each neuron to a clock of its own. `scratch` has 9 doubles a frequency for each
  * block.
  */
-extern "C" __global__ void __launch_bounds__(128) pattern_phases_rhythmic(PATTERNS, double* room, unsigned long long roomOfBlock, double* out) {
+extern "C" __global__ void __launch_bounds__(128) pattern_phases_rhythmic(PATTERNS, double* scratch, unsigned long long scratchOfBlock, double* out) {
   __shared__ double2 tiles[phases::warps][32][phases::tileWidth + 1];
   __shared__ measures::Ranked shared[phases::warps];
   const measures::Patterns all = ALL_PATTERNS;
   const unsigned warp = threadIdx.x >> 5;
-  double* const sums = room + blockIdx.x * roomOfBlock;
+  double* const sums = scratch + blockIdx.x * scratchOfBlock;
   for (unsigned p = blockIdx.x; p < count; p += gridDim.x) {
     const measures::Pattern pattern = all[p];
     const double most = floor(portable::div(portable::mul(200.0, pattern.duration), 1000.0)) - 3.0;
@@ -267,16 +267,16 @@ static __device__ __forceinline__ Sums advance(const Bank& bank, const State& st
 
 /**
  * The largest order parameter that each pattern brings a bank of oscillators to. A warp a pattern.
- * A bank takes 32 bytes an oscillator and 4 a channel, in shared memory if `room` is null.
+ * A bank takes 32 bytes an oscillator and 4 a channel, in shared memory if `scratch` is null.
  */
 extern "C" __global__ void __launch_bounds__(32)
     pattern_phases_coherence(PATTERNS, const double* turns, const double* startPhases, const unsigned* channelOf, unsigned size, unsigned channels,
-                             double coupling, double drive, double stepMs, unsigned freeParts, unsigned drivenParts, double* room,
-                             unsigned long long roomOfBlock, double* out) {
+                             double coupling, double drive, double stepMs, unsigned freeParts, unsigned drivenParts, double* scratch,
+                             unsigned long long scratchOfBlock, double* out) {
   extern __shared__ double2 own[];
   const measures::Patterns all = ALL_PATTERNS;
   const phases::Bank bank = {turns, startPhases, channelOf, size, channels, coupling, drive};
-  double2* const turned = room != nullptr ? (double2*)(room + blockIdx.x * roomOfBlock) : own;
+  double2* const turned = scratch != nullptr ? (double2*)(scratch + blockIdx.x * scratchOfBlock) : own;
   double* const values = (double*)(turned + size);
   const phases::State state = {turned, values, values + size, (unsigned*)(values + 2 * (measures::Wide)size)};
   const Exact seconds = Exact(stepMs) / 1000.0, h[2] = {seconds / (double)freeParts, seconds / (double)drivenParts};

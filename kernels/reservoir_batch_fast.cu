@@ -58,7 +58,7 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
 
   tileLengths.load<Sequences>(data, group, groups, tiles);
   // Each thread copies 16 bytes of every `copyPace`-th sequence, and reads matrices from fixed
-  // places of a chunk.
+  // slots of a chunk.
   constexpr int copiesOfRow = Chunk / 8, copyPace = threads / copiesOfRow, slotBytes = Sequences * stagePitch * 2;
   const int copyFrom = threadIdx.x / copiesOfRow * padded + threadIdx.x % copiesOfRow * 8;
   const unsigned ringStart = batch::sharedAddress(ring), copyTo = ringStart + (threadIdx.x / copiesOfRow * stagePitch + threadIdx.x % copiesOfRow * 8) * 2;

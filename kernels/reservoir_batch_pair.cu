@@ -28,7 +28,7 @@ constexpr int parts = 2, pairs = 8;
  * Where a pair of columns of a row of a 64 x 64 block of binary16 lies: the 128-byte swizzle, in
  * which eight rows meet no bank twice.
  */
-static __device__ __forceinline__ unsigned placeOf(unsigned row, unsigned column) {
+static __device__ __forceinline__ unsigned offsetOf(unsigned row, unsigned column) {
   return row * 128 + ((column / 8 ^ row % 8) * 16) + column % 8 * 2;
 }
 
@@ -117,8 +117,8 @@ static __device__ __forceinline__ void storePair(float* to, int neuron, int size
 
 /**
  * `weights` is [row block][column block] and `exchange` two of [tile][column block], of blocks of
- * 64 x 64 as `placeOf` says, an even number of columns of them. `arrived` is [tile][row block]: the
- * steps that a row block has made of a tile. A team has `slots` slots for states behind the
+ * 64 x 64 as `offsetOf` says, an even number of columns of them. `arrived` is [tile][row block]:
+ * the steps that a row block has made of a tile. A team has `slots` slots for states behind the
  * weights. The blocks of a group have the same tiles: team i of group g every `teams * groups`-th
  * from i groups + g on.
  */
@@ -258,7 +258,7 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
           sound = sound && portable::finite(x[s][p][e]);
           halves |= (unsigned)approximate::toHalf(x[s][p][e]) << 16 * e;
         }
-        *reinterpret_cast<unsigned*>(next + placeOf(inTile, row)) = halves;
+        *reinterpret_cast<unsigned*>(next + offsetOf(inTile, row)) = halves;
       }
       if (sound) continue;
 #pragma unroll

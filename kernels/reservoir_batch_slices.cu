@@ -13,7 +13,7 @@ using batch::Data;
  * a thread has 8 rows x 8 sequences of a sum.
  *
  * The butterfly's first stage adds in registers. Sums of the next two wait in shared memory, a
- * place for each stage, and the last two stages add what the teams have left there.
+ * buffer for each stage, and the last two stages add what the teams have left there.
  */
 constexpr int edge = 64, teams = 4, teamThreads = 64, threads = teams * teamThreads, copyThreads = 128;
 constexpr int threadRows = 8, sums = threadRows * 8, quads = sums / 4, ownQuads = quads / teams;
@@ -54,7 +54,7 @@ __device__ __forceinline__ void storeQuad(float* to, int neuron, int size, const
 __device__ __forceinline__ void together() { asm volatile("bar.sync 1, %0;" ::"n"(threads) : "memory"); }
 
 /** Where column `k` of the first sequence lies in a tile of states, in values. */
-__device__ __forceinline__ int placeOf(int k, int slotsOfSum) {
+__device__ __forceinline__ int slotOf(int k, int slotsOfSum) {
   const int partial = k % 32, column = k / 32, turn = __brev(partial / teams) >> 29;
   const int slot = turn * slotsOfSum + column / slotColumns;
   return ((slot * teams + partial % teams) * slotColumns + column % slotColumns) * edge;
@@ -90,7 +90,7 @@ __device__ __forceinline__ void copySlots(Shared& shared, unsigned ring, const f
 }
 
 /**
- * `weights` is [row block], `exchange` two of [tile], of [place of a column][row or sequence].
+ * `weights` is [row block], `exchange` two of [tile], of [slot of a column][row or sequence].
  * `arrived` is [tile][row block]: the steps that a row block has made of a tile. The blocks of a
  * group have the same tiles: every `groups`-th.
  */
@@ -203,10 +203,10 @@ __device__ __forceinline__ void run(const float* __restrict__ weights, float* ex
           sum[q * 4 + 2] = portable::add(parked.z, sum[q * 4 + 2]), sum[q * 4 + 3] = portable::add(parked.w, sum[q * 4 + 3]);
         }
       }
-      const int place = pair + 1 < turns / 2 ? stage : 0;
+      const int buffer = pair + 1 < turns / 2 ? stage : 0;
 #pragma unroll
       for (int q = 0; q < quads; q++)
-        park[(place * quads + q) * threads] = make_float4(sum[q * 4], sum[q * 4 + 1], sum[q * 4 + 2], sum[q * 4 + 3]);
+        park[(buffer * quads + q) * threads] = make_float4(sum[q * 4], sum[q * 4 + 1], sum[q * 4 + 2], sum[q * 4 + 3]);
     }
 
     // Read a quad ahead of its end.
@@ -240,7 +240,7 @@ __device__ __forceinline__ void run(const float* __restrict__ weights, float* ex
       float* const to = exchange + ((t & 1 ? 0 : tiles) + tile) * tileValues + inTile;
 #pragma unroll
       for (int e = 0; e < 4; e++)
-        if (neuron + e < size) to[placeOf(neuron + e, slotsOfSum)] = next[e];
+        if (neuron + e < size) to[slotOf(neuron + e, slotsOfSum)] = next[e];
       storeQuad(data.state + (size_t)sequence * size, neuron, size, next);
       if (data.states) storeQuad(data.states + ((size_t)sequence * data.steps + t) * size, neuron, size, next);
     }

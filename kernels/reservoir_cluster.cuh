@@ -53,7 +53,7 @@ template <typename Real> struct Layout {
   const Real* weights;
   exchange::Report* report;
   /**
-   * Groups that hold columns and whose places all are written by some block, and those beyond
+   * Groups that hold columns and whose values all are written by some block, and those beyond
    * `Held`, which are in shared memory.
    */
   int groups, shared;
@@ -87,8 +87,8 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     }
     x[i] = four;
   }
-  const int slot = lane / lanesOfRow, place = lane % lanesOfRow;
-  Neuron<Real> neuron(steps, recurrence::neuronAt(first + slot), place == 0);
+  const int slot = lane / lanesOfRow, part = lane % lanesOfRow;
+  Neuron<Real> neuron(steps, recurrence::neuronAt(first + slot), part == 0);
   const unsigned barrier = (unsigned)__cvta_generic_to_shared(barriers), bufferBytes = xQuads * (unsigned)sizeof(Four<Real>);
   // Every lane of a row has its state, and stores it to every `lanesOfRow`-th block.
   constexpr int most = (16 + lanesOfRow - 1) / lanesOfRow;
@@ -96,7 +96,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   unsigned remote[most], remoteBarrier[most];
 #pragma unroll
   for (int k = 0; k < most; k++) {
-    const unsigned target = place + k * lanesOfRow;
+    const unsigned target = part + k * lanesOfRow;
     remote[k] = target < blocks ? inBlock(mine, target) : 0;
     remoteBarrier[k] = target < blocks ? inBlock(barrier, target) : 0;
   }

@@ -69,18 +69,18 @@ template <bool RESIDENT> __device__ __forceinline__ void runDense(const unsigned
     const short* const x = states + (t & 1) * padded;
     short* const next = states + (~t & 1) * padded;
     for (int first = 0; first < size * lanes; first += blockDim.x) {
-      const int place = first + threadIdx.x, row = place / lanes;
+      const int unit = first + threadIdx.x, row = unit / lanes;
       int sum = 0;
       if (row < size) {
-        const unsigned* const pairs = (const unsigned*)x + (place & (lanes - 1));
+        const unsigned* const pairs = (const unsigned*)x + (unit & (lanes - 1));
 #pragma unroll 4
         for (int k = 0; k < turns; k++) {
-          const unsigned w = W[k * lanes * size + place], value = pairs[k * lanes];
+          const unsigned w = W[k * lanes * size + unit], value = pairs[k * lanes];
           sum += integer::low(w) * integer::low(value) + integer::high(w) * integer::high(value);
         }
       }
       sum = integer::summed(sum, lanes);
-      if (row < size && (place & (lanes - 1)) == 0) {
+      if (row < size && (unit & (lanes - 1)) == 0) {
         const int y = advance(data, member, table, row, t, sum, x[row]);
         next[row] = (short)y;
         if (data.states) data.states[(size_t)(member.stateRow + t) * size + row] = (float)y * 0x1p-15f;

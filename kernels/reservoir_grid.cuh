@@ -1,5 +1,5 @@
 // A dense reservoir over the whole device in one launch: W in registers, shared memory and, if
-// neither has room, streamed through L2, which keeps a part of that; the states handed on through
+// neither holds them, streamed through L2, which keeps a part of that; the states handed on through
 // L2. Compiled for some shapes by reservoir_grid.cu, and for any by NVRTC.
 #pragma once
 #include "packing.cuh"
@@ -78,10 +78,10 @@ template <typename Real> struct Piece<Real, packing::bfloat16> {
 template <typename Weight> struct Layout {
   const Weight* weights;
   /**
-   * Places of the values: [parity][copy][group][lane], four values each; those of bounded values,
+   * Slots of the values: [parity][copy][group][lane], four values each; those of bounded values,
    * and behind them those of any.
    */
-  Wide* places;
+  Wide* slots;
   exchange::Report* report;
   /**
    * Groups that hold columns at all; tiles held in shared memory, and those streamed (a multiple of
@@ -161,16 +161,16 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   Neuron<Real> neuron(steps, slot < Rows ? recurrence::neuronAt(first + slot) : steps.size, copy == 0);
   const unsigned generation0 = (unsigned)layout.report->generations[Bounded ? 0 : 1];
   const int quads = layout.groups * 32;
-  Four<Real>* const start = reinterpret_cast<Four<Real>*>(layout.places) + (Bounded ? 0 : 2 * layout.copies * quads);
-  Word* const places = reinterpret_cast<Word*>(start);
+  Four<Real>* const start = reinterpret_cast<Four<Real>*>(layout.slots) + (Bounded ? 0 : 2 * layout.copies * quads);
+  Word* const slots = reinterpret_cast<Word*>(start);
   const int copyWords = quads * Quad<Real, Bounded>::words;
-  const Word* const theirs = places + (blockIdx.x & (layout.copies - 1)) * copyWords;
-  const typename Reach::template Target<Word, Cell::words, lanesOfRow> target(reach, layout.places, places, copyWords, layout.copies, copy,
+  const Word* const theirs = slots + (blockIdx.x & (layout.copies - 1)) * copyWords;
+  const typename Reach::template Target<Word, Cell::words, lanesOfRow> target(reach, layout.slots, slots, copyWords, layout.copies, copy,
                                                                               (first + slot) * Cell::words,
                                                                               slot < Rows && first + slot < quads * 4);
   if (tid == 0) *stop = 0;
   __syncthreads();
-  // What was read up to here may be written once others have seen a state of this block, and the
+  // What was read up to here may be written once others have read a state of this block, and the
   // reverse at the end.
   reach.fence();
 

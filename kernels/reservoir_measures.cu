@@ -68,18 +68,18 @@ __device__ __forceinline__ void tangent(const Weights<Real>& weights, const Real
   const unsigned short* const columns = weights.columns + pattern * weights.entries;
   const int* const order = weights.order + pattern * weights.slots;
   const int* const offsets = weights.offsets + pattern * (weights.slots / 32 + 1);
-  const int places = sliced ? weights.slots : size;
+  const int count = sliced ? weights.slots : size;
   for (int t = 0; t < steps; t++) {
     const Real* const x = t > 0 ? states + (size_t)(t - 1) * size : before + member * size;
     // New values are kept apart: all threads still read the old ones.
-    for (int place = threadIdx.x; place < places; place += blockDim.x) {
-      const int row = sliced ? order[place] : place;
+    for (int slot = threadIdx.x; slot < count; slot += blockDim.x) {
+      const int row = sliced ? order[slot] : slot;
       if (row >= size) continue;
       double sum = 0.0;
       if (sliced) {
-        const int last = offsets[place / 32 + 1];
-        for (int entry = offsets[place / 32]; entry < last; entry++) {
-          const int at = entry * 32 + place % 32;
+        const int last = offsets[slot / 32 + 1];
+        for (int entry = offsets[slot / 32]; entry < last; entry++) {
+          const int at = entry * 32 + slot % 32;
           sum = mulAdd((double)matrix[at], v[columns[at]], sum);
         }
       } else {

@@ -107,7 +107,7 @@ __device__ __forceinline__ unsigned scalesOf(const uint4& header, int t) {
 }
 
 /**
- * Two bytes of `bytes`, by the places in `choice`, as a pair of binary16: a byte beside 0x64 is
+ * Two bytes of `bytes`, by the indices in `choice`, as a pair of binary16: a byte beside 0x64 is
  * 1024 and the byte.
  */
 __device__ __forceinline__ unsigned halves(unsigned bytes, unsigned choice) {
@@ -176,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 4)
   __shared__ uint4 copies[warps][2][piece];
   __shared__ Planes planes[warps];
   __shared__ float partial[warps][blockRows];
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, place = lane & 3;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, g = lane >> 2, inGroup = lane & 3;
   const int first = blockIdx.x * blockRows, mine = first + threadIdx.x;
   const bool owner = threadIdx.x < blockRows && mine < N;
   Neuron<float> neuron;
@@ -211,11 +211,11 @@ extern "C" __global__ void __launch_bounds__(32 * warps, 4)
 #pragma unroll
     for (int i = 0; i < tiles; i++) {
       const uint4* row = copies[warp][half] + (i * tileRows + g) * uint4s;
-      const Raw raw[2] = {rawOf(row, place), rawOf(row + 8 * uint4s, place)};
-      addProducts(raw, plane, place, unit, sums[i]);
+      const Raw raw[2] = {rawOf(row, inGroup), rawOf(row + 8 * uint4s, inGroup)};
+      addProducts(raw, plane, inGroup, unit, sums[i]);
     }
   }
-  if (place == 0)
+  if (inGroup == 0)
 #pragma unroll
     for (int i = 0; i < tiles; i++)
 #pragma unroll

@@ -58,7 +58,7 @@ __device__ __forceinline__ double steps(float w, double step, float largest, dou
 
 }  // namespace
 
-/** W[r] = scales[r] k, k + 128 in the places of a lane's 16 columns. */
+/** W[r] = scales[r] k, k + 128 at the positions of a lane's 16 columns. */
 extern "C" __global__ void __launch_bounds__(128) pack_rows_int8(const float* source, unsigned char* target, float* scales, int rows, int N, int stride) {
   const int lane = threadIdx.x & 31;
   for (int r = blockIdx.x * 4 + (threadIdx.x >> 5); r < rows; r += gridDim.x * 4) {
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(128) pack_rows_int8(const float* so
     if (lane == 0) scales[r] = (float)step;
     for (int c = lane; c < stride; c += 32) {
       const double k = c < N && step > 0 ? steps(row[c], step, largest, 127.0) : 0.0;
-      target[(size_t)r * stride + packing::placeOf(c, 16)] = (unsigned char)((int)k + 128);
+      target[(size_t)r * stride + packing::positionOf(c, 16)] = (unsigned char)((int)k + 128);
     }
   }
 }

@@ -9,9 +9,9 @@
 #include "closed_loop.cuh"
 #include "reservoir_sparse.cuh"
 
-#define SPARSE_PARAMETERS(Real)                                                                                                                  \
-  const unsigned *entries, unsigned long long *places, unsigned long long *report, const Real *leakRate, const Real *drive,                      \
-      const Real *feedback, Real *state, Real *states, int size, int steps, int activation, Real noiseLevel, unsigned key0, unsigned key1,       \
+#define SPARSE_PARAMETERS(Real)                                                                                                            \
+  const unsigned *entries, unsigned long long *slots, unsigned long long *report, const Real *leakRate, const Real *drive,                 \
+      const Real *feedback, Real *state, Real *states, int size, int steps, int activation, Real noiseLevel, unsigned key0, unsigned key1, \
       unsigned firstStep, unsigned sequence, int count, int held, int shared, int streamed, int copies, long long spinLimit REACH_PARAMETERS(Real)
 
 #define SPARSE_RUN(Real, Rounds, Held, Warps, Mixed, fed, between)                                                                               \
@@ -20,7 +20,7 @@
   __shared__ int stop;                                                                                                                           \
   const recurrence::Steps<Real> run = {leakRate,   drive,      feedback, state, states,    size,     steps,                                      \
                                        activation, noiseLevel, key0,     key1,  firstStep, sequence, fed};                                       \
-  const sparse::Layout<Real> layout = {(const uint4*)entries, places, (exchange::Report*)report, count, held, shared, streamed, copies,          \
+  const sparse::Layout<Real> layout = {(const uint4*)entries, slots, (exchange::Report*)report, count, held, shared, streamed, copies,          \
                                        spinLimit};                                                                                               \
   unsigned char* const bytes = reinterpret_cast<unsigned char*>(memory);                                                                         \
   if (recurrence::bounded(run))                                                                                                                  \

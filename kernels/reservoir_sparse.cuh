@@ -1,5 +1,5 @@
 // A sparse reservoir over the whole device in one launch: eight lanes a row (docs/numerics.md, rule
-// 2), entries in registers, shared memory and, if neither has room, streamed from L2; the states
+// 2), entries in registers, shared memory and, if neither holds them, streamed from L2; the states
 // handed on through L2. Compiled for some shapes by reservoir_sparse.cu, and for any by NVRTC.
 #pragma once
 #include "recurrence.cuh"
@@ -13,12 +13,12 @@ using recurrence::Neuron;
 using recurrence::Steps;
 
 /**
- * Eight entries of a lane: their values and the places of their columns. A row's entry m is in lane
- * m mod 8, padded by zeros at place 0.
+ * Eight entries of a lane: their values and the indices of their columns. A row's entry m is in
+ * lane m mod 8, padded by zeros at index 0.
  */
 template <typename Real> struct alignas(16) Unit {
   Real value[8];
-  unsigned short place[8];
+  unsigned short index[8];
 };
 
 template <typename Real> struct InOrder {
@@ -34,13 +34,13 @@ template <typename Real> struct Layout {
    */
   const uint4* entries;
   /**
-   * Places of the values: [parity][copy][place]; those of bounded values, and behind them those of
+   * Slots of the values: [parity][copy][slot]; those of bounded values, and behind them those of
    * any.
    */
-  Wide* places;
+  Wide* slots;
   exchange::Report* report;
   /**
-   * Places in all, a multiple of 4; units of a round in registers, at most `Held`, in shared
+   * Slots in all, a multiple of 4; units of a round in registers, at most `Held`, in shared
    * memory, and streamed.
    */
   int count, held, shared, streamed;
@@ -83,17 +83,17 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     x[i] = i < steps.size ? steps.state[i] : (Real)0;
   }
   const int octet = lane >> 3, slot = (lane & 7) / lanesOfRow, copy = (lane & 7) % lanesOfRow;
-  const int place = first + octet * Rounds + slot;
-  Neuron<Real> neuron(steps, place, copy == 0);
+  const int neuronIndex = first + octet * Rounds + slot;
+  Neuron<Real> neuron(steps, neuronIndex, copy == 0);
   const unsigned generation0 = (unsigned)layout.report->generations[Bounded ? 0 : 1];
   const int copyWords = layout.count * Cell::words, quads = layout.count / 4;
-  Four<Real>* const start = reinterpret_cast<Four<Real>*>(layout.places) + (Bounded ? 0 : 2 * layout.copies * quads);
+  Four<Real>* const start = reinterpret_cast<Four<Real>*>(layout.slots) + (Bounded ? 0 : 2 * layout.copies * quads);
   const Word* const theirs = reinterpret_cast<const Word*>(start) + (blockIdx.x & (layout.copies - 1)) * copyWords;
-  const typename Reach::template Target<Word, Cell::words, lanesOfRow> target(reach, layout.places, reinterpret_cast<Word*>(start), copyWords,
-                                                                              layout.copies, copy, place * Cell::words, place < layout.count);
+  const typename Reach::template Target<Word, Cell::words, lanesOfRow> target(reach, layout.slots, reinterpret_cast<Word*>(start), copyWords,
+                                                                              layout.copies, copy, neuronIndex * Cell::words, neuronIndex < layout.count);
   if (tid == 0) *stop = 0;
   __syncthreads();
-  // What was read up to here may be written once others have seen a state of this block, and the
+  // What was read up to here may be written once others have read a state of this block, and the
   // reverse at the end.
   reach.fence();
 
@@ -108,7 +108,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
       auto take = [&](const Unit<Real>& unit) {
         Real gathered[8];
 #pragma unroll
-        for (int k = 0; k < 8; k++) gathered[k] = x[unit.place[k]];
+        for (int k = 0; k < 8; k++) gathered[k] = x[unit.index[k]];
 #pragma unroll
         for (int k = 0; k < 8; k++) partial.add(r, k, unit.value[k], gathered[k]);
       };

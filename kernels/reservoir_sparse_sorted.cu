@@ -7,7 +7,7 @@
 
 #define SORTED_KERNEL(name, Lanes, Held, Warps)                                                                                  \
   extern "C" __global__ void __launch_bounds__(Warps * 32, 1)                                                                    \
-      name(const unsigned* entries, const unsigned* warps, unsigned long long* places, unsigned long long* report,                   \
+      name(const unsigned* entries, const unsigned* warps, unsigned long long* exchanged, unsigned long long* report,                   \
            const float* leakRate, const float* drive, const float* feedback, float* state, float* states, int size, int steps,   \
            int activation, float noiseLevel, unsigned key0, unsigned key1, unsigned firstStep, unsigned sequence,                \
            int rowsOfBlock, long long spinLimit) {                                                                               \
@@ -16,7 +16,7 @@
     const recurrence::Steps<float> run = {leakRate,   drive,      feedback, state, states,    size,     steps,                   \
                                           activation, noiseLevel, key0,     key1,  firstStep, sequence, feedback != nullptr};    \
     const sorted::Layout layout = {(const uint4*)entries, (const sorted::Warp*)warps,                                            \
-                                   (sorted::Places*)places, (exchange::Report*)report, rowsOfBlock, spinLimit};                  \
+                                   (sorted::Exchanged*)exchanged, (exchange::Report*)report, rowsOfBlock, spinLimit};                  \
     sorted::run<Lanes, Held, Warps>(run, layout, reinterpret_cast<unsigned char*>(memory), kept);                                \
   }
 

@@ -51,7 +51,7 @@ struct Warp {
 };
 
 /** Where states are handed on. */
-struct Places {
+struct Exchanged {
   /**
    * One a chunk, 32 words apart: blocks of it that have handed over states, over all steps of all
    * launches.
@@ -68,7 +68,7 @@ struct Places {
 struct Layout {
   const uint4* entries;
   const Warp* warps;
-  Places* places;
+  Exchanged* exchanged;
   exchange::Report* report;
   /** A multiple of 4. */
   int rowsOfBlock;
@@ -139,8 +139,8 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
     for (int p = 0; p < parts; p++) near[u * stride + p * 32] = unit.part[p];
   }
   for (int i = tid; i < all; i += threads) x[i] = i < steps.size ? steps.state[i] : 0.0f;
-  const int row = own.row[lane], place = row < 0 ? all : blockIdx.x * rowsOfBlock + row;
-  Neuron<float> neuron(steps, row < 0 ? steps.size : place, lane % Lanes == 0);
+  const int row = own.row[lane], position = row < 0 ? all : blockIdx.x * rowsOfBlock + row;
+  Neuron<float> neuron(steps, row < 0 ? steps.size : position, lane % Lanes == 0);
   const unsigned generation0 = (unsigned)layout.report->generations[0];
   int chunkOfBlock = 0;
 #pragma unroll
@@ -217,12 +217,12 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
 #pragma unroll
     for (int distance = Lanes / 2; distance > 0; distance /= 2) dot = portable::add(dot, __shfl_xor_sync(0xffffffffu, dot, distance));
     const float value = neuron.advance(steps, dot);
-    float* const out = layout.places->states + (step & 1) * all;
-    if (neuron.writes) __stcg(out + place, value);
+    float* const out = layout.exchanged->states + (step & 1) * all;
+    if (neuron.writes) __stcg(out + position, value);
     // The next states go where these have been read.
     __syncthreads();
     if (kept.stop[step & 1] != 0) return;
-    if (tid == 0) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(layout.places->counters[chunkOfBlock]) : "memory");
+    if (tid == 0) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(layout.exchanged->counters[chunkOfBlock]) : "memory");
     if (copies) {
       const int c = min(lane, Chunks - 1), from = blocks * c / Chunks, to = blocks * (c + 1) / Chunks;
       const unsigned bytes = (to - from) * rowsOfBlock * sizeof(float), whole = (generation0 + step + 1) * (unsigned)(to - from);
@@ -230,7 +230,7 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
       bool impatient = false;
       unsigned counted;
       do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(counted) : "l"(layout.places->counters[c]) : "memory");
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(counted) : "l"(layout.exchanged->counters[c]) : "memory");
         impatient = patience.over();
       } while (!__all_sync(0xffffffffu, impatient || (int)(counted - whole) >= 0));
       const bool stopped = __any_sync(0xffffffffu, impatient);

@@ -71,20 +71,20 @@ __device__ __forceinline__ void packRows(const Real* __restrict__ source, Weight
   const int V = Lanes<Real, Weight>::V;
   const int c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= stride) return;
-  const int place = placeOf(c, V);
+  const int position = positionOf(c, V);
   for (int r = blockIdx.y; r < rows; r += gridDim.y)
-    target[(size_t)r * stride + place] = c < N ? rounded(source[(size_t)r * N + c], (Weight)0) : (Weight)0;
+    target[(size_t)r * stride + position] = c < N ? rounded(source[(size_t)r * N + c], (Weight)0) : (Weight)0;
 }
 
-/** x in its place for a dense product with V columns a lane (0: as it is), zeros behind it. */
+/** x in its position for a dense product with V columns a lane (0: as it is), zeros behind it. */
 template <typename Real> __device__ __forceinline__ void packState(const Real* __restrict__ x, Real* __restrict__ packed, int N, int stride, int V) {
   const int c = blockIdx.x * blockDim.x + threadIdx.x;
-  if (c < stride) packed[placeOf(c, V)] = c < N ? x[c] : (Real)0;
+  if (c < stride) packed[positionOf(c, V)] = c < N ? x[c] : (Real)0;
 }
 
 template <typename Real> __device__ __forceinline__ void unpackState(const Real* __restrict__ packed, Real* __restrict__ x, int N, int V) {
   const int c = blockIdx.x * blockDim.x + threadIdx.x;
-  if (c < N) x[c] = packed[placeOf(c, V)];
+  if (c < N) x[c] = packed[positionOf(c, V)];
 }
 
 }  // namespace
@@ -158,7 +158,7 @@ extern "C" __global__ void set_chunk(Chunk* chunk, const void* drive, const void
   chunk->sequence = sequence;
 }
 
-/** Advances the chunk's place: the next launch of the same graph makes the next steps. */
+/** Advances the chunk's position: the next launch of the same graph makes the next steps. */
 extern "C" __global__ void advance_chunk(Chunk* chunk, unsigned steps) {
   chunk->row += steps;
   chunk->step += steps;

@@ -19,7 +19,7 @@ template <typename Real, int V, typename Weight>
 __device__ __forceinline__ void drawRows(const Draw& draw, double factor, Weight* __restrict__ target, int stride, int first, int rows) {
   for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += gridDim.x * blockDim.x) {
     Weight* out = target + (size_t)row * stride;
-    forRow(draw, first + row, [&](int column, double value) { out[placeOf(column, V)] = rounded((Real)portable::mul(value, factor), (Weight)0); });
+    forRow(draw, first + row, [&](int column, double value) { out[positionOf(column, V)] = rounded((Real)portable::mul(value, factor), (Weight)0); });
   }
 }
 
@@ -115,9 +115,9 @@ enum Stored { BINARY32 = 0, BINARY64 = 1, UPPER_HALVES = 2 };
 /**
  * W = draw * factor for the blocks of a dense grid, where there are zeros (packDense of
  * src/engine/cuda/persistent/pack.ts): `positions` of them from `first` on, `rows` a warp; column c
- * is in tile c / 128 (256 of halves), which is the places[c / 128]-th of `tiles`.
+ * is in tile c / 128 (256 of halves), which is the indices[c / 128]-th of `tiles`.
  */
-extern "C" __global__ void __launch_bounds__(128) draw_grid(DRAW_PARAMETERS, double factor, int rounding, int stored, const int* places, int tiles,
+extern "C" __global__ void __launch_bounds__(128) draw_grid(DRAW_PARAMETERS, double factor, int rounding, int stored, const int* indices, int tiles,
                                                             int rows, int first, int positions, void* target) {
   DRAW;
   const int shift = stored == UPPER_HALVES ? 8 : 7, each = 1 << (shift - 5);
@@ -127,23 +127,23 @@ extern "C" __global__ void __launch_bounds__(128) draw_grid(DRAW_PARAMETERS, dou
     const size_t begin = ((size_t)(at / rows) * tiles * rows + at % rows) << shift;
     forRow(draw, neuron, [&](int column, double value) {
       const int within = column & ((1 << shift) - 1);
-      const size_t place = begin + (((size_t)places[column >> shift] * rows) << shift) + within % 32 * each + within / 32;
+      const size_t index = begin + (((size_t)indices[column >> shift] * rows) << shift) + within % 32 * each + within / 32;
       const double left = leftOf(portable::mul(value, factor), rounding);
       if (stored == BINARY32)
-        ((float*)target)[place] = (float)left;
+        ((float*)target)[index] = (float)left;
       else if (stored == BINARY64)
-        ((double*)target)[place] = left;
+        ((double*)target)[index] = left;
       else
-        ((bfloat16*)target)[place] = (bfloat16)(__float_as_uint((float)left) >> 16);
+        ((bfloat16*)target)[index] = (bfloat16)(__float_as_uint((float)left) >> 16);
     });
   }
 }
 
 /**
  * The same for the blocks of a sparse grid (packSparse): `count` rows from `first` on, in `rounds` of
- * four a warp; unit k of a row is the places[k]-th of `units`.
+ * four a warp; unit k of a row is the indices[k]-th of `units`.
  */
-extern "C" __global__ void __launch_bounds__(128) draw_units(DRAW_PARAMETERS, double factor, int rounding, int stored, const int* places, int units,
+extern "C" __global__ void __launch_bounds__(128) draw_units(DRAW_PARAMETERS, double factor, int rounding, int stored, const int* indices, int units,
                                                              int rounds, int first, int count, unsigned char* target) {
   DRAW;
   // Values of 16 bytes, and how many 16 bytes of each lane the values of a unit are.
@@ -154,13 +154,13 @@ extern "C" __global__ void __launch_bounds__(128) draw_units(DRAW_PARAMETERS, do
     unsigned char* const row = target + (size_t)(warp * rounds + round) * units * bytes;
     int m = 0;
     forRow(draw, first + at, [&](int column, double value) {
-      unsigned char* const unit = row + (size_t)places[m / 64] * bytes;
-      const int lane = octet * 8 + m % 8, k = m % 64 / 8, place = (k / perPart * 32 + lane) * perPart + k % perPart;
+      unsigned char* const unit = row + (size_t)indices[m / 64] * bytes;
+      const int lane = octet * 8 + m % 8, k = m % 64 / 8, index = (k / perPart * 32 + lane) * perPart + k % perPart;
       const double left = leftOf(portable::mul(value, factor), rounding);
       if (stored == BINARY32)
-        ((float*)unit)[place] = (float)left;
+        ((float*)unit)[index] = (float)left;
       else
-        ((double*)unit)[place] = left;
+        ((double*)unit)[index] = left;
       ((unsigned short*)unit)[(valueParts * 32 + lane) * 8 + k] = (unsigned short)column;
       m++;
     });

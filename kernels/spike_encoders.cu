@@ -27,7 +27,7 @@ template <typename Real> struct Series {
 };
 
 /**
- * Where spikes go: cursors[p] is the place of the next one of pattern p, or how many there were so
+ * Where spikes go: cursors[p] is the index of the next one of pattern p, or how many there were so
  * far.
  */
 struct Spikes {
@@ -54,14 +54,14 @@ struct Draws {
   }
 };
 
-static __device__ __forceinline__ Wide place() { return (Wide)blockIdx.x * blockDim.x + threadIdx.x; }
+static __device__ __forceinline__ Wide ownIndex() { return (Wide)blockIdx.x * blockDim.x + threadIdx.x; }
 static __device__ __forceinline__ Wide stride() { return (Wide)gridDim.x * blockDim.x; }
 static __device__ __forceinline__ double least(double a, double b) { return a < b ? a : b; }
 
 /** Reports values outside 0 to 1 in the launch that counts. */
 template <typename Real> static __device__ __forceinline__ void checkUnit(const Series<Real>& series, const Spikes& spikes, unsigned p) {
   if (spikes.times != nullptr) return;
-  for (Wide i = series.rows[p] * series.columns + place(); i < series.rows[p + 1] * series.columns; i += stride()) {
+  for (Wide i = series.rows[p] * series.columns + ownIndex(); i < series.rows[p + 1] * series.columns; i += stride()) {
     const double value = (double)series.values[i];
     if (!(value >= 0.0 && value <= 1.0)) atomicMin(spikes.bad, i);
   }
@@ -83,7 +83,7 @@ struct Rate {
     const Wide first = series.rows[p], rows = series.rows[p + 1] - first;
     const double duration = mul((double)rows, frame);
     checkUnit(series, spikes, p);
-    for (Wide n = place(); n < (Wide)series.columns * group; n += stride()) {
+    for (Wide n = ownIndex(); n < (Wide)series.columns * group; n += stride()) {
       const unsigned neuron = (unsigned)n;
       const Real* values = series.values + first * series.columns + neuron / group;
       unsigned made = 0;
@@ -111,7 +111,7 @@ struct Latency {
     const Wide first = series.rows[p] * series.columns, count = series.rows[p + 1] * series.columns - first;
     const double duration = mul((double)(series.rows[p + 1] - series.rows[p]), frame);
     checkUnit(series, spikes, p);
-    for (Wide i = place(); i < count; i += stride()) {
+    for (Wide i = ownIndex(); i < count; i += stride()) {
       const double value = (double)series.values[first + i];
       if (!(value >= threshold && value <= 1.0)) continue;
       const double share = weakFirst ? value : sub(1.0, value);
@@ -134,7 +134,7 @@ struct Population {
     const Wide first = series.rows[p] * series.columns, count = (series.rows[p + 1] * series.columns - first) * group;
     const double duration = mul((double)(series.rows[p + 1] - series.rows[p]), frame);
     checkUnit(series, spikes, p);
-    for (Wide k = place(); k < count; k += stride()) {
+    for (Wide k = ownIndex(); k < count; k += stride()) {
       const Wide i = k / group;
       const unsigned j = (unsigned)(k % group), row = (unsigned)(i / series.columns);
       const unsigned neuron = (unsigned)(i % series.columns) * group + j;
@@ -162,7 +162,7 @@ struct Phase {
     Wide cycles = (Wide)floor(div(duration, period));
     while (mul((double)cycles, period) < duration) cycles++;
     while (cycles > 0 && !(mul((double)(cycles - 1), period) < duration)) cycles--;
-    for (Wide k = place(); k < cycles * neurons; k += stride()) {
+    for (Wide k = ownIndex(); k < cycles * neurons; k += stride()) {
       const unsigned cycle = (unsigned)(k / neurons), neuron = (unsigned)(k % neurons);
       const double begins = floor(div(mul((double)cycle, period), frame)), last = (double)(rows - 1);
       const Wide row = (Wide)(begins < last ? begins : last);
@@ -185,7 +185,7 @@ struct Delta {
     const Wide first = series.rows[p], rows = series.rows[p + 1] - first;
     if (rows == 0) return;
     const double duration = mul((double)(rows - 1), step);
-    for (Wide c = place(); c < series.columns; c += stride()) {
+    for (Wide c = ownIndex(); c < series.columns; c += stride()) {
       const Real* values = series.values + first * series.columns + c;
       double before = (double)values[0], level = 0.0, made = 0.0;
       const double origin = start == nullptr ? before : start[c];

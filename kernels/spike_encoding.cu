@@ -124,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(1024)
 
 /**
  * Adds every spike's amplitude in units to the sum of its cell, which is high * 2^32 + low: each
- * part has room for 2^31 spikes. The least number of a spike whose amplitude alone is too large, or
+ * part holds up to 2^31 spikes. The least number of a spike whose amplitude alone is too large, or
  * not finite, goes to report[1].
  */
 extern "C" __global__ void __launch_bounds__(1024)

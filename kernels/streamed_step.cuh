@@ -19,7 +19,7 @@ namespace streamed {
 using packing::bfloat16;
 using packing::int8;
 using packing::Lanes;
-using packing::placeOf;
+using packing::positionOf;
 
 /** sum + a b: two roundings, or one. */
 template <bool FAST> static __device__ __forceinline__ float sumUp(float a, float b, float sum) {
@@ -100,12 +100,12 @@ template <typename Real> struct Neuron {
   }
 };
 
-/** Where x goes beside xOut: the same place in the memory of `count` other devices. */
+/** Where x goes beside xOut: the same position in the memory of `count` other devices. */
 struct Others {
   const unsigned long long* addresses;
   int count;
-  template <typename Real> __device__ __forceinline__ void put(int place, Real x) const {
-    for (int k = 0; k < count; k++) ((Real*)addresses[k])[place] = x;
+  template <typename Real> __device__ __forceinline__ void put(int position, Real x) const {
+    for (int k = 0; k < count; k++) ((Real*)addresses[k])[position] = x;
   }
 };
 
@@ -126,7 +126,7 @@ static __device__ __forceinline__ void denseStep(const Weight* __restrict__ W, c
   const int mine = first + lane;
   const bool owner = lane < ROWS && mine < N;
   Neuron<Real> neuron;
-  if (owner) neuron.load(chunk, t, mine, N, leak, keep, xIn[placeOf(mine, V)]);
+  if (owner) neuron.load(chunk, t, mine, N, leak, keep, xIn[positionOf(mine, V)]);
   const Weight* w[ROWS];
   Real sum[ROWS];
 #pragma unroll
@@ -177,8 +177,8 @@ static __device__ __forceinline__ void denseStep(const Weight* __restrict__ W, c
   if (scales && owner) dot = portable::mul(scales[mine], dot);
   if (!owner) return;
   const Real after = neuron.next(dot, mine, activation, noiseLevel, key0, key1);
-  xOut[placeOf(mine, V)] = after;
-  others.put(placeOf(mine, V), after);
+  xOut[positionOf(mine, V)] = after;
+  others.put(positionOf(mine, V), after);
 }
 
 /** V weights and V columns of a lane's next entries. */
