@@ -39,42 +39,24 @@ export class UnsupportedPtxError extends SpillwayError {
   }
 }
 
-/**
- * What a kernel did wrong:
- * - `outOfBounds`: an address in no live allocation, or in the wrong state space
- * - `useAfterFree`: an address in an allocation that was freed
- * - `foreign`: an address in memory of another device, which this one was not let reach
- * - `misaligned`: an address that is no multiple of the access size
- * - `uninitialised`: bytes that nothing wrote
- * - `readOnly`: a store to constant or parameter memory
- * - `race`: two threads of a block at the same shared bytes, one of them storing, with nothing that
- *   orders them
- * - `barrierDivergence`: threads wait at a barrier that the others can never complete
- * - `warpDivergence`: lanes named in a member mask can never arrive, or a lane is not in the mask
- *   it gives
- * - `inactiveLane`: a shuffle reads a lane that takes no part
- * - `spin`: a polling loop that nothing can end
- * - `trap`, `breakpoint`, `assertion`: the kernel asked for it
- * - `illegalInstruction`: operands that the instruction does not take
- * - `stackOverflow`: more local memory than a thread has
- */
+/** What a kernel did wrong. */
 export type SimulationErrorKind =
-  | "outOfBounds"
-  | "useAfterFree"
-  | "foreign"
-  | "misaligned"
-  | "uninitialised"
-  | "readOnly"
-  | "race"
-  | "barrierDivergence"
-  | "warpDivergence"
-  | "inactiveLane"
-  | "spin"
-  | "trap"
+  | "outOfBounds" // an address in no live allocation, or in the wrong state space
+  | "useAfterFree" // an address in an allocation that was freed
+  | "foreign" // an address in memory of another device, which this one was not let reach
+  | "misaligned" // an address that is no multiple of the access size
+  | "uninitialised" // bytes that nothing wrote
+  | "readOnly" // a store to constant or parameter memory
+  | "race" // two threads at the same bytes, one of them storing, with nothing that orders them
+  | "barrierDivergence" // threads wait at a barrier that the others can never complete
+  | "warpDivergence" // lanes of a member mask can never arrive, or a lane is not in the mask it gives
+  | "inactiveLane" // a shuffle reads a lane that takes no part
+  | "spin" // a polling loop that nothing can end
+  | "trap" // this and the next two: the kernel asked for it
   | "breakpoint"
   | "assertion"
-  | "illegalInstruction"
-  | "stackOverflow";
+  | "illegalInstruction" // operands that the instruction does not take
+  | "stackOverflow"; // more local memory than a thread has
 
 /** Three-dimensional index, as `%tid` and `%ctaid` are. */
 export interface Index3 {

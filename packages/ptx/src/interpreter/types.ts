@@ -1,60 +1,18 @@
 // The scalar types of PTX and what a module is once it has been read: plain data, with names
 // resolved. Nothing here runs.
 
-/** A PTX scalar type without its dot. */
-export type ScalarType =
-  | "pred"
-  | "b8"
-  | "u8"
-  | "s8"
-  | "b16"
-  | "u16"
-  | "s16"
-  | "f16"
-  | "bf16"
-  | "b32"
-  | "u32"
-  | "s32"
-  | "f32"
-  | "tf32"
-  | "f16x2"
-  | "bf16x2"
-  | "u16x2"
-  | "s16x2"
-  | "b64"
-  | "u64"
-  | "s64"
-  | "f64"
-  | "f32x2"
-  | "b128";
-
-/** Bytes of each scalar type; a predicate has none in memory. */
-export const scalarBytes: Readonly<Record<ScalarType, number>> = {
+/** Bytes of each scalar type, by its name without the dot; a predicate has none in memory. */
+export const scalarBytes = {
   pred: 0,
-  b8: 1,
-  u8: 1,
-  s8: 1,
-  b16: 2,
-  u16: 2,
-  s16: 2,
-  f16: 2,
-  bf16: 2,
-  b32: 4,
-  u32: 4,
-  s32: 4,
-  f32: 4,
-  tf32: 4,
-  f16x2: 4,
-  bf16x2: 4,
-  u16x2: 4,
-  s16x2: 4,
-  b64: 8,
-  u64: 8,
-  s64: 8,
-  f64: 8,
-  f32x2: 8,
+  ...{ b8: 1, u8: 1, s8: 1 },
+  ...{ b16: 2, u16: 2, s16: 2, f16: 2, bf16: 2 },
+  ...{ b32: 4, u32: 4, s32: 4, f32: 4, tf32: 4, f16x2: 4, bf16x2: 4, u16x2: 4, s16x2: 4 },
+  ...{ b64: 8, u64: 8, s64: 8, f64: 8, f32x2: 8 },
   b128: 16,
 };
+
+/** A PTX scalar type. */
+export type ScalarType = keyof typeof scalarBytes;
 
 export function isScalarType(name: string): name is ScalarType {
   return Object.hasOwn(scalarBytes, name);

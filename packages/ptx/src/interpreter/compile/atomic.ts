@@ -51,7 +51,7 @@ const wordForms: Readonly<Record<string, (old: string, value: string, unsigned: 
 
 function newWord(e: Emitter, { operation, type, b, c, flush }: Update, old: string): string {
   if (type === "f32") {
-    const value = e.single(b);
+    const value = e.float(b, type);
     const plain = `singleBits(Math.fround(singleFromBits(${old})+${value}))`;
     const flushed = `singleBits(flush32(Math.fround(flush32(singleFromBits(${old}))+flush32(${value}))))`;
     return flush === "true" ? flushed : flush === "false" ? plain : `(${flush}?${flushed}:${plain})`;
@@ -73,7 +73,7 @@ function newHalf(e: Emitter, { operation, type, b, c }: Update, old: string): st
 
 function newHalves(e: Emitter, { operation, type, b, c }: Update, old: Halves): Halves {
   if (type === "f64" && operation === "add") {
-    const sum = e.temporary(`doubleFromBits(${old[0]},${old[1]})+${e.double(b)}`);
+    const sum = e.temporary(`doubleFromBits(${old[0]},${old[1]})+${e.float(b, type)}`);
     return [`doubleLow(${sum})`, `doubleHigh(${sum})`];
   }
   const value = e.halves(b, type);
@@ -103,18 +103,17 @@ function update(e: Emitter, how: Update, at: string, to: PtxOperand): void {
   const write = (test: string, fresh: readonly string[]): void =>
     e.line(`if(${test}){${words.map((word, k) => `${word}=${fresh[k]};`).join("")}w.launch.progress++;}`);
   if (size === 16) {
-    const fresh = e.quarters(operation === "cas" ? c! : b);
-    const same = () => e.quarters(b).map((part, k) => `${part}===${old[k]}`);
+    const fresh = e.words(operation === "cas" ? c! : b, type);
+    const same = () => e.words(b, type).map((part, k) => `${part}===${old[k]}`);
     write(operation === "cas" ? same().join("&&") : "true", fresh);
-    e.setQuarters(to, old);
+    e.setWords(to, old, type);
     return;
   }
   const [first, second] = old as [string, string?];
   const values = second !== undefined ? newHalves(e, how, [first, second]) : [size === 2 ? newHalf(e, how, first) : newWord(e, how, first)];
   const fresh = values.map((value) => e.temporary(value));
   write(fresh.map((word, k) => `${word}!==${old[k]}`).join("||"), fresh);
-  if (second === undefined) e.setWord(to, first, type);
-  else e.setHalves(to, first, second, type);
+  e.setWords(to, old, type);
 }
 
 export function atomic(e: Emitter): void {
@@ -129,7 +128,7 @@ export function atomic(e: Emitter): void {
   const space = spaceOf(e);
   if (space !== "generic" && space !== "global" && space !== "shared") throw e.unsupported("atomics are of global and shared memory");
   const count = vectorLength(e);
-  if (halves.includes(type) && !e.has("noftz")) throw e.unsupported("it takes .noftz");
+  if (halves.includes(type)) e.reading.one(["noftz"]);
   if (count === 1 && halves.includes(type) && operation !== "add") throw e.unsupported(`.${type} alone takes .add`);
   if (count > 1 && type !== "f32" && !halves.includes(type)) throw e.unsupported(`.v${count} takes floats`);
   if (asynchronous) e.reading.skip(["mbarrier::complete_tx::bytes"]);

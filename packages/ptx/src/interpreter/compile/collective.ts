@@ -39,20 +39,13 @@ function membersOf(access: LaneAccess, index: number): "here" | ReadLane {
 
 /** The member mask of an instruction that has no form without. */
 function membersRequired(access: LaneAccess, index: number): ReadLane {
-  if (!access.has("sync")) throw access.unsupported("it takes .sync");
+  access.one(["sync"]);
   return access.read(access.operand(index));
-}
-
-/** The modifier that says which of its kinds an instruction is. */
-function kindOf<T extends string>(access: LaneAccess, kinds: readonly T[]): T {
-  const found = access.find(kinds);
-  if (found === undefined) throw access.unsupported(`it takes ${kinds.map((each) => `.${each}`).join(", ")}`);
-  return found as T;
 }
 
 function shuffle(access: LaneAccess): Collective {
   const { instruction } = access;
-  const mode = kindOf(access, ["up", "down", "bfly", "idx"]);
+  const mode = access.one(["up", "down", "bfly", "idx"]);
   access.type(["b32"]);
   const to = access.operand(0);
   const write = access.write(to.kind === "pair" ? to.first : to);
@@ -84,7 +77,7 @@ function shuffle(access: LaneAccess): Collective {
         if (warp.launch.checks.shuffles) {
           const state =
             (warp.live >>> other) & 1 ? "is not in the member mask" : (warp.lanes >>> other) & 1 ? "has exited" : "does not exist";
-          throw warp.launch.error("inactiveLane", `lane ${lane} reads lane ${other}, which ${state}`, warp, lane, instruction);
+          throw warp.error("inactiveLane", `lane ${lane} reads lane ${other}, which ${state}`, lane, instruction);
         }
         other = lane;
       }
@@ -99,7 +92,7 @@ function shuffle(access: LaneAccess): Collective {
 }
 
 function vote(access: LaneAccess): Collective {
-  const how = kindOf(access, ["all", "any", "uni", "ballot"]);
+  const how = access.one(["all", "any", "uni", "ballot"]);
   const type = access.type([how === "ballot" ? "b32" : "pred"]);
   const predicate = access.predicate(access.operand(1));
   const write = access.write(access.operand(0), 0, type);
@@ -116,7 +109,7 @@ function vote(access: LaneAccess): Collective {
 }
 
 function match(access: LaneAccess): Collective {
-  const how = kindOf(access, ["any", "all"]);
+  const how = access.one(["any", "all"]);
   const type = access.type(["b32", "b64"]);
   const source = access.operand(1);
   const [low, high] = [access.read(source, 0, type), type === "b64" ? access.read(source, 1, type) : () => 0];
@@ -153,7 +146,7 @@ const reductions = {
 } as const;
 
 function reduce(access: LaneAccess): Collective {
-  const operation = kindOf(access, Object.keys(reductions) as (keyof typeof reductions)[]);
+  const operation = access.one(Object.keys(reductions) as (keyof typeof reductions)[]);
   const type = access.type(reductions[operation]);
   const source = access.read(access.operand(1), 0, type);
   const write = access.write(access.operand(0), 0, type);
@@ -207,13 +200,13 @@ function barrier(access: LaneAccess): Collective {
     return { kind: "lanes", members: membersRequired(access, 0), anywhere: true, run };
   }
   if (access.has("cluster")) {
-    const how = kindOf(access, ["arrive", "wait"]);
+    const how = access.one(["arrive", "wait"]);
     // An arrival that releases nothing is taken for one that does.
     access.skip(how === "wait" ? ["aligned", "acquire"] : ["aligned", "release", "relaxed"]);
     return { kind: "cluster", how };
   }
   access.skip(["cta"]);
-  const how = kindOf(access, ["sync", "arrive", "red"]);
+  const how = access.one(["sync", "arrive", "red"]);
   const aligned = opcode === "bar" || access.has("aligned");
   if (how !== "red") {
     const [id, threads] = [access.optional(0), access.optional(1)];
@@ -224,7 +217,7 @@ function barrier(access: LaneAccess): Collective {
       threads: threads === undefined ? undefined : access.read(threads),
     };
   }
-  const reduction = kindOf(access, ["and", "or", "popc"]);
+  const reduction = access.one(["and", "or", "popc"]);
   const type = access.type([reduction === "popc" ? "u32" : "pred"]);
   const counted = access.operandCount > 3;
   return {

@@ -83,8 +83,7 @@ function tests(e: Emitter, type: ScalarType): string[] {
   const [a, b] = [e.operand(1), e.operand(2)];
   const float = type.includes("f");
   const ways = float ? floatWays : waysOf(type);
-  const how = e.reading.find(ways);
-  if (how === undefined) throw e.unsupported(`it takes a comparison: ${ways.map((each) => `.${each}`).join(", ")}`);
+  const how = e.reading.one(ways, "it takes a comparison:");
   if (type === "f32" || type === "f64") {
     const [x, y] = [e.temporary(readFloat(e, a, type)), e.temporary(readFloat(e, b, type))];
     return [compareNumbers(how, x, y)];
@@ -136,7 +135,7 @@ export function setValue(e: Emitter): void {
   const to = e.operand(0);
   const one = toType.startsWith("f16") ? 15360 : 16256;
   const [low, high] = bits;
-  if (toType === "f32") e.setSingle(to, `(${low})?1:0`);
+  if (toType === "f32") e.setFloat(to, `(${low})?1:0`, "f32");
   else if (toType.endsWith("x2")) e.setWord(to, `((${low})?${one}:0)|((${high})?${one}:0)<<16`, toType);
   else if (toType.includes("f")) e.setWord(to, `(${low})?${one}:0`, toType);
   else if (high !== undefined) e.setWord(to, `((${low})?65535:0)|((${high})?-65536:0)`, toType);
@@ -147,9 +146,8 @@ export function setValue(e: Emitter): void {
 function choose(e: Emitter, condition: string, a: PtxOperand, b: PtxOperand, type: ScalarType): void {
   const to = e.operand(0);
   if (to.kind === "register" && e.prefersFloat(a, to.register, type) && e.prefersFloat(b, to.register, type)) {
-    if (scalarBytes[type] === 8) e.setDouble(to, `${condition}?${e.double(a, type)}:${e.double(b, type)}`, type);
-    else e.setSingle(to, `${condition}?${e.single(a, type)}:${e.single(b, type)}`, type);
-  } else if (type === "f64" || isWideInteger(type)) {
+    e.setFloat(to, `${condition}?${e.float(a, type)}:${e.float(b, type)}`, type);
+  } else if (scalarBytes[type] === 8) {
     const [x, y] = [e.halves(a, type), e.halves(b, type)];
     const chosen = e.temporary(condition);
     const low = e.temporary(`${chosen}?${x[0]}:${y[0]}`);

@@ -61,21 +61,16 @@ function integerToInteger(e: Emitter, toType: ScalarType, fromType: ScalarType):
 
 /** The source float as a JavaScript number. */
 function readNumber(e: Emitter, from: PtxOperand, type: ScalarType): string {
-  if (type === "f64") return e.double(from);
   if (type === "f16" || type === "bf16") return `toNumber(${halfKind(type)},${e.word(from, type, true)})`;
-  const value = e.single(from);
-  return e.has("ftz") ? `flush32(${value})` : value;
+  const value = e.float(from, type);
+  return type === "f32" && e.has("ftz") ? `flush32(${value})` : value;
 }
 
 const roundings = ["rn", "rz", "rm", "rp"];
 const wholeModes = ["rni", "rzi", "rmi", "rpi"];
 
 /** The rounding that a conversion must say, one of these. */
-function roundingOf(e: Emitter, modes: readonly string[]): string {
-  const mode = e.reading.find(modes);
-  if (mode === undefined) throw e.unsupported(`it takes a rounding: ${modes.map((each) => `.${each}`).join(", ")}`);
-  return mode;
-}
+const roundingOf = (e: Emitter, modes: readonly string[]): string => e.reading.one(modes, "it takes a rounding:");
 
 function floatToInteger(e: Emitter, toType: ScalarType, fromType: ScalarType): void {
   const mode = roundingOf(e, wholeModes);
@@ -105,10 +100,10 @@ function limited(e: Emitter, kind: string, half: string): string {
 function writeNumber(e: Emitter, to: PtxOperand, value: string, type: ScalarType, mode: string, exact: boolean, relu = false): void {
   const saturates = type !== "bf16" && e.has("sat");
   const finish = (x: string): string => (saturates ? `saturate(${x})` : x);
-  if (type === "f64") e.setDouble(to, finish(value));
+  if (type === "f64") e.setFloat(to, finish(value), type);
   else if (type === "f32") {
     const narrowed = exact ? value : mode === "rn" ? `Math.fround(${value})` : `narrowToSingle(${value},"${mode}")`;
-    e.setSingle(to, finish(e.has("ftz") ? `flush32(${narrowed})` : narrowed));
+    e.setFloat(to, finish(e.has("ftz") ? `flush32(${narrowed})` : narrowed), type);
   } else {
     const kind = halfKind(type);
     const format = kind === '"f16"' ? "binary16" : "bfloat16";
@@ -143,7 +138,7 @@ function pack(e: Emitter, toType: ScalarType): void {
   const kind = halfKind(toType);
   const format = kind === '"f16"' ? "binary16" : "bfloat16";
   const half = (operand: PtxOperand): string => {
-    const value = e.single(operand);
+    const value = e.float(operand, "f32");
     return limited(e, kind, `fromNumber(${kind},${mode === "rn" ? value : `roundTo(${value},${format},"${mode}")`})`);
   };
   e.setWord(e.operand(0), `(${half(e.operand(1))}<<16)|${half(e.operand(2))}`, toType);
@@ -152,7 +147,7 @@ function pack(e: Emitter, toType: ScalarType): void {
 /** cvt.rna.tf32.f32 and its kin: the upper 19 bits of a binary32, the others zero. */
 function toTensorFloat(e: Emitter): void {
   const mode = roundingOf(e, ["rna", "rn", "rz"]);
-  const rounded = e.temporary(`roundTo(${e.single(e.operand(1))},tensorFloat32,"${mode}")`);
+  const rounded = e.temporary(`roundTo(${e.float(e.operand(1), "f32")},tensorFloat32,"${mode}")`);
   if (mode === "rna" && e.has("satfinite"))
     e.line(`if(Math.abs(${rounded})===Infinity)${rounded}=Math.sign(${rounded})*tensorFloat32.largest;`);
   // NaN becomes the canonical NaN.
@@ -172,7 +167,7 @@ function convertBytes(e: Emitter): void {
   const types = e.reading.every(byteFloats).join(".");
   const widened = /^f16x2\.(e4m3|e5m2)x2$/.exec(types)?.[1];
   const [, narrowed, fromType] = /^(e4m3|e5m2)x2\.(f16x2|f32)$/.exec(types) ?? [];
-  if (!e.has("rn")) throw e.unsupported("it takes .rn");
+  e.reading.one(["rn"]);
   const relu = e.has("relu");
   const to = e.operand(0);
   if (widened !== undefined) {
@@ -185,9 +180,9 @@ function convertBytes(e: Emitter): void {
     return;
   }
   if (narrowed === undefined) throw e.unsupported("it takes .f16x2 from .e4m3x2 or .e5m2x2, or one of those from .f32 or .f16x2");
-  if (!e.has("satfinite")) throw e.unsupported("it takes .satfinite");
+  e.reading.one(["satfinite"]);
   const byte = (value: string): string => (relu ? `relu8(byteFloatBits("${narrowed}",${value}))` : `byteFloatBits("${narrowed}",${value})`);
-  if (fromType === "f32") e.setWord(to, `(${byte(e.single(e.operand(1)))}<<8)|${byte(e.single(e.operand(2)))}`, "b16");
+  if (fromType === "f32") e.setWord(to, `(${byte(e.float(e.operand(1), fromType))}<<8)|${byte(e.float(e.operand(2), fromType))}`, "b16");
   else {
     const word = e.temporary(e.word(e.operand(1), "f16x2"));
     e.setWord(to, `(${byte(`toNumber("f16",${word}>>>16)`)}<<8)|${byte(`toNumber("f16",${word})`)}`, "b16");
@@ -242,7 +237,7 @@ function packIntegers(e: Emitter, toType: ScalarType, fromType: ScalarType, more
   const shifts = bytes === 1;
   if (!small.includes(toType) || fromType !== "s32" || more.length !== Number(shifts) || (shifts && more[0] !== "b32"))
     throw e.unsupported("it takes .u16.s32, .s16.s32, .u8.s32.b32 or .s8.s32.b32");
-  if (!e.has("sat")) throw e.unsupported("it takes .sat");
+  e.reading.one(["sat"]);
   const [least, most] = range(toType);
   const [a, b] = [e.word(e.operand(1), "s32"), e.word(e.operand(2), "s32")];
   const bits = bytes * 8;

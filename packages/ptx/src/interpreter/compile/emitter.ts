@@ -182,21 +182,20 @@ export class Emitter {
     return part === -1 ? `F[${slot.word}+l]` : `R[${slot.word}+l]`;
   }
 
+  /** The variables of a register's bits, the lowest word first. */
+  private names({ index, type }: PtxRegister): string[] {
+    const parts = { 8: [`l${index}`, `h${index}`], 16: [0, 1, 2, 3].map((part) => `q${index}_${part}`) };
+    return parts[scalarBytes[type] as 8 | 16] ?? [`i${index}`];
+  }
+
   private needBits(register: PtxRegister): void {
     const held = this.state(register);
     if (held.bits) return;
     const n = register.index;
-    if (scalarBytes[register.type] === 16) {
-      for (let part = 0; part < 4; part++) this.always(`${this.local(`q${n}_${part}`)}=${this.slot(register, part) || "0"};`);
-    } else if (this.isWide(register)) {
-      this.local(`l${n}`);
-      this.local(`h${n}`);
-      if (held.float) this.always(`l${n}=doubleLow(d${n});h${n}=doubleHigh(d${n});`);
-      else this.always(`l${n}=${this.slot(register, 0) || "0"};h${n}=${this.slot(register, 1) || "0"};`);
-    } else {
-      this.local(`i${n}`);
-      this.always(held.float ? `i${n}=singleBits(f${n});` : `i${n}=${this.slot(register) || "0"};`);
-    }
+    const names = this.names(register);
+    for (const name of names) this.local(name);
+    if (!held.float) this.always(names.map((name, part) => `${name}=${this.slot(register, part) || "0"};`).join(""));
+    else this.always(names.length === 1 ? `i${n}=singleBits(f${n});` : `l${n}=doubleLow(d${n});h${n}=doubleHigh(d${n});`);
     held.bits = true;
   }
 
@@ -204,13 +203,9 @@ export class Emitter {
     const held = this.state(register);
     if (held.float) return;
     const n = register.index;
-    if (this.isWide(register)) {
-      this.local(`d${n}`);
-      this.always(held.bits ? `d${n}=doubleFromBits(l${n},h${n});` : `d${n}=${this.slot(register, -1) || "0"};`);
-    } else {
-      this.local(`f${n}`);
-      this.always(held.bits ? `f${n}=singleFromBits(i${n});` : `f${n}=${this.slot(register, -1) || "0"};`);
-    }
+    const name = this.local(`${this.isWide(register) ? "d" : "f"}${n}`);
+    const converted = this.isWide(register) ? `doubleFromBits(l${n},h${n})` : `singleFromBits(i${n})`;
+    this.always(`${name}=${held.bits ? converted : this.slot(register, -1) || "0"};`);
     held.float = true;
   }
 
@@ -247,29 +242,30 @@ export class Emitter {
   }
 
   /**
-   * The low word of an operand of a type, as a signed integer expression; types of fewer bits have
-   * zeros above. `wider`: also of a larger register.
+   * The words of an operand of a type, the lowest first, as signed integer expressions: two of 64
+   * bits, four of 128. Types of fewer bits have zeros above. `wider`: also of a larger register.
    */
-  word(operand: PtxOperand, type: ScalarType = "b32", wider = false): string {
+  words(operand: PtxOperand, type: ScalarType, wider = false): string[] {
     if (operand.kind === "register") {
       this.reading.checkRegister(operand.register, type, wider);
       this.needBits(operand.register);
-      return this.isWide(operand.register) ? `l${operand.register.index}` : `i${operand.register.index}`;
+      return this.names(operand.register);
     }
-    if (operand.kind === "integer" || operand.kind === "float") return halvesOf(this.reading.constantBits(operand, type))[0];
-    return this.other(operand, type).low;
+    if (type === "b128") throw this.unsupported("expected a .b128 register");
+    const wanted = scalarBytes[type] === 8 ? 2 : 1;
+    if (operand.kind === "integer" || operand.kind === "float") return halvesOf(this.reading.constantBits(operand, type)).slice(0, wanted);
+    const { low, high } = this.other(operand, type);
+    return [low, high].slice(0, wanted);
+  }
+
+  /** The low word of an operand. */
+  word(operand: PtxOperand, type: ScalarType = "b32", wider = false): string {
+    return this.words(operand, type, wider)[0]!;
   }
 
   /** 64 bits of an operand as two halves. */
   halves(operand: PtxOperand, type: ScalarType = "b64"): [low: string, high: string] {
-    if (operand.kind === "register") {
-      this.reading.checkRegister(operand.register, type);
-      this.needBits(operand.register);
-      return [`l${operand.register.index}`, `h${operand.register.index}`];
-    }
-    if (operand.kind === "integer" || operand.kind === "float") return halvesOf(this.reading.constantBits(operand, type));
-    const { low, high } = this.other(operand, type);
-    return [low, high];
+    return this.words(operand, type) as [string, string];
   }
 
   /** An address, or what else may have 32 or 64 bits, as two halves. */
@@ -278,40 +274,21 @@ export class Emitter {
     return narrow ? [this.word(operand, "u32"), "0"] : this.halves(operand, "u64");
   }
 
-  /** 128 bits of a register as four words. */
-  quarters(operand: PtxOperand): string[] {
-    if (operand.kind !== "register") throw this.unsupported("expected a .b128 register");
-    this.reading.checkRegister(operand.register, "b128");
-    this.needBits(operand.register);
-    return [0, 1, 2, 3].map((part) => `q${operand.register.index}_${part}`);
-  }
-
   /**
-   * An operand of 32 bits as a JavaScript number. `type`: what is expected there, if it is untyped
-   * bits.
+   * An operand of a float's size as a JavaScript number. `type`: what is expected there, if it is
+   * untyped bits.
    */
-  single(operand: PtxOperand, type: ScalarType = "f32"): string {
+  float(operand: PtxOperand, type: ScalarType): string {
+    const wide = scalarBytes[type] === 8;
     if (operand.kind === "register") {
       this.reading.checkRegister(operand.register, type);
       this.needFloat(operand.register);
-      return `f${operand.register.index}`;
-    }
-    if (operand.kind !== "integer" && operand.kind !== "float")
-      throw this.unsupported(`a ${operand.kind} cannot stand where .${type} is expected`);
-    numbers.setUint32(0, Number(this.reading.constantBits(operand, type)));
-    return literal(numbers.getFloat32(0));
-  }
-
-  double(operand: PtxOperand, type: ScalarType = "f64"): string {
-    if (operand.kind === "register") {
-      this.reading.checkRegister(operand.register, type);
-      this.needFloat(operand.register);
-      return `d${operand.register.index}`;
+      return `${wide ? "d" : "f"}${operand.register.index}`;
     }
     if (operand.kind !== "integer" && operand.kind !== "float")
       throw this.unsupported(`a ${operand.kind} cannot stand where .${type} is expected`);
     numbers.setBigUint64(0, this.reading.constantBits(operand, type));
-    return literal(numbers.getFloat64(0));
+    return literal(wide ? numbers.getFloat64(0) : numbers.getFloat32(4));
   }
 
   predicate(operand: PtxOperand): string {
@@ -361,20 +338,21 @@ export class Emitter {
     this.line(`${this.local(`l${register.index}`)}=${low};${this.local(`h${register.index}`)}=${high};`);
   }
 
-  setQuarters(operand: PtxOperand, parts: readonly string[]): void {
-    const register = this.destination(operand, "b128", false);
-    if (register === undefined) return;
-    for (const [k, part] of parts.entries()) this.line(`${this.local(`q${register.index}_${k}`)}=${part};`);
+  /** Sets a register to the words of a type. */
+  setWords(operand: PtxOperand, words: readonly string[], type: ScalarType): void {
+    if (words.length === 1) this.setWord(operand, words[0]!, type);
+    else if (words.length === 2) this.setHalves(operand, words[0]!, words[1]!, type);
+    else {
+      const register = this.destination(operand, type, false);
+      if (register === undefined) return;
+      this.line(this.names(register).reduce((text, name, k) => `${text}${this.local(name)}=${words[k]};`, ""));
+    }
   }
 
-  setSingle(operand: PtxOperand, expression: string, type: ScalarType = "f32"): void {
+  /** Sets a register of a float's size to a JavaScript number. */
+  setFloat(operand: PtxOperand, expression: string, type: ScalarType): void {
     const register = this.destination(operand, type, true);
-    if (register !== undefined) this.line(`${this.local(`f${register.index}`)}=${expression};`);
-  }
-
-  setDouble(operand: PtxOperand, expression: string, type: ScalarType = "f64"): void {
-    const register = this.destination(operand, type, true);
-    if (register !== undefined) this.line(`${this.local(`d${register.index}`)}=${expression};`);
+    if (register !== undefined) this.line(`${this.local(`${this.isWide(register) ? "d" : "f"}${register.index}`)}=${expression};`);
   }
 
   /**
@@ -386,16 +364,11 @@ export class Emitter {
     for (const [index, held] of this.held) {
       if (!held.changed || !alive(index)) continue;
       const register = this.registers.get(index)!;
-      const n = index;
-      if (scalarBytes[register.type] === 16) for (let part = 0; part < 4; part++) back.push(`${this.slot(register, part)}=q${n}_${part};`);
-      else if (this.isWide(register)) {
-        if (held.bits) back.push(`${this.slot(register, 0)}=l${n};${this.slot(register, 1)}=h${n};`);
-        else
-          back.push(
-            `if(d${n}===d${n})${this.slot(register, -1)}=d${n};else{${this.slot(register, 0)}=0;${this.slot(register, 1)}=-524288;}`,
-          );
-      } else if (held.bits) back.push(`${this.slot(register)}=i${n};`);
-      else back.push(`if(f${n}===f${n})${this.slot(register, -1)}=f${n};else ${this.slot(register)}=2147483647;`);
+      const float = `${this.isWide(register) ? "d" : "f"}${index}`;
+      const bits = (words: readonly unknown[]) => words.map((word, part) => `${this.slot(register, part)}=${word};`).join("");
+      const nan = bits(this.isWide(register) ? [0, -524288] : [2147483647]);
+      if (held.bits) back.push(bits(this.names(register)));
+      else back.push(`if(${float}===${float})${this.slot(register, -1)}=${float};else{${nan}}`);
     }
     const body = this.lines.join("\n") + back.join("\n") + finish;
     const declared = this.locals.size > 0 ? `let ${[...this.locals].map((name) => `${name}=0`).join(",")};` : "";

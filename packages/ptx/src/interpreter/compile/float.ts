@@ -10,9 +10,8 @@ const both: readonly ScalarType[] = ["f32", "f64"];
 
 /** Reads an operand, flushed if `.ftz` says so. */
 export function readFloat(e: Emitter, operand: PtxOperand, type: ScalarType): string {
-  if (isDouble(type)) return e.double(operand);
-  const value = e.single(operand);
-  if (!e.has("ftz")) return value;
+  const value = e.float(operand, type);
+  if (isDouble(type) || !e.has("ftz")) return value;
   if (operand.kind === "float" && Math.abs(operand.value) >= 1.2e-38) return value;
   return `flush32(${value})`;
 }
@@ -22,12 +21,8 @@ export function readFloat(e: Emitter, operand: PtxOperand, type: ScalarType): st
  * says.
  */
 function writeFloat(e: Emitter, operand: PtxOperand, value: string, type: ScalarType, saturates = false): void {
-  if (isDouble(type)) {
-    e.setDouble(operand, value);
-    return;
-  }
-  const flushed = e.has("ftz") ? `flush32(${value})` : value;
-  e.setSingle(operand, saturates && e.has("sat") ? `saturate(${flushed})` : flushed);
+  const flushed = !isDouble(type) && e.has("ftz") ? `flush32(${value})` : value;
+  e.setFloat(operand, !isDouble(type) && saturates && e.has("sat") ? `saturate(${flushed})` : flushed, type);
 }
 
 /** The rounding that the instruction asks for; undefined for the one to nearest. */
@@ -40,11 +35,6 @@ function directed(e: Emitter): string | undefined {
 function rounding(e: Emitter): string | undefined {
   if (!e.has("rn", "rz", "rm", "rp")) throw e.unsupported("it takes a rounding, as .rn");
   return directed(e);
-}
-
-/** An instruction that must say that it approximates. */
-function approximates(e: Emitter): void {
-  if (!e.has("approx")) throw e.unsupported("it takes .approx");
 }
 
 const format = (type: ScalarType): string => (isDouble(type) ? "binary64" : "binary32");
@@ -113,7 +103,7 @@ function reciprocal(e: Emitter): void {
   const approximate = e.has("approx");
   if (isDouble(type) && approximate) {
     if (!e.has("ftz")) throw e.unsupported("it takes .approx.ftz");
-    writeUpper(e, e.operand(0), `1/(${e.double(e.operand(1))})`);
+    writeUpper(e, e.operand(0), `1/(${e.float(e.operand(1), type)})`);
     return;
   }
   const mode = approximate ? undefined : rounding(e);
@@ -130,21 +120,21 @@ function squareRoot(e: Emitter): void {
 
 function reciprocalRoot(e: Emitter): void {
   const type = e.type(both);
-  approximates(e);
+  e.reading.one(["approx"]);
   const [to, from] = [e.operand(0), e.operand(1)];
   if (!isDouble(type)) writeFloat(e, to, `Math.fround(1/Math.sqrt(${readFloat(e, from, type)}))`, type);
-  else if (e.has("ftz")) writeUpper(e, to, `1/Math.sqrt(${e.double(from)})`);
-  else e.setDouble(to, `1/Math.sqrt(${e.double(from)})`);
+  else if (e.has("ftz")) writeUpper(e, to, `1/Math.sqrt(${e.float(from, type)})`);
+  else e.setFloat(to, `1/Math.sqrt(${e.float(from, type)})`, type);
 }
 
 /** `flushes`: the instruction has a form with `.ftz`. */
 function approximation(name: string, flushes = true): Handler {
   return (e) => {
     e.type(["f32"]);
-    approximates(e);
+    e.reading.one(["approx"]);
     const from = e.operand(1);
     if (flushes) writeFloat(e, e.operand(0), `Math.fround(${name}(${readFloat(e, from, "f32")}))`, "f32");
-    else e.setSingle(e.operand(0), `Math.fround(${name}(${e.single(from)}))`);
+    else e.setFloat(e.operand(0), `Math.fround(${name}(${e.float(from, "f32")}))`, "f32");
   };
 }
 
@@ -176,30 +166,26 @@ function extreme(e: Emitter, name: "minimum" | "maximum"): void {
 /** copysign a, b: the magnitude of b with the sign of a. */
 function copySign(e: Emitter): void {
   const type = e.type(both);
-  const [to, a, b] = [e.operand(0), e.operand(1), e.operand(2)];
-  if (isDouble(type)) {
-    const [low, high] = e.halves(b, type);
-    const [, signBits] = e.halves(a, type);
-    e.setHalves(to, low, `(${high}&2147483647)|(${signBits}&-2147483648)`, type);
-  } else e.setWord(to, `(${e.word(b, type)}&2147483647)|(${e.word(a, type)}&-2147483648)`, type);
+  const [magnitude, sign] = [e.words(e.operand(2), type), e.words(e.operand(1), type)];
+  const top = `(${magnitude.pop()}&2147483647)|(${sign.pop()}&-2147483648)`;
+  e.setWords(e.operand(0), [...magnitude, top], type);
 }
 
 /** testp: what kind of number it is. */
 function testProperty(e: Emitter): void {
   const type = e.type(both);
-  const value = isDouble(type) ? e.double(e.operand(1)) : e.single(e.operand(1));
+  const value = e.float(e.operand(1), type);
   const least = literal(isDouble(type) ? 2.2250738585072014e-308 : 1.1754943508222875e-38);
-  const tests = new Map([
-    ["finite", `Number.isFinite(${value})`],
-    ["infinite", `Math.abs(${value})===Infinity`],
-    ["number", `${value}===${value}`],
-    ["notanumber", `${value}!==${value}`],
-    ["normal", `Math.abs(${value})>=${least}&&Math.abs(${value})<Infinity`],
-    ["subnormal", `Math.abs(${value})<${least}&&${value}!==0`],
-  ]);
-  const test = e.reading.find([...tests.keys()]);
-  if (test === undefined) throw e.unsupported(`it takes ${[...tests.keys()].map((each) => `.${each}`).join(", ")}`);
-  e.setPredicate(e.operand(0), `${tests.get(test)}?1:0`);
+  const tests = {
+    finite: `Number.isFinite(${value})`,
+    infinite: `Math.abs(${value})===Infinity`,
+    number: `${value}===${value}`,
+    notanumber: `${value}!==${value}`,
+    normal: `Math.abs(${value})>=${least}&&Math.abs(${value})<Infinity`,
+    subnormal: `Math.abs(${value})<${least}&&${value}!==0`,
+  };
+  const test = e.reading.one(Object.keys(tests) as (keyof typeof tests)[]);
+  e.setPredicate(e.operand(0), `${tests[test]}?1:0`);
 }
 
 export const floatForms = {
@@ -291,7 +277,7 @@ function halfApproximation(name: string): Handler {
   return (e) => {
     const type = e.type(halves);
     const kind = halfKind(type);
-    if (!e.has("approx")) throw e.unsupported("it takes .approx");
+    e.reading.one(["approx"]);
     // ex2 of bfloat16 has no other form; it has no subnormal values to flush that an approximation
     // would tell apart.
     if (e.instruction.opcode === "ex2" && kind === '"bf16"' && !e.has("ftz")) throw e.unsupported("it takes .approx.ftz");

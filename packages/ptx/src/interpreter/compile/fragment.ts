@@ -210,8 +210,7 @@ export function spaceCode(access: LaneAccess): number {
 }
 
 export function everyLane(warp: Warp, access: LaneAccess, mask: number): void {
-  if (mask !== -1)
-    throw warp.launch.error("warpDivergence", "a matrix instruction takes all 32 lanes", warp, firstLane(mask), access.instruction);
+  if (mask !== -1) throw warp.error("warpDivergence", "a matrix instruction takes all 32 lanes", firstLane(mask), access.instruction);
 }
 
 /** What an instruction of a whole warp says in any case. */

@@ -36,9 +36,7 @@ const fence: Handler = (e) => {
   e.reading.skip(["mbarrier_init"]);
   e.reading.find(["sc", "acq_rel", "acquire", "release"]);
   const scopes = e.instruction.opcode === "membar" ? ["cta", "gl", "sys"] : ["cta", "cluster", "gpu", "sys"];
-  const scope = e.reading.find(scopes);
-  if (scope === undefined) throw e.unsupported(`it takes a scope: ${scopes.map((word) => `.${word}`).join(", ")}`);
-  e.line(`w.fence(${scope !== "cta"});`);
+  e.line(`w.fence(${e.reading.one(scopes, "it takes a scope:") !== "cta"});`);
 };
 
 const hints = /^(global|local|generic|L1|L2|L2::evict_(last|normal|first|unchanged))$/;
@@ -71,8 +69,8 @@ const instructions: Readonly<Record<string, Handler>> = {
     e.type(["b32"]);
     e.setWord(e.operand(0), "m");
   },
-  trap: (e) => e.line(`throw w.launch.error("trap","trap",w,l,${e.site});`),
-  brkpt: (e) => e.line(`throw w.launch.error("breakpoint","breakpoint",w,l,${e.site});`),
+  trap: (e) => e.line(`throw w.error("trap","trap",l,${e.site});`),
+  brkpt: (e) => e.line(`throw w.error("breakpoint","breakpoint",l,${e.site});`),
   createpolicy: (e) => {
     e.type(["b64"]);
     e.reading.skip(/^(global|fractional|range|cvt|L2|L2::evict_(last|normal|first|unchanged))$/);

@@ -225,8 +225,7 @@ function moveMatrix(access: LaneAccess, heap: Heap, stores: boolean): Collective
   );
   if (type === undefined || more.length > 0 || fitting.length === 0) throw access.unsupported("there is no such matrix of this type");
   access.requires(Math.min(...fitting.map(([, { target }]) => target)));
-  const layout = access.find(["row", "col"]);
-  if (layout === undefined) throw access.unsupported("it takes .row or .col");
+  const layout = access.either("row", "col");
   refuseLayout(access, type, { [which]: layout });
   const byRow = layout === "row";
   const [rows, columns] = sizeOf(which, shape);

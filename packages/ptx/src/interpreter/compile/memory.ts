@@ -206,14 +206,13 @@ function put(e: Emitter, to: PtxOperand, type: ScalarType, at: string): void {
   const width = scalarBytes[register.type];
   const float = width === bytes && e.context.floatOnly.has(register.index);
   if (bytes === 16)
-    e.setQuarters(
+    e.setWords(
       to,
       [0, 1, 2, 3].map((k) => e.temporary(`G32[(${at}>>>2)+${k}]`)),
+      type,
     );
-  else if (bytes === 8) {
-    if (float) e.setDouble(to, `GD[${at}>>>3]`, type);
-    else e.setHalves(to, `G32[${at}>>>2]`, `G32[(${at}>>>2)+1]`, type);
-  } else if (bytes === 4 && float) e.setSingle(to, `GF[${at}>>>2]`, type);
+  else if (float) e.setFloat(to, bytes === 8 ? `GD[${at}>>>3]` : `GF[${at}>>>2]`, type);
+  else if (bytes === 8) e.setHalves(to, `G32[${at}>>>2]`, `G32[(${at}>>>2)+1]`, type);
   else {
     const value =
       bytes === 4 ? `G32[${at}>>>2]` : bytes === 2 ? (signed ? `GI16[${at}>>>1]` : `G16[${at}>>>1]`) : signed ? `GI8[${at}]` : `G8[${at}]`;
@@ -228,21 +227,14 @@ function put(e: Emitter, to: PtxOperand, type: ScalarType, at: string): void {
 function take(e: Emitter, from: PtxOperand, type: ScalarType, at: string): void {
   const bytes = scalarBytes[type];
   const float = from.kind === "register" && scalarBytes[from.register.type] === bytes && e.holdsFloat(from);
-  if (bytes === 16) for (const [k, part] of e.quarters(from).entries()) e.line(`G32[(${at}>>>2)+${k}]=${part};`);
-  else if (bytes === 8) {
-    if (float) {
-      const value = e.double(from, type);
-      e.line(`if(${value}===${value})GD[${at}>>>3]=${value};else{G32[${at}>>>2]=0;G32[(${at}>>>2)+1]=-524288;}`);
-    } else {
-      const [low, high] = e.halves(from, type);
-      e.line(`G32[${at}>>>2]=${low};G32[(${at}>>>2)+1]=${high};`);
-    }
-  } else if (bytes === 4) {
-    if (float) {
-      const value = e.single(from, type);
-      e.line(`if(${value}===${value})GF[${at}>>>2]=${value};else G32[${at}>>>2]=2147483647;`);
-    } else e.line(`G32[${at}>>>2]=${e.word(from, type, true)};`);
-  } else if (bytes === 2) e.line(`G16[${at}>>>1]=${e.word(from, type, true)};`);
+  const put = (words: readonly unknown[]): string =>
+    words.map((word, k) => (k === 0 && bytes < 16 ? `G32[${at}>>>2]=${word};` : `G32[(${at}>>>2)+${k}]=${word};`)).join("");
+  if (float) {
+    const value = e.float(from, type);
+    const number = bytes === 8 ? `GD[${at}>>>3]` : `GF[${at}>>>2]`;
+    e.line(`if(${value}===${value})${number}=${value};else{${put(bytes === 8 ? [0, -524288] : [2147483647])}}`);
+  } else if (bytes >= 4) e.line(put(bytes === 4 ? [e.word(from, type, true)] : e.words(from, type)));
+  else if (bytes === 2) e.line(`G16[${at}>>>1]=${e.word(from, type, true)};`);
   else e.line(`G8[${at}]=${e.word(from, type, true)};`);
 }
 
@@ -392,7 +384,7 @@ export function copyAsync(e: Emitter): void {
 
 function arriveAfterCopies(e: Emitter): void {
   e.type(["b64"]);
-  if (!e.has("arrive")) throw e.unsupported("it takes .arrive");
+  e.reading.one(["arrive"]);
   e.line("w.copies?.waitForAll(l);");
   const space = spaceOf(e);
   const counts = e.has("noinc");

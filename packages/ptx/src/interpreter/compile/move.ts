@@ -36,7 +36,7 @@ function checkElements(e: Emitter, elements: readonly PtxOperand[]): void {
 function pieces(e: Emitter, operand: Vector, bytes: number): string[] {
   const type = partType(e, operand, bytes);
   const size = scalarBytes[type];
-  if (size >= 4) return operand.elements.flatMap((element) => (size === 8 ? e.halves(element, type) : [e.word(element, type)]));
+  if (size >= 4) return operand.elements.flatMap((element) => e.words(element, type));
   const words: string[] = [];
   for (let at = 0; at < bytes; at += 4) {
     const parts = operand.elements.slice(at / size, (at + 4) / size).map((element, k) => {
@@ -56,8 +56,7 @@ function unpack(e: Emitter, to: Vector, words: string[], bytes: number): void {
   for (const [k, element] of to.elements.entries()) {
     if (element.kind === "sink") continue;
     const at = k * size;
-    if (size === 8) e.setHalves(element, kept[2 * k]!, kept[2 * k + 1]!, type);
-    else if (size === 4) e.setWord(element, kept[k]!, type);
+    if (size >= 4) e.setWords(element, kept.slice(at / 4, (at + size) / 4), type);
     else e.setWord(element, `(${kept[at >> 2]}>>>${8 * (at & 3)})&${2 ** (8 * size) - 1}`, type);
   }
 }
@@ -74,15 +73,9 @@ function moveElements(e: Emitter, count: number): void {
   if (bytes * count > 16) throw e.unsupported(`${count} of .${type} are more than 128 bits`);
   checkElements(e, to.elements);
   checkElements(e, from.elements);
-  const values = from.elements.map((element) =>
-    (bytes === 8 ? e.halves(element, type) : [e.word(element, type)]).map((word) => e.temporary(word)),
-  );
-  for (const [k, element] of to.elements.entries()) {
-    const [low, high] = values[k]!;
-    if (element.kind === "sink") continue;
-    if (bytes === 8) e.setHalves(element, low!, high!, type);
-    else e.setWord(element, bytes === 2 ? `${low}&65535` : low!, type);
-  }
+  const values = from.elements.map((element) => e.words(element, type).map((word) => e.temporary(word)));
+  for (const [k, element] of to.elements.entries())
+    if (element.kind !== "sink") e.setWords(element, bytes === 2 ? [`${values[k]![0]}&65535`] : values[k]!, type);
 }
 
 export function move(e: Emitter): void {
@@ -97,28 +90,13 @@ export function move(e: Emitter): void {
   if (to.kind === "vector" || from.kind === "vector") e.type(["b16", "b32", "b64", "b128"]);
   if (to.kind === "vector") {
     if (from.kind === "vector") throw e.unsupported("of two vectors, .v2 or .v4 says how many they hold");
-    const words = bytes === 16 ? e.quarters(from) : bytes === 8 ? e.halves(from, type) : [e.word(from, type)];
-    unpack(e, to, words, bytes);
+    unpack(e, to, e.words(from, type), bytes);
   } else if (from.kind === "vector") {
     const words = pieces(e, from, bytes);
-    if (bytes === 16)
-      e.setQuarters(
-        to,
-        words.map((word) => e.temporary(word)),
-      );
-    else if (bytes === 8) {
-      const low = e.temporary(words[0]!);
-      e.setHalves(to, low, words[1]!, type);
-    } else e.setWord(to, words[0]!, type);
+    e.setWords(to, [...words.slice(0, -1).map((word) => e.temporary(word)), words.at(-1)!], type);
   } else if (type === "pred") e.setPredicate(to, e.predicate(from));
-  else if (bytes === 16) e.setQuarters(to, e.quarters(from));
-  else if (to.kind === "register" && e.prefersFloat(from, to.register, type)) {
-    if (bytes === 8) e.setDouble(to, e.double(from, type), type);
-    else e.setSingle(to, e.single(from, type), type);
-  } else if (bytes === 8) {
-    const [low, high] = e.halves(from, type);
-    e.setHalves(to, low, high, type);
-  } else e.setWord(to, bytes === 2 ? `${e.word(from, type)}&65535` : e.word(from, type), type);
+  else if (to.kind === "register" && e.prefersFloat(from, to.register, type)) e.setFloat(to, e.float(from, type), type);
+  else e.setWords(to, bytes === 2 ? [`${e.word(from, type)}&65535`] : e.words(from, type), type);
 }
 
 /**
@@ -162,19 +140,15 @@ export function mapAddress(e: Emitter): void {
   const inSpace = e.has("shared::cluster");
   const [to, from] = [e.operand(0), e.operand(1)];
   const rank = e.word(e.operand(2), "u32");
-  const low = type === "u64" ? e.halves(from, type)[0] : e.word(from, type);
-  const mapped = e.temporary(`w.mapShared(${low},${rank},l,${e.site})`);
-  if (type === "u32") e.setWord(to, mapped, type);
-  else e.setHalves(to, mapped, inSpace ? "0" : String(windows.shared), type);
+  const mapped = e.temporary(`w.mapShared(${e.word(from, type)},${rank},l,${e.site})`);
+  e.setWords(to, type === "u32" ? [mapped] : [mapped, inSpace ? "0" : String(windows.shared)], type);
 }
 
 /** getctarank: which block of the cluster a shared address belongs to. */
 export function addressRank(e: Emitter): void {
   const type = e.type(["u32", "u64"]);
   e.reading.skip(["shared::cluster"]);
-  const from = e.operand(1);
-  const low = type === "u64" ? e.halves(from, type)[0] : e.word(from, type);
-  e.setWord(e.operand(0), `w.rankOfShared(${low})`, "u32");
+  e.setWord(e.operand(0), `w.rankOfShared(${e.word(e.operand(1), type)})`, "u32");
 }
 
 /** Alignment of what alloca gives if none is asked for, PTX ISA 9.0, section 9.7.14. */
@@ -185,8 +159,7 @@ function setPointer(e: Emitter, expression: string): void {
   const to = e.operand(0);
   if (to.kind !== "register") throw e.unsupported("the result must go to a register");
   const low = e.temporary(expression);
-  if (scalarBytes[type] === 8) e.setHalves(to, low, "0", type);
-  else e.setWord(to, low, type);
+  e.setWords(to, type === "u64" ? [low, "0"] : [low], type);
 }
 
 function allocate(e: Emitter): void {
@@ -195,14 +168,14 @@ function allocate(e: Emitter): void {
   if (alignment !== undefined && alignment.kind !== "integer") throw e.unsupported("an alignment is a constant");
   const bytes = alignment === undefined ? usualAlignment : Number(alignment.value);
   if (!(bytes > 0 && bytes <= 2 ** 30) || (bytes & (bytes - 1)) !== 0) throw e.unsupported("an alignment is a power of two");
-  const [low, high] = type === "u64" ? e.halves(e.operand(1), type) : [e.word(e.operand(1), type), "0"];
+  const [low, high = "0"] = e.words(e.operand(1), type);
   setPointer(e, `w.frame.allocate(w,l,${low},${high},${bytes},${e.site})`);
 }
 
 function restore(e: Emitter): void {
   const type = e.type(["u32", "u64"]);
   if (e.operand(0).kind !== "register") throw e.unsupported("it takes a register");
-  const [low, high] = type === "u64" ? e.halves(e.operand(0), type) : [e.word(e.operand(0), type), "0"];
+  const [low, high = "0"] = e.words(e.operand(0), type);
   e.line(`w.frame.restore(w,l,${low},${high},${e.site});`);
 }
 

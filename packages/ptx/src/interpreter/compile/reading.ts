@@ -75,6 +75,18 @@ export class Reading {
     return this.instruction.modifiers[index];
   }
 
+  /** The first modifier that is one of these. @throws UnsupportedPtxError if there is none */
+  one<T extends string>(words: readonly T[], takes = "it takes", joint = ", "): T {
+    const found = this.find(words);
+    if (found === undefined) throw this.unsupported(`${takes} ${words.map((word) => `.${word}`).join(joint)}`);
+    return found as T;
+  }
+
+  /** As `one` of two. */
+  either<T extends string>(first: T, second: T, takes?: string): T {
+    return this.one([first, second], takes, " or ");
+  }
+
   /** The modifiers that are among these, each once, in their order. */
   all(words: Words): string[] {
     const found = new Set<string>();

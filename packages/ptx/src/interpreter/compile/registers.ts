@@ -5,32 +5,10 @@ import { scalarBytes } from "../types.js";
 import type { Segment } from "./segments.js";
 
 /** Opcodes whose first operand is read, not written. */
-const withoutResult = new Set([
-  "st",
-  "red",
-  "bra",
-  "brx",
-  "bar",
-  "barrier",
-  "call",
-  "ret",
-  "exit",
-  "trap",
-  "brkpt",
-  "membar",
-  "fence",
-  "prefetch",
-  "prefetchu",
-  "applypriority",
-  "discard",
-  "cp",
-  "nanosleep",
-  "griddepcontrol",
-  "stmatrix",
-  "setmaxnreg",
-  "pmevent",
-  "stackrestore",
-]);
+const withoutResult = new Set(
+  `st red bra brx bar barrier call ret exit trap brkpt membar fence prefetch prefetchu applypriority discard cp nanosleep
+  griddepcontrol stmatrix setmaxnreg pmevent stackrestore`.split(/\s+/),
+);
 
 export interface Touched {
   reads: PtxRegister[];
@@ -210,27 +188,7 @@ function bitsLeaving(
   return leaving;
 }
 
-const arithmetic = new Set([
-  "add",
-  "sub",
-  "mul",
-  "fma",
-  "mad",
-  "div",
-  "rcp",
-  "sqrt",
-  "rsqrt",
-  "neg",
-  "abs",
-  "min",
-  "max",
-  "setp",
-  "ex2",
-  "lg2",
-  "sin",
-  "cos",
-  "tanh",
-]);
+const arithmetic = new Set("add sub mul fma mad div rcp sqrt rsqrt neg abs min max setp ex2 lg2 sin cos tanh".split(" "));
 const copying = new Set(["mov", "selp"]);
 
 const isFloat = (modifiers: readonly string[]): boolean => modifiers.includes("f32") || modifiers.includes("f64");

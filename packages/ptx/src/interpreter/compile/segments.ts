@@ -26,22 +26,9 @@ export interface Segment {
  */
 const longest = 300;
 
-const collectiveOpcodes = new Set([
-  "shfl",
-  "vote",
-  "match",
-  "redux",
-  "bar",
-  "barrier",
-  "elect",
-  "mma",
-  "wmma",
-  "wgmma",
-  "ldmatrix",
-  "stmatrix",
-  "movmatrix",
-  "nanosleep",
-]);
+const collectiveOpcodes = new Set(
+  "shfl vote match redux bar barrier elect mma wmma wgmma ldmatrix stmatrix movmatrix nanosleep".split(" "),
+);
 
 /** True for an instruction that the lanes of a warp do together. */
 export function isCollective(instruction: PtxInstruction): boolean {

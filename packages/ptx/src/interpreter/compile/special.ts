@@ -2,40 +2,21 @@
 // come from the warp and its block.
 import type { PtxOperand } from "../types.js";
 
-const blockFields = new Map(
-  Object.entries({
-    "ntid.x": "blockSize.x",
-    "ntid.y": "blockSize.y",
-    "ntid.z": "blockSize.z",
-    "ctaid.x": "index.x",
-    "ctaid.y": "index.y",
-    "ctaid.z": "index.z",
-    "nctaid.x": "gridSize.x",
-    "nctaid.y": "gridSize.y",
-    "nctaid.z": "gridSize.z",
-    "cluster_ctaid.x": "inCluster.x",
-    "cluster_ctaid.y": "inCluster.y",
-    "cluster_ctaid.z": "inCluster.z",
-    "cluster_nctaid.x": "clusterSize.x",
-    "cluster_nctaid.y": "clusterSize.y",
-    "cluster_nctaid.z": "clusterSize.z",
-    "clusterid.x": "clusterIndex.x",
-    "clusterid.y": "clusterIndex.y",
-    "clusterid.z": "clusterIndex.z",
-    "nclusterid.x": "clusterCount.x",
-    "nclusterid.y": "clusterCount.y",
-    "nclusterid.z": "clusterCount.z",
-    cluster_ctarank: "clusterRank",
-    cluster_nctarank: "clusterBlocks",
-    is_explicit_cluster: "explicitCluster",
-    nwarpid: "warpCount",
-    smid: "slot",
-    nsmid: "slots",
-    gridid: "gridId",
-    dynamic_smem_size: "dynamicSharedBytes",
-    aggr_smem_size: "sharedBytes",
+/** Vectors of three elements, and the fields of a block that they are. */
+const blockVectors = {
+  ...{ ntid: "blockSize", ctaid: "index", nctaid: "gridSize", clusterid: "clusterIndex", nclusterid: "clusterCount" },
+  ...{ cluster_ctaid: "inCluster", cluster_nctaid: "clusterSize" },
+};
+const blockFields = new Map([
+  ...Object.entries(blockVectors).flatMap(([name, field]) =>
+    ["x", "y", "z"].map((axis): [string, string] => [`${name}.${axis}`, `${field}.${axis}`]),
+  ),
+  ...Object.entries({
+    ...{ cluster_ctarank: "clusterRank", cluster_nctarank: "clusterBlocks", is_explicit_cluster: "explicitCluster" },
+    ...{ nwarpid: "warpCount", smid: "slot", nsmid: "slots", gridid: "gridId" },
+    ...{ dynamic_smem_size: "dynamicSharedBytes", aggr_smem_size: "sharedBytes" },
   }),
-);
+]);
 
 const laneMasks = new Map(
   Object.entries({

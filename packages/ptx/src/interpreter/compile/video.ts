@@ -25,13 +25,7 @@ const average: Operation = (a, b, e) => {
 const comparisons: Readonly<Record<string, string>> = { eq: "===", ne: "!==", lt: "<", le: "<=", gt: ">", ge: ">=" };
 
 function comparison(e: Emitter): Operation {
-  const found = e.reading.find(Object.keys(comparisons));
-  if (found === undefined)
-    throw e.unsupported(
-      `it takes a comparison: ${Object.keys(comparisons)
-        .map((word) => `.${word}`)
-        .join(", ")}`,
-    );
+  const found = e.reading.one(Object.keys(comparisons), "it takes a comparison:");
   return (a, b) => `(${a}${comparisons[found]}${b}?1:0)`;
 }
 
@@ -114,8 +108,7 @@ function compareScalar(e: Emitter): void {
 function shiftScalar(e: Emitter): void {
   const [type, aType, bType] = typesOf(e, 3) as [ScalarType, ScalarType, ScalarType];
   if (bType !== "u32") throw e.unsupported("it is shifted by a .u32");
-  const mode = e.reading.find(["clamp", "wrap"]);
-  if (mode === undefined) throw e.unsupported("it takes .clamp or .wrap");
+  const mode = e.reading.either("clamp", "wrap");
   const [a, b] = [scalarField(e, 1, aType), scalarField(e, 2, bType)];
   const power = `2**${mode === "wrap" ? `(${b}&31)` : `Math.min(${b},32)`}`;
   finishScalar(e, e.instruction.opcode === "vshl" ? `${a}*${power}` : `Math.floor(${a}/${power})`, type, true);

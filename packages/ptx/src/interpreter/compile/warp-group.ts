@@ -79,9 +79,9 @@ class SharedFactor {
     const { instruction } = this.access;
     for (let lane = 1; lane < 32; lane++)
       if (this.words[0]!(warp, lane) !== low || this.words[1]!(warp, lane) !== high)
-        throw warp.launch.error("illegalInstruction", "lanes give different descriptors", warp, lane, instruction);
+        throw warp.error("illegalInstruction", "lanes give different descriptors", lane, instruction);
     if (((high! >>> 17) & 7) !== 0)
-      throw warp.launch.error("illegalInstruction", "a descriptor with a base offset is not modelled", warp, 0, instruction);
+      throw warp.error("illegalInstruction", "a descriptor with a base offset is not modelled", 0, instruction);
     return addresses(low!, high!, this.factor, first);
   }
 
@@ -100,7 +100,7 @@ class SharedFactor {
         const stamp = launch.races.readByProduct(warp, site, (at >> 2) + word + tagBase);
         if (stamps !== undefined && stamps[now.length] !== stamp) {
           const what = `shared byte ${at + 4 * word} was written while this product went on: nothing waited for it`;
-          throw launch.error("race", what, warp, 0, site);
+          throw warp.error("race", what, 0, site);
         }
         now.push(stamp);
       }
@@ -175,7 +175,7 @@ function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
     everyLane(warp, access, mask);
     const products = productsOf(warp);
     const problem = products.problem(registers);
-    if (problem !== undefined) throw warp.launch.error("race", problem, warp, 0, access.instruction);
+    if (problem !== undefined) throw warp.error("race", problem, 0, access.instruction);
     const offsetsA = left?.offsets(warp, 16 * (warp.index & 3));
     const offsetsB = right.offsets(warp, 0);
     const keeps = accumulates(warp, 0) !== 0;

@@ -1,6 +1,7 @@
 // The slow way of an access: taken when the shadow says that something may be wrong, on first
 // writes, and for addresses whose space is known only now. It finds the offset in the heap or says
 // exactly what is wrong.
+import type { SimulationErrorKind } from "../errors.js";
 import { AsyncCopies } from "./async-copies.js";
 import type { BarrierObjects } from "./barrier-object.js";
 import type { LaunchState } from "./launch-state.js";
@@ -36,7 +37,7 @@ function hexadecimal(high: number, low: number): string {
 }
 
 /** The error of an access: its kind, and what follows the access in words. */
-type FaultOf = (kind: Parameters<LaunchState["error"]>[0], rest: string) => Error;
+type FaultOf = (kind: SimulationErrorKind, rest: string) => Error;
 
 /** An access in words. */
 function wordsOf(kind: number, bytes: number, space: number, high: number, low: number): string {
@@ -63,7 +64,7 @@ export class Access {
     const kind = mode & 3;
     const { launch } = warp;
     const words = () => wordsOf(kind, bytes, space, top, bottom);
-    const fault: FaultOf = (what, rest) => launch.error(what, words() + rest, warp, lane, site);
+    const fault: FaultOf = (what, rest) => warp.error(what, words() + rest, lane, site);
     let heapOffset: number;
     let shared = -1;
     let own = false;
@@ -161,7 +162,7 @@ export class Access {
 
   /** An access that is known to be outside its variable. */
   readonly outside = (warp: Warp, lane: number, site: number, what: string, bytes: number): number => {
-    if (warp.launch.checks.bounds) throw warp.launch.error("outOfBounds", what, warp, lane, site);
+    if (warp.launch.checks.bounds) throw warp.error("outOfBounds", what, lane, site);
     return this.nowhere(bytes);
   };
 
@@ -217,10 +218,10 @@ export class Access {
       barrier: number,
     ): void => {
       if (bytes % 16 !== 0 || bytes < 16)
-        throw warp.launch.error("illegalInstruction", `a bulk copy of ${bytes} bytes: it takes a multiple of 16`, warp, lane, site);
+        throw warp.error("illegalInstruction", `a bulk copy of ${bytes} bytes: it takes a multiple of 16`, lane, site);
       const room = warp.block.sharedBytes;
       if (bytes > room)
-        throw warp.launch.error("outOfBounds", `a bulk copy of ${bytes} bytes to a block with ${room} of shared memory`, warp, lane, site);
+        throw warp.error("outOfBounds", `a bulk copy of ${bytes} bytes to a block with ${room} of shared memory`, lane, site);
       const copied = new Uint8Array(bytes);
       const to = this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, 0, 16, write | later);
       for (let k = 0; k < bytes; k += 16) {

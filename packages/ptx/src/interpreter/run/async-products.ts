@@ -60,7 +60,7 @@ export class AsyncProducts {
         const found = words === warp.words ? firstTouch(segment, registers) : undefined;
         if (found === undefined) continue;
         const what = `touches ${found.name}, which a wgmma.mma_async still works on: nothing waited for it`;
-        throw warp.launch.error("race", what, warp, firstLane(warp.live), found.instruction);
+        throw warp.error("race", what, firstLane(warp.live), found.instruction);
       }
   }
 }

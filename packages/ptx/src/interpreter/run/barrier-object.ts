@@ -26,7 +26,7 @@ export class BarrierObjects {
   private check(warp: Warp, lane: number, site: number, at: number): number {
     const low = this.words[at >> 2]!;
     if ((low & initialisedBit) === 0)
-      throw warp.launch.error("uninitialised", "an mbarrier operation on 8 bytes that mbarrier.init did not initialise", warp, lane, site);
+      throw warp.error("uninitialised", "an mbarrier operation on 8 bytes that mbarrier.init did not initialise", lane, site);
     return low;
   }
 
@@ -38,13 +38,7 @@ export class BarrierObjects {
   private outstanding(warp: Warp, lane: number, site: number, low: number, high: number, bytes: number): number {
     const sum = this.transactions(low, high) + bytes;
     if (Math.abs(sum) > mostTransactions)
-      throw warp.launch.error(
-        "illegalInstruction",
-        `an mbarrier waits for ${sum} bytes; it takes ${mostTransactions} at most`,
-        warp,
-        lane,
-        site,
-      );
+      throw warp.error("illegalInstruction", `an mbarrier waits for ${sum} bytes; it takes ${mostTransactions} at most`, lane, site);
     return sum;
   }
 
@@ -61,7 +55,7 @@ export class BarrierObjects {
 
   readonly init = (warp: Warp, lane: number, site: number, at: number, count: number): void => {
     if (count < 1 || count > countMask)
-      throw warp.launch.error("illegalInstruction", `mbarrier.init with count ${count}: it takes 1 to ${countMask}`, warp, lane, site);
+      throw warp.error("illegalInstruction", `mbarrier.init with count ${count}: it takes 1 to ${countMask}`, lane, site);
     this.deferred.delete(at);
     this.store(warp, at, count, 0, count, 0);
   };
@@ -79,8 +73,7 @@ export class BarrierObjects {
     const low = this.check(warp, lane, site, at);
     const high = this.words[(at >> 2) + 1]!;
     const pending = low & countMask;
-    if (count > pending)
-      throw warp.launch.error("illegalInstruction", `${count} arrivals at an mbarrier that waits for ${pending}`, warp, lane, site);
+    if (count > pending) throw warp.error("illegalInstruction", `${count} arrivals at an mbarrier that waits for ${pending}`, lane, site);
     const expected = (high & countMask) - (drop ? count : 0);
     this.store(warp, at, pending - count, low & phaseBit, expected, this.outstanding(warp, lane, site, low, high, bytes));
     wide.high = high;

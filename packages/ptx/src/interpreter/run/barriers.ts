@@ -29,16 +29,10 @@ function uncounted(warp: Warp, id: number): Waiting[] {
 export function arriveAtBarrier(warp: Warp, group: Group, operation: BarrierOperation, instruction: PtxInstruction): boolean {
   const lane = firstLane(group.mask);
   const id = operation.id(warp, lane);
-  if (id >>> 0 > 15) throw warp.launch.error("illegalInstruction", `barrier ${id}: a block has barriers 0 to 15`, warp, lane, instruction);
+  if (id >>> 0 > 15) throw warp.error("illegalInstruction", `barrier ${id}: a block has barriers 0 to 15`, lane, instruction);
   const threads = operation.threads?.(warp, lane) ?? 0;
   if (operation.threads !== undefined && (threads <= 0 || threads % 32 !== 0))
-    throw warp.launch.error(
-      "illegalInstruction",
-      `a barrier of ${threads} threads: it takes a positive multiple of 32`,
-      warp,
-      lane,
-      instruction,
-    );
+    throw warp.error("illegalInstruction", `a barrier of ${threads} threads: it takes a positive multiple of 32`, lane, instruction);
   group.wait = { kind: "barrier", instruction, id, arrived: false, operation, threads };
   countWarp(warp, id);
   return group.wait === undefined;
@@ -52,7 +46,7 @@ function countWarp(warp: Warp, id: number): void {
   const barrier = block.barriers[id]!;
   const [{ group, wait }] = groups as [Waiting, ...Waiting[]];
   const refuse = (what: string): never => {
-    throw launch.error("barrierDivergence", what, warp, firstLane(group.mask), wait.instruction);
+    throw warp.error("barrierDivergence", what, firstLane(group.mask), wait.instruction);
   };
   const threads = (count: number): number => count || 32 * block.warpCount;
   if (barrier.arrived > 0 && threads(barrier.expected) !== threads(wait.threads))
@@ -118,7 +112,7 @@ function refusePassed(gone: Warp, id: number, { waiting }: NamedBarrier): void {
       if (exit === undefined) continue;
       const to = launch.describe(fn.segments[exit.last]!.instructions[0]!);
       const what = `this thread waits at barrier ${id} for all threads of the block, but thread ${block.threadName(32 * gone.index + firstLane(exit.lanes))} went past it to ${to} and has exited`;
-      throw launch.error("barrierDivergence", what, warp, firstLane(group.mask), group.wait!.instruction);
+      throw warp.error("barrierDivergence", what, firstLane(group.mask), group.wait!.instruction);
     }
 }
 
@@ -172,13 +166,7 @@ export function arriveAtCluster(warp: Warp, group: Group, how: "arrive" | "wait"
     warp.synchronise(cluster.passed);
   } else {
     if (!clusterPassed(warp))
-      throw warp.launch.error(
-        "barrierDivergence",
-        "barrier.cluster.arrive twice without a wait between",
-        warp,
-        firstLane(group.mask),
-        instruction,
-      );
+      throw warp.error("barrierDivergence", "barrier.cluster.arrive twice without a wait between", firstLane(group.mask), instruction);
     warp.publish(true);
     warp.clusterPhase = cluster.phase + 1;
     cluster.arrived++;

@@ -38,7 +38,7 @@ function frameOffsets(warp: Warp, group: Group, shape: CallShape, instruction: P
       const formal = [...returns, ...parameters].indexOf(operand.variable);
       if (formal >= 0 && group.frame.parent !== undefined) return group.frame.parameters[formal]!;
     }
-    throw warp.launch.error("illegalInstruction", "call arguments must be .param variables", warp, firstLane(group.mask), instruction);
+    throw warp.error("illegalInstruction", "call arguments must be .param variables", firstLane(group.mask), instruction);
   });
 }
 
@@ -54,15 +54,13 @@ export function callFunction(warp: Warp, group: Group, instruction: PtxInstructi
     return true;
   }
   const lanes = target.kind === "register" ? group.frame.fn.lanesOf(target.register) : undefined;
-  if (lanes === undefined)
-    throw warp.launch.error("illegalInstruction", "call takes a function or a pointer", warp, firstLane(group.mask), instruction);
+  if (lanes === undefined) throw warp.error("illegalInstruction", "call takes a function or a pointer", firstLane(group.mask), instruction);
   const byName = new Map<string, number>();
   forEachLane(group.mask, (lane) => {
     const low = group.frame.registers.words[lanes + 2 * lane]!;
     const high = group.frame.registers.words[lanes + 1 + 2 * lane]!;
     const name = high === functionHigh && low % 16 === 0 ? warp.launch.functionNames[low / 16 - 1] : undefined;
-    if (name === undefined)
-      throw warp.launch.error("illegalInstruction", "call through a pointer that is no function", warp, lane, instruction);
+    if (name === undefined) throw warp.error("illegalInstruction", "call through a pointer that is no function", lane, instruction);
     byName.set(name, (byName.get(name) ?? 0) | (1 << lane));
   });
   const whole = group.mask;
@@ -92,7 +90,7 @@ function checkPassed(warp: Warp, group: Group, found: CompiledFunction, shape: C
   if (shape.results !== returns.length || shape.variables.length !== formal.length || !fit) {
     const passed = `${shape.results} results and ${shape.variables.length - shape.results} arguments`;
     const what = `${name} is called with ${passed} that it does not take: it has ${returns.length} and ${parameters.length}`;
-    throw warp.launch.error("illegalInstruction", what, warp, firstLane(group.mask), instruction);
+    throw warp.error("illegalInstruction", what, firstLane(group.mask), instruction);
   }
   agreed.set(instruction, found);
 }
@@ -104,16 +102,10 @@ function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruc
   if (found === undefined) {
     const system = systemCalls.get(name);
     if (system === undefined)
-      throw warp.launch.error(
-        "illegalInstruction",
-        `"${name}" is declared but not defined in the module`,
-        warp,
-        firstLane(group.mask),
-        instruction,
-      );
+      throw warp.error("illegalInstruction", `"${name}" is declared but not defined in the module`, firstLane(group.mask), instruction);
     const [results, args] = systemArities[name]!;
     if (shape.results > results || passed.length - shape.results !== args)
-      throw warp.launch.error("illegalInstruction", `${name} takes ${args} arguments`, warp, firstLane(group.mask), instruction);
+      throw warp.error("illegalInstruction", `${name} takes ${args} arguments`, firstLane(group.mask), instruction);
     forEachLane(group.mask, (lane) => system(warp, lane, passed.slice(0, shape.results), passed.slice(shape.results), instruction));
     group.segment++;
     return;
@@ -121,18 +113,16 @@ function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruc
   checkPassed(warp, group, found, shape, instruction);
   const base = frame.topOfAll(group.mask);
   if (base + found.frameBytes > warp.localBytes)
-    throw warp.launch.error(
+    throw warp.error(
       "stackOverflow",
       `calling ${name} takes ${base + found.frameBytes} bytes of local memory of ${warp.localBytes}; limits.stackBytes sets how many there are`,
-      warp,
       firstLane(group.mask),
       instruction,
     );
   if (!warp.launch.keepRegisters(found.registerBytes))
-    throw warp.launch.error(
+    throw warp.error(
       "stackOverflow",
       `calling ${name}: the registers of all calls under way would take more than ${mostRegisterBytes} bytes`,
-      warp,
       firstLane(group.mask),
       instruction,
     );

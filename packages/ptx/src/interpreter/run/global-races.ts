@@ -341,7 +341,7 @@ export class GlobalRaces {
         ? [this.blockName(warp, conflict.block), "nothing orders the two: a fence before a flag is stored, and one after it is loaded, do"]
         : [nameOf(warp, conflict.tag), "no barrier is between"];
     const did = `this thread ${stores ? "stores" : "loads"} what ${name} ${conflict.stored ? "stored" : "loaded"}`;
-    return this.launch.error("race", `race on global memory, ${words}: ${did}, and ${order}`, warp, lane, site);
+    return warp.error("race", `race on global memory, ${words}: ${did}, and ${order}`, lane, site);
   }
 
   private blockName(warp: Warp, block: number): string {

@@ -214,6 +214,6 @@ export class GridRun {
         : wait.kind === "barrier"
           ? `waits for ever at barrier ${wait.id}`
           : "waits for ever at the barrier of its cluster";
-    return this.launch.error(kind, what + elsewhere + exited, first.warp, lane, wait.instruction);
+    return first.warp.error(kind, what + elsewhere + exited, lane, wait.instruction);
   }
 }

@@ -2,7 +2,7 @@
 // its location. It schedules nothing.
 
 import type { CompiledKernel } from "../compile/function.js";
-import { type Index3, lineWords, SimulationError, type SimulationErrorKind, type SimulationSite } from "../errors.js";
+import { lineWords, SimulationError, type SimulationSite } from "../errors.js";
 import type { PtxInstruction } from "../types.js";
 import type { Access } from "./access.js";
 import { emptyCounters, type LaunchCounters } from "./counters.js";
@@ -124,7 +124,7 @@ export class LaunchState {
    * The position of an instruction: its PTX line, its line of the source, and that of the outermost
    * call it was inlined at.
    */
-  private lines({ line, location }: PtxInstruction): Pick<SimulationSite, "line" | "source" | "inlinedAt"> {
+  lines({ line, location }: PtxInstruction): Pick<SimulationSite, "line" | "source" | "inlinedAt"> {
     const name = (at: { file: number; line: number }): string => `${this.fileNames.get(at.file) ?? `file ${at.file}`}:${at.line}`;
     return {
       line,
@@ -145,20 +145,8 @@ export class LaunchState {
     const later = this.checks.races && this.writtenLater?.(warp, offset);
     if (later instanceof SimulationError) return later;
     const { words } = this.access.memory.describe(offset, true);
-    if (!later) return this.error("uninitialised", `${load}, which nothing wrote (${words})${use}`, warp, lane, site);
+    if (!later) return warp.error("uninitialised", `${load}, which nothing wrote (${words})${use}`, lane, site);
     const what = `${load}, which another thread writes only later (${words})${use}: no barrier is between`;
-    return this.error("race", what, warp, lane, site);
-  }
-
-  error(kind: SimulationErrorKind, what: string, warp: Warp, lane: number, at: number | PtxInstruction): SimulationError {
-    const instruction = typeof at === "number" ? this.kernel.sites[at]! : at;
-    const thread: Index3 = { x: warp.thread.x[lane]!, y: warp.thread.y[lane]!, z: warp.thread.z[lane]! };
-    return new SimulationError(kind, what, {
-      kernel: this.kernel.name,
-      instruction: instruction.text,
-      ...this.lines(instruction),
-      block: { ...warp.block.index },
-      thread,
-    });
+    return warp.error("race", what, lane, site);
   }
 }

@@ -41,10 +41,9 @@ function meetings(warp: Warp, group: Group, operation: LaneOperation, instructio
       const own = operation.members(warp, lane);
       if (own === members) lanes |= 1 << lane;
       else if (launch.checks.shuffles && (own & members) !== 0)
-        throw launch.error(
+        throw warp.error(
           "warpDivergence",
           `lanes give member masks that overlap, ${hexadecimal(own)} and ${hexadecimal(members)}`,
-          warp,
           lane,
           instruction,
         );
@@ -52,7 +51,7 @@ function meetings(warp: Warp, group: Group, operation: LaneOperation, instructio
     const outside = lanes & ~members;
     if (launch.checks.shuffles && outside !== 0) {
       const lane = firstLane(outside);
-      throw launch.error("warpDivergence", `lane ${lane} is not in its member mask ${hexadecimal(members)}`, warp, lane, instruction);
+      throw warp.error("warpDivergence", `lane ${lane} is not in its member mask ${hexadecimal(members)}`, lane, instruction);
     }
     found.push({ members, lanes });
     rest &= ~lanes;
@@ -176,5 +175,5 @@ export function refusePassing(warp: Warp, group: Group): void {
 function pastBy(warp: Warp, waiting: Group, lanes: number, to: PtxInstruction, instruction: PtxInstruction, how: string): Error {
   const atBarrier = waiting.wait?.kind === "barrier";
   const what = `lanes ${hexadecimal(waiting.mask)} are here for lanes ${hexadecimal(lanes)}, which ${how} ${warp.launch.describe(to)}`;
-  return warp.launch.error(atBarrier ? "barrierDivergence" : "warpDivergence", what, warp, firstLane(waiting.mask), instruction);
+  return warp.error(atBarrier ? "barrierDivergence" : "warpDivergence", what, firstLane(waiting.mask), instruction);
 }

@@ -131,7 +131,7 @@ export class Races {
       const name = threadOf(tag);
       if (tag === 0 || tag >>> 11 <= warp.block.proxied[name >> 5]!) continue;
       const what = `reads shared byte ${(word - warp.tagBase) * 4}, which thread ${warp.block.threadName(name)} wrote: no fence.proxy.async comes after that`;
-      throw this.launch.error("race", what, warp, 0, site);
+      throw warp.error("race", what, 0, site);
     }
     return stamp;
   }
@@ -160,7 +160,7 @@ export class Races {
   private report(warp: Warp, lane: number, site: number, word: number, { tag, stored }: Conflict, writes: boolean): Error {
     const address = (word - warp.tagBase) * 4;
     const what = `race on shared byte ${address}: this thread ${writes ? "writes" : "reads"} what ${nameOf(warp, tag)} ${stored ? "wrote" : "read"} with no barrier between`;
-    return this.launch.error("race", what, warp, lane, site);
+    return warp.error("race", what, lane, site);
   }
 
   /**

@@ -128,7 +128,7 @@ function tooLong(warp: Warp, group: Group, segment: CompiledSegment): Error {
   const loop = loopEnd(group.frame.fn, group.frame.fn.segments.indexOf(segment));
   const where = loop === undefined ? "" : `, in the loop that ends here`;
   const what = `the launch went past its limit of ${warp.launch.limits.steps} steps${where}; limits.steps (SPILLWAY_SIM_STEPS) sets how many it has`;
-  return warp.launch.error("spin", what, warp, firstLane(warp.lanes), loop ?? segment.instructions[0] ?? warp.launch.kernel.sites[0]!);
+  return warp.error("spin", what, firstLane(warp.lanes), loop ?? segment.instructions[0] ?? warp.launch.kernel.sites[0]!);
 }
 
 /**
@@ -138,7 +138,7 @@ export function idle(warp: Warp): Error {
   const group = warp.groups.find((each) => each.wait === undefined) ?? warp.groups[0]!;
   const [instruction] = group.frame.fn.segments[group.segment]!.instructions;
   const what = `${warp.launch.limits.idleSteps} steps in which no thread of the launch changed anything: this loop does not end, at step ${warp.launch.steps}`;
-  return warp.launch.error("spin", what, warp, firstLane(group.mask), instruction ?? warp.launch.kernel.sites[0]!);
+  return warp.error("spin", what, firstLane(group.mask), instruction ?? warp.launch.kernel.sites[0]!);
 }
 
 function laneCount(mask: number): number {
@@ -150,10 +150,9 @@ function laneCount(mask: number): number {
 
 function stuck(warp: Warp, group: Group, segment: CompiledSegment): Error {
   const polled = segment.instructions.findLast((each) => /^(ld|atom|red|mbarrier)$/.test(each.opcode)) ?? segment.instructions.at(-1)!;
-  return warp.launch.error(
+  return warp.error(
     "spin",
     `polled ${warp.idlePolls} times while no thread of the launch changed anything: nothing can end this loop, at step ${warp.launch.steps}`,
-    warp,
     firstLane(group.mask),
     polled,
   );
@@ -200,7 +199,7 @@ function branchByIndex(warp: Warp, group: Group, targets: readonly number[], ins
     const index = warp.switchTo[lane]! >>> 0;
     const target = targets[index];
     if (target === undefined) {
-      throw warp.launch.error("illegalInstruction", `brx.idx with index ${index} of ${targets.length} targets`, warp, lane, instruction);
+      throw warp.error("illegalInstruction", `brx.idx with index ${index} of ${targets.length} targets`, lane, instruction);
     }
     byTarget.set(target, (byTarget.get(target) ?? 0) | (1 << lane));
   });
@@ -218,7 +217,7 @@ function refuseLateAccess({ remote, observed, clusterRank }: BlockState): void {
   if (remote === undefined || remote.publications < observed) return;
   const { warp, lane, site, words } = remote;
   const what = `${words()}; block of rank ${clusterRank} of the cluster exits and has not waited for this`;
-  throw warp.launch.error("useAfterFree", what, warp, lane, site);
+  throw warp.error("useAfterFree", what, lane, site);
 }
 
 /** Ends lanes, or takes them back to the caller. True if they go on. */

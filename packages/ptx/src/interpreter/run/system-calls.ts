@@ -15,7 +15,7 @@ const localHigh = 2;
 const most = { string: 2 ** 20, field: 2 ** 16, launch: 2 ** 24 };
 
 function refuse(what: string, warp: Warp, lane: number, instruction: PtxInstruction): never {
-  throw warp.launch.error("illegalInstruction", what, warp, lane, instruction);
+  throw warp.error("illegalInstruction", what, lane, instruction);
 }
 
 /** A 64-bit value in local memory, as halves. */
@@ -139,7 +139,7 @@ export function assertFailed(
 ): void {
   const word = (k: number): string => text(warp, lane, instruction, ...pointer(warp, lane, instruction, args[k]!));
   const line = warp.launch.view.getInt32(heapOffset(warp, lane, instruction, localHigh, args[2]!, 4, 0), true);
-  throw warp.launch.error("assertion", `assertion "${word(0)}" failed at ${word(1)}:${line}, ${word(3)}`, warp, lane, instruction);
+  throw warp.error("assertion", `assertion "${word(0)}" failed at ${word(1)}:${line}, ${word(3)}`, lane, instruction);
 }
 
 /** malloc(bytes): an address in the device's heap, or null if there is no room. */
@@ -163,7 +163,7 @@ function release(warp: Warp, lane: number, _results: readonly number[], args: re
     return;
   }
   const { freed, words } = launch.access.memory.describe(low);
-  throw launch.error(freed ? "useAfterFree" : "outOfBounds", `free of what malloc did not give, ${words}`, warp, lane, instruction);
+  throw warp.error(freed ? "useAfterFree" : "outOfBounds", `free of what malloc did not give, ${words}`, lane, instruction);
 }
 
 /** The functions that the system provides. */

@@ -3,7 +3,7 @@
 
 import type { Collective } from "../compile/collective.js";
 import type { CompiledFunction } from "../compile/function.js";
-import type { Index3 } from "../errors.js";
+import { type Index3, SimulationError, type SimulationErrorKind } from "../errors.js";
 import type { PtxInstruction } from "../types.js";
 import { severalLanes } from "./accesses.js";
 import type { AsyncCopies } from "./async-copies.js";
@@ -105,10 +105,9 @@ export class Frame {
     const bytes = (high >>> 0) * 2 ** 32 + (low >>> 0);
     const start = Math.ceil(this.topOf(lane) / alignment) * alignment;
     if (start + bytes > warp.localBytes)
-      throw warp.launch.error(
+      throw warp.error(
         "stackOverflow",
         `alloca of ${bytes} bytes at byte ${start} of ${warp.localBytes} bytes of local memory; limits.stackBytes sets how many there are`,
-        warp,
         lane,
         site,
       );
@@ -119,7 +118,7 @@ export class Frame {
   /** Gives back what a lane has taken beyond a byte that stacksave gave. */
   restore(warp: Warp, lane: number, low: number, high: number, site: number): void {
     if (high !== 0 || low < this.base + this.fn.frameBytes || low > this.topOf(lane))
-      throw warp.launch.error("illegalInstruction", "stackrestore to an address that stacksave did not give", warp, lane, site);
+      throw warp.error("illegalInstruction", "stackrestore to an address that stacksave did not give", lane, site);
     this.setTop(lane, low);
   }
 
@@ -283,6 +282,19 @@ export class Warp {
     return other;
   }
 
+  /** What a lane did wrong, at an instruction or at one by its number. */
+  error(kind: SimulationErrorKind, what: string, lane: number, at: number | PtxInstruction): SimulationError {
+    const { block, launch, thread } = this;
+    const instruction = typeof at === "number" ? launch.kernel.sites[at]! : at;
+    return new SimulationError(kind, what, {
+      kernel: launch.kernel.name,
+      instruction: instruction.text,
+      ...launch.lines(instruction),
+      block: { ...block.index },
+      thread: { x: thread.x[lane]!, y: thread.y[lane]!, z: thread.z[lane]! },
+    });
+  }
+
   clock(): number {
     return this.launch.steps;
   }
@@ -334,7 +346,7 @@ export class Warp {
 
   mapShared(low: number, rank: number, lane: number, site: number): number {
     if (rank >>> 0 >= this.block.clusterBlocks)
-      throw this.launch.error("illegalInstruction", `mapa to block ${rank} of a cluster of ${this.block.clusterBlocks}`, this, lane, site);
+      throw this.error("illegalInstruction", `mapa to block ${rank} of a cluster of ${this.block.clusterBlocks}`, lane, site);
     return (low & 0xffffff) | ((rank + 1) << 24);
   }
 
