@@ -6,7 +6,7 @@ import { makeSupport, type Support } from "./compile/support.js";
 import { type ProgramMachine, PtxProgram } from "./program.js";
 import { Access } from "./run/access.js";
 import { BarrierObjects } from "./run/barrier-object.js";
-import { type Allocation, DeviceMemory, globalHigh, shadow } from "./run/memory.js";
+import { type Allocation, DeviceMemory, shadow, windows } from "./run/memory.js";
 import { type Checks, checksTable, type Limits, limitsTable } from "./run/options.js";
 import { Spares } from "./run/spares.js";
 import { moduleOf } from "./translations.js";
@@ -30,7 +30,7 @@ export interface MachineOptions {
   limits?: Partial<Limits>;
 }
 
-const globalBase = BigInt(globalHigh) << 32n;
+const globalBase = BigInt(windows.global) << 32n;
 
 /** A device without a driver: memory, and programs that run on it to their end. */
 export class PtxMachine implements ProgramMachine {

@@ -11,7 +11,7 @@ import type { Access } from "./run/access.js";
 import { collectCounters, type LaunchCounters } from "./run/counters.js";
 import { GridRun, type GridShape, type Slot } from "./run/grid.js";
 import { LaunchState, mostRegisterBytes } from "./run/launch-state.js";
-import { type Allocation, type DeviceMemory, globalHigh, shadow } from "./run/memory.js";
+import { type Allocation, type DeviceMemory, shadow, windows } from "./run/memory.js";
 import { type Checks, checksTable, type Limits, limitsTable } from "./run/options.js";
 import type { Spares } from "./run/spares.js";
 import { translationOf } from "./translations.js";
@@ -158,7 +158,7 @@ export class PtxProgram {
         undefined,
         `the module has no variable "${name}": it has ${[...this.module.variables.keys()].join(", ") || "none"}`,
       );
-    return { address: (BigInt(globalHigh) << 32n) + BigInt(allocation.base), bytes: allocation.bytes };
+    return { address: (BigInt(windows.global) << 32n) + BigInt(allocation.base), bytes: allocation.bytes };
   }
 
   /**
@@ -204,8 +204,8 @@ export class PtxProgram {
       throw new UnsupportedPtxError(`the initial value of "${variable.name}" names "${value.name}"`, variable.line);
     const address =
       allocation === undefined
-        ? (3n << 32n) + BigInt(16 * (fn! + 1))
-        : (BigInt(globalHigh) << 32n) + BigInt(allocation.base + value.offset);
+        ? (BigInt(windows.function) << 32n) + BigInt(16 * (fn! + 1))
+        : (BigInt(windows.global) << 32n) + BigInt(allocation.base + value.offset);
     initialView.setBigUint64(0, address, true);
   }
 
@@ -306,7 +306,7 @@ export class PtxProgram {
       const workspace = { low: 0, high: 0 };
       if (options.cooperative) {
         workspace.low = take(workspaceBytes, "parameter", "the grid's workspace");
-        workspace.high = globalHigh;
+        workspace.high = windows.global;
         memory.write(workspace.low, new Uint8Array(new Int32Array([workspaceBytes, 0, 0, 0]).buffer));
       }
       const slots: Slot[] = [];
@@ -327,7 +327,6 @@ export class PtxProgram {
         tagWords: resident * ((shape.sharedBytes + 3) >> 2),
         spares: machine.spares,
         access: machine.access,
-        heap: memory.bytes,
         functionNames: this.functionNames,
         workspace,
         fileNames: this.module.files,

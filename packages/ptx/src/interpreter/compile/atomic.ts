@@ -1,10 +1,12 @@
 // atom and red: one lane after the other reads, computes and writes, which is what makes them
 // atomic here.
+
+import { accessModes } from "../run/access.js";
+import { windows } from "../run/memory.js";
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import type { Emitter } from "./emitter.js";
 import { halfKind } from "./float.js";
-import { accessModes, elementsOf, locate, skipHints, spaceOf, vectorLength } from "./memory.js";
-import { windows } from "./move.js";
+import { elementsOf, locate, skipHints, spaceOf, vectorLength } from "./memory.js";
 import { type Halves, lessThan64 } from "./templates.js";
 
 const bits: readonly ScalarType[] = ["b32", "b64"];

@@ -1,9 +1,10 @@
 // mbarrier: the barrier objects of sm_80 and later, 64 bits in shared memory. The counting is done
 // by the runtime; see run/barrier-object.ts.
 
+import { accessModes } from "../run/access.js";
 import type { PtxOperand } from "../types.js";
 import type { Emitter } from "./emitter.js";
-import { accessModes, locate, spaceOf } from "./memory.js";
+import { locate, spaceOf } from "./memory.js";
 import type { Handler } from "./templates.js";
 
 function object(e: Emitter, operand: PtxOperand, mode: number): string {

@@ -3,7 +3,7 @@
 // once for all devices; bind.ts binds it to one. Running it is the scheduler's work.
 import { UnsupportedPtxError } from "../errors.js";
 import { isStateSpace } from "../parse-declarations.js";
-import { globalHigh } from "../run/memory.js";
+import { windows } from "../run/memory.js";
 import { systemCalls } from "../run/system-calls.js";
 import type { Registers, Warp } from "../run/warp.js";
 import type { PtxFunction, PtxInstruction, PtxModule, PtxOperand, PtxRegister, PtxVariable } from "../types.js";
@@ -277,7 +277,7 @@ export class KernelCompiler {
     const parameterOffsets = new Map(fn.kind === "entry" ? fn.parameters.map((variable, k) => [variable, entryOffsets[k]!]) : []);
     const context: CompileContext = {
       address: (operand) => this.address(fn, operand.variable, operand.offset, offsets, formal, entryOffsets),
-      functionAddress: (name) => ({ low: String(16 * (this.linkage.functionNumber(name) + 1)), high: "3" }),
+      functionAddress: (name) => ({ low: String(16 * (this.linkage.functionNumber(name) + 1)), high: String(windows.function) }),
       isLocal: (variable) => offsets.has(variable) || (fn.kind === "func" && formal.has(variable)),
       entryParameter: (variable) => parameterOffsets.get(variable),
       site: (instruction) => this.site(instruction),
@@ -339,7 +339,7 @@ export class KernelCompiler {
       if (fn.kind === "entry") return { low: `(w.paramBase+${entryOffsets[index]! + offset})`, high: "7" };
       return { low: `(w.parameters[${index}]+${offset})`, high: "0" };
     }
-    return constantAddress(globalHigh, this.linkage.offsetOf(variable) + offset);
+    return constantAddress(windows.global, this.linkage.offsetOf(variable) + offset);
   }
 }
 

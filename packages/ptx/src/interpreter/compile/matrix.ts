@@ -1,4 +1,6 @@
 // Matrix instructions of a warp: mma.sync, wmma, ldmatrix, stmatrix, movmatrix.
+
+import { windows } from "../run/memory.js";
 import type { Warp } from "../run/warp.js";
 import type { Collective } from "./collective.js";
 import {
@@ -22,7 +24,6 @@ import {
   writeMatrix,
 } from "./fragment.js";
 import type { LaneAccess } from "./lane-access.js";
-import { windows } from "./move.js";
 
 const byteFloatShapes = { m16n8k16: 89, m16n8k32: 89 };
 const byteShapes = { m8n8k16: 75, m16n8k16: 80, m16n8k32: 80 };

@@ -1,26 +1,13 @@
 // Loads and stores. All memory of the device is one heap with a shadow byte for each byte. One
 // comparison checks the common access for bounds, life and initialisation; `resolve` looks closely
 // at whatever fails it.
+
+import { accessModes, spaceCodes } from "../run/access.js";
+import { windows } from "../run/memory.js";
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import type { Emitter } from "./emitter.js";
-import { windows } from "./move.js";
 
-/** Numbers of the state spaces in calls of `resolve`. */
-export const spaceCodes = { generic: 0, global: 1, shared: 2, local: 3, const: 4, param: 5 } as const;
 export type SpaceName = keyof typeof spaceCodes;
-
-/**
- * What an access does, for `resolve`. `strong` accesses (atomics, and what is volatile, relaxed or
- * stronger) race with those that are not alone; those of an `object`, as a barrier in shared
- * memory, with none.
- */
-export const accessModes = { read: 0, write: 1, both: 2, strong: 4, object: 36 } as const;
-
-/**
- * Added to the mode of loads whose values are followed if nothing wrote the bytes; see
- * run/unwritten.ts.
- */
-const followed = 16;
 
 const spaceWords = /^(global|local|const|shared(::(cta|cluster))?|param(::(entry|func))?)$/;
 const spaceName = (word: string | undefined): SpaceName => (word?.split("::")[0] ?? "generic") as SpaceName;
@@ -294,7 +281,7 @@ export function load(e: Emitter): void {
     return;
   }
   const strong = order?.strong === true;
-  const at = locate(e, from, space, bytes, strong ? accessModes.read | accessModes.strong : accessModes.read, followed);
+  const at = locate(e, from, space, bytes, strong ? accessModes.read | accessModes.strong : accessModes.read, accessModes.followed);
   if (strong) e.line(`w.observe(${order.acquires});`);
   for (const [k, element] of results.entries()) put(e, element, type, k === 0 ? at : `(${at}+${k * size})`);
 }
@@ -407,9 +394,7 @@ function copySmall(e: Emitter): void {
   if (source !== undefined && (source.kind === "not" || (source.kind === "register" && source.register.type === "pred")))
     used = `(${e.predicate(source)}?0:${bytes})`;
   else if (source !== undefined && e.reading.operandCount - (e.has("L2::cache_hint") ? 1 : 0) > 3) used = e.word(source, "u32");
-  const [toLow, toHigh] = addressHalves(e, e.operand(0));
-  const [fromLow, fromHigh] = addressHalves(e, e.operand(1));
-  e.line(`copyLater(w,l,${e.site},${toHigh},${toLow},${fromHigh},${fromLow},${bytes},${used});`);
+  e.line(`copyLater(w,l,${e.site},${wholeAddress(e, e.operand(0))},${wholeAddress(e, e.operand(1))},${bytes},${used});`);
 }
 
 function copyBulk(e: Emitter): void {
@@ -420,19 +405,16 @@ function copyBulk(e: Emitter): void {
   if (!e.has(toShared ? completes : "bulk_group")) throw e.unsupported(`it takes .${toShared ? completes : "bulk_group"}`);
   skipHints(e, "global", toShared ? 4 : 3);
   const bytes = e.word(e.operand(2), "u32");
-  const [toLow, toHigh] = addressHalves(e, e.operand(0));
-  const [fromLow, fromHigh] = addressHalves(e, e.operand(1));
+  const [to, from] = [wholeAddress(e, e.operand(0)), wholeAddress(e, e.operand(1))];
   if (toShared) {
     const at = locate(e, e.operand(3), "shared", 8, accessModes.both | accessModes.object);
-    e.line(`copyBulk(w,l,${e.site},${toHigh},${toLow},${fromHigh},${fromLow},${bytes},${at});`);
-  } else {
-    const [to, from] = [spaceCodes.global, spaceCodes.shared];
-    e.line(`copyBytes(w,l,${e.site},${to},${toHigh},${toLow},${from},${fromHigh},${fromLow},${bytes},${bytes});`);
-  }
+    e.line(`copyBulk(w,l,${e.site},${to},${from},${bytes},${at});`);
+  } else e.line(`copyOut(w,l,${e.site},${to},${from},${bytes});`);
 }
 
-function addressHalves(e: Emitter, operand: PtxOperand): [string, string] {
+/** An address as one number. */
+function wholeAddress(e: Emitter, operand: PtxOperand): string {
   if (operand.kind !== "address") throw e.unsupported("expected an address in brackets");
   const { low, high, rest } = displaced(e, operand.base, operand.offset);
-  return rest === 0 ? [low, high] : [`(${low}+${rest}|0)`, high];
+  return `(${high}>>>0)*4294967296+(${rest === 0 ? low : `(${low}+${rest}|0)`}>>>0)`;
 }

@@ -1,11 +1,9 @@
 // Moves: mov with packing and unpacking, address conversions, questions about addresses, and the
 // stack: alloca, stacksave, stackrestore.
+import { windows } from "../run/memory.js";
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import type { Emitter } from "./emitter.js";
 import type { Handler } from "./templates.js";
-
-/** High words of generic addresses, which tell the space: see memory.ts. */
-export const windows = { shared: 1, local: 2, function: 3, global: 7 } as const;
 
 /** The untyped type of so many bytes. */
 const bitsOf = new Map<number, ScalarType>([

@@ -2,7 +2,7 @@
 // come from the warp and its block.
 import type { PtxOperand } from "../types.js";
 
-/** Vectors of three elements, and the fields of a block that they are. */
+/** Vectors of three elements, and the fields of a block's position that they are. */
 const blockVectors = {
   ...{ ntid: "blockSize", ctaid: "index", nctaid: "gridSize", clusterid: "clusterIndex", nclusterid: "clusterCount" },
   ...{ cluster_ctaid: "inCluster", cluster_nctaid: "clusterSize" },
@@ -77,12 +77,12 @@ export function specialRegister(emitter: Uniforms, name: string): { low: string;
     return word(`${lanes}[l]`);
   }
   const field = blockFields.get(name);
-  if (field !== undefined) return word(emitter.uniform(`s_${name.replace(".", "_")}`, `w.block.${field}`));
+  if (field !== undefined) return word(emitter.uniform(`s_${name.replace(".", "_")}`, `w.block.at.${field}`));
   const mask = laneMasks.get(name);
   if (mask !== undefined) return word(mask);
   const value = reserved.get(name);
   if (value !== undefined) return word(String(value));
-  if (name === "total_smem_size") return word("(w.block.sharedBytes-w.launch.kernel.reservedSharedBytes)");
+  if (name === "total_smem_size") return word("(w.block.at.sharedBytes-w.launch.kernel.reservedSharedBytes)");
   if (name === "warpid") return word("w.index");
   if (name === "clock" || name === "clock_lo") return word("(w.clock()|0)");
   if (name === "clock_hi") return word("(w.clock()/4294967296|0)");
@@ -92,8 +92,8 @@ export function specialRegister(emitter: Uniforms, name: string): { low: string;
   if (name === "globaltimer") return { low: "(w.nanoseconds()|0)", high: "(w.nanoseconds()/4294967296|0)" };
   // Where cooperative groups look for the workspace of the grid that the driver provides: two
   // words, the barrier's in the second.
-  if (name === "envreg1") return word("w.launch.workspace.high");
-  if (name === "envreg2") return word("w.launch.workspace.low");
+  if (name === "envreg1") return word("w.launch.setting.workspace.high");
+  if (name === "envreg2") return word("w.launch.setting.workspace.low");
   // Other environment and performance registers hold nothing here.
   if (isSpecialRegister(name)) return word("0");
   throw emitter.unsupported(`special register %${name} is not modelled`);

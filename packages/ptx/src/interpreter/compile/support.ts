@@ -34,7 +34,7 @@ export function makeSupport(memory: DeviceMemory, access: Access, objects: Barri
     constant8: eight(shadow.constant),
     resolve: access.resolve,
     outside: access.outside,
-    copyBytes: access.copy,
+    copyOut: access.copyOut,
     copyLater: access.copyLater,
     copyBulk: access.copyBulk(objects),
     noteStore: (warp: Warp, lane: number, site: number, offset: number): void => warp.launch.values.noteStore(warp, lane, site, offset),

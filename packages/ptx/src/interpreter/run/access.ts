@@ -5,20 +5,21 @@ import type { SimulationErrorKind } from "../errors.js";
 import { AsyncCopies } from "./async-copies.js";
 import type { BarrierObjects } from "./barrier-object.js";
 import type { LaunchState } from "./launch-state.js";
-import { type DeviceMemory, globalHigh, shadow } from "./memory.js";
+import { type DeviceMemory, shadow, windows } from "./memory.js";
 import type { Warp } from "./warp.js";
 
-const spaceNames = ["generic", "global", "shared", "local", "const", "param"];
-const [generic, globalSpace, sharedSpace, localSpace] = [0, 1, 2, 3];
-const sharedHigh = 1;
-const localHigh = 2;
-/** Modes, as compile/memory.ts numbers them. */
-const write = 1;
-const both = 2;
-const strong = 4;
-const later = 8;
-const object = 36;
-const followed = 16;
+/** Numbers of the state spaces. */
+export const spaceCodes = { generic: 0, global: 1, shared: 2, local: 3, const: 4, param: 5 } as const;
+const spaceNames = Object.keys(spaceCodes);
+
+/**
+ * What an access does. `strong` accesses (atomics, and what is volatile, relaxed or stronger) race
+ * with those that are not alone; those of an `object`, as a barrier in shared memory, with none.
+ * The values of loads that are `followed` are so if nothing wrote the bytes; see unwritten.ts. What
+ * is stored `later` counts as other bytes than those there.
+ */
+export const accessModes = { read: 0, write: 1, both: 2, strong: 4, later: 8, followed: 16, object: 36 } as const;
+const { write, both, strong, later, followed, object } = accessModes;
 
 export type Resolve = (
   warp: Warp,
@@ -42,7 +43,7 @@ type FaultOf = (kind: SimulationErrorKind, rest: string) => Error;
 /** An access in words. */
 function wordsOf(kind: number, bytes: number, space: number, high: number, low: number): string {
   const verb = kind === write ? "stores" : kind === both ? "updates" : "loads";
-  return `${verb} ${bytes} bytes at ${spaceNames[space]} address ${hexadecimal(space === sharedSpace ? 0 : high, low)}`;
+  return `${verb} ${bytes} bytes at ${spaceNames[space]} address ${hexadecimal(space === spaceCodes.shared ? 0 : high, low)}`;
 }
 
 export class Access {
@@ -50,11 +51,6 @@ export class Access {
 
   constructor(memory: DeviceMemory) {
     this.memory = memory;
-  }
-
-  /** Where a byte lies, in words. */
-  describe(heapOffset: number): { words: string } {
-    return this.memory.describe(heapOffset);
   }
 
   readonly resolve: Resolve = (warp, lane, site, space, high, low, offset, bytes, mode) => {
@@ -68,21 +64,21 @@ export class Access {
     let heapOffset: number;
     let shared = -1;
     let own = false;
-    if (space === sharedSpace || (space === generic && top === sharedHigh)) {
+    if (space === spaceCodes.shared || (space === spaceCodes.generic && top === windows.shared)) {
       const rank = bottom >>> 24;
       const target = rank === 0 ? warp.block : warp.block.cluster.blocks[rank - 1];
       const within = rank === 0 ? bottom : bottom & 0xffffff;
-      if (target === undefined || within >>> 0 >= target.sharedBytes || (within >>> 0) + bytes > target.sharedBytes) {
+      if (target === undefined || within >>> 0 >= target.at.sharedBytes || (within >>> 0) + bytes > target.at.sharedBytes) {
         if (!launch.checks.bounds) return this.nowhere(bytes);
-        throw fault("outOfBounds", `; the block has ${warp.block.sharedBytes} bytes of shared memory`);
+        throw fault("outOfBounds", `; the block has ${warp.sharedBytes} bytes of shared memory`);
       }
       if (target.running === 0 && target !== warp.block)
-        throw fault("useAfterFree", `; block of rank ${target.clusterRank} of the cluster has exited`);
-      heapOffset = target.sharedBase + within;
+        throw fault("useAfterFree", `; block of rank ${target.at.clusterRank} of the cluster has exited`);
+      heapOffset = target.at.sharedBase + within;
       own = true;
       if (target === warp.block) shared = within;
       else target.remote = { warp, lane, site, words, publications: target.cluster.publications };
-    } else if (space === localSpace || (space === generic && top === localHigh)) {
+    } else if (space === spaceCodes.local || (space === spaceCodes.generic && top === windows.local)) {
       if (bottom >>> 0 >= warp.localBytes || (bottom >>> 0) + bytes > warp.localBytes) {
         if (!launch.checks.bounds) return this.nowhere(bytes);
         throw fault("outOfBounds", `; a thread has ${warp.localBytes} bytes of local memory`);
@@ -90,7 +86,7 @@ export class Access {
       heapOffset = warp.localBase + lane * warp.localBytes + bottom;
       own = true;
     } else {
-      if (top !== globalHigh || bottom < 0 || bottom + bytes > this.memory.bytes.length) {
+      if (top !== windows.global || bottom < 0 || bottom + bytes > this.memory.bytes.length) {
         if (!launch.checks.bounds) return this.nowhere(bytes);
         throw fault("outOfBounds", `, which is ${sum === 0 ? "the null pointer" : "in no allocation"}`);
       }
@@ -175,28 +171,27 @@ export class Access {
     return 0;
   }
 
+  /** Where bytes of shared memory are that a copy stores to later. */
+  private target(warp: Warp, lane: number, site: number, address: number, bytes: number): number {
+    return this.resolve(warp, lane, site, spaceCodes.shared, 0, 0, address, bytes, write | later);
+  }
+
+  /** Bytes of global memory that a copy loads. */
+  private source(warp: Warp, lane: number, site: number, address: number, bytes: number): Uint8Array {
+    const from = this.resolve(warp, lane, site, spaceCodes.global, 0, 0, address, bytes, 0);
+    warp.launch.globalRaces?.touch(warp, lane, site, from, bytes, false);
+    return this.memory.bytes.subarray(from, from + bytes);
+  }
+
   /** cp.async: `used` bytes and zeros up to `bytes`, which arrive when they are waited for. */
-  readonly copyLater = (
-    warp: Warp,
-    lane: number,
-    site: number,
-    toHigh: number,
-    toLow: number,
-    fromHigh: number,
-    fromLow: number,
-    bytes: number,
-    used: number,
-  ): void => {
-    const to = this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, 0, bytes, write | later);
+  readonly copyLater = (warp: Warp, lane: number, site: number, to: number, from: number, bytes: number, used: number): void => {
+    const offset = this.target(warp, lane, site, to, bytes);
     const copied = new Uint8Array(bytes);
-    const unit = bytes % 16 === 0 ? 16 : bytes % 8 === 0 ? 8 : 4;
-    for (let k = 0; k < Math.min(used, bytes); k += unit) {
-      const from = this.resolve(warp, lane, site, globalSpace, fromHigh, fromLow, k, unit, 0);
-      warp.launch.globalRaces?.touch(warp, lane, site, from, unit, false);
-      copied.set(this.memory.bytes.subarray(from, from + Math.min(unit, used - k)), k);
-    }
+    const unit = unitOf(bytes);
+    for (let k = 0; k < Math.min(used, bytes); k += unit)
+      copied.set(this.source(warp, lane, site, from + k, unit).subarray(0, used - k), k);
     warp.copies ??= new AsyncCopies(this.memory, warp);
-    warp.copies.begin(lane, site, to, copied);
+    warp.copies.begin(lane, site, offset, copied);
     warp.launch.progress++;
   };
 
@@ -206,68 +201,40 @@ export class Access {
    */
   readonly copyBulk =
     (objects: BarrierObjects) =>
-    (
-      warp: Warp,
-      lane: number,
-      site: number,
-      toHigh: number,
-      toLow: number,
-      fromHigh: number,
-      fromLow: number,
-      bytes: number,
-      barrier: number,
-    ): void => {
+    (warp: Warp, lane: number, site: number, to: number, from: number, bytes: number, barrier: number): void => {
       if (bytes % 16 !== 0 || bytes < 16)
         throw warp.error("illegalInstruction", `a bulk copy of ${bytes} bytes: it takes a multiple of 16`, lane, site);
-      const room = warp.block.sharedBytes;
+      const room = warp.sharedBytes;
       if (bytes > room)
         throw warp.error("outOfBounds", `a bulk copy of ${bytes} bytes to a block with ${room} of shared memory`, lane, site);
       const copied = new Uint8Array(bytes);
-      const to = this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, 0, 16, write | later);
+      const offset = this.target(warp, lane, site, to, 16);
       for (let k = 0; k < bytes; k += 16) {
-        if (k > 0) this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, k, 16, write | later);
-        const from = this.resolve(warp, lane, site, globalSpace, fromHigh, fromLow, k, 16, 0);
-        warp.launch.globalRaces?.touch(warp, lane, site, from, 16, false);
-        copied.set(this.memory.bytes.subarray(from, from + 16), k);
+        if (k > 0) this.target(warp, lane, site, to + k, 16);
+        copied.set(this.source(warp, lane, site, from + k, 16), k);
       }
-      this.memory.shadowBytes.fill(shadow.arriving, to, to + bytes);
+      this.memory.shadowBytes.fill(shadow.arriving, offset, offset + bytes);
       warp.launch.races.writesAsBulk(warp);
       warp.publish(true);
       warp.launch.progress++;
       objects.defer(barrier, () => {
-        this.memory.write(to, copied);
+        this.memory.write(offset, copied);
         objects.complete(warp, lane, site, barrier, bytes);
       });
     };
 
-  /** cp.async.bulk: `used` bytes from one address to another, zeros up to `bytes`. */
-  readonly copy = (
-    warp: Warp,
-    lane: number,
-    site: number,
-    toSpace: number,
-    toHigh: number,
-    toLow: number,
-    fromSpace: number,
-    fromHigh: number,
-    fromLow: number,
-    bytes: number,
-    used: number,
-  ): void => {
-    const unit = bytes % 16 === 0 ? 16 : bytes % 8 === 0 ? 8 : 4;
-    const { bytes: heap } = this.memory;
+  /** cp.async.bulk from shared to global memory, which is done at once. */
+  readonly copyOut = (warp: Warp, lane: number, site: number, to: number, from: number, bytes: number): void => {
+    const unit = unitOf(bytes);
     for (let k = 0; k < bytes; k += unit) {
-      const to = this.resolve(warp, lane, site, toSpace, toHigh, toLow, k, unit, write);
-      const { globalRaces } = warp.launch;
-      if (toSpace === globalSpace) globalRaces?.touch(warp, lane, site, to, unit, true);
-      const count = Math.max(0, Math.min(unit, used - k));
-      if (count > 0) {
-        const from = this.resolve(warp, lane, site, fromSpace, fromHigh, fromLow, k, unit, 0);
-        if (fromSpace === globalSpace) globalRaces?.touch(warp, lane, site, from, unit, false);
-        heap.copyWithin(to, from, from + count);
-      }
-      heap.fill(0, to + count, to + unit);
+      const target = this.resolve(warp, lane, site, spaceCodes.global, 0, 0, to + k, unit, write);
+      warp.launch.globalRaces?.touch(warp, lane, site, target, unit, true);
+      const source = this.resolve(warp, lane, site, spaceCodes.shared, 0, 0, from + k, unit, 0);
+      this.memory.bytes.copyWithin(target, source, source + unit);
     }
     warp.launch.progress++;
   };
 }
+
+/** Bytes that a copy looks at together. */
+const unitOf = (bytes: number): number => (bytes % 16 === 0 ? 16 : bytes % 8 === 0 ? 8 : 4);

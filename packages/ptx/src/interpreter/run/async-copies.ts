@@ -52,7 +52,7 @@ export class AsyncCopies {
     const { warp, memory } = this;
     const { races, checks } = warp.launch;
     for (const { site, offset, bytes } of copies) {
-      const first = warp.tagBase + ((offset - warp.block.sharedBase) >>> 2);
+      const first = warp.tagBase + ((offset - warp.sharedBase) >>> 2);
       if (checks.races) for (let word = first; word < first + bytes.length / 4; word++) races.write(warp, lane, site, word);
       memory.write(offset, bytes);
     }

@@ -48,7 +48,7 @@ function countWarp(warp: Warp, id: number): void {
   const refuse = (what: string): never => {
     throw warp.error("barrierDivergence", what, firstLane(group.mask), wait.instruction);
   };
-  const threads = (count: number): number => count || 32 * block.warpCount;
+  const threads = (count: number): number => count || 32 * block.at.warpCount;
   if (barrier.arrived > 0 && threads(barrier.expected) !== threads(wait.threads))
     refuse(`barrier ${id} is entered for ${wait.threads || "all"} threads by this warp and for ${barrier.expected || "all"} by another`);
   const other = groups.find((each) => each.wait.instruction !== wait.instruction);

@@ -31,48 +31,15 @@ export interface Cluster {
   passed: number;
 }
 
-export interface BlockShape {
-  blockSize: Index3;
-  gridSize: Index3;
-  clusterSize: Index3;
-  clusterIndex: Index3;
-  clusterCount: Index3;
-  inCluster: Index3;
-  clusterRank: number;
-  clusterBlocks: number;
-  explicitCluster: number;
-}
+/** Where a block is: in its grid and its cluster, and on the device. */
+export type BlockPosition = Readonly<
+  Record<"index" | "blockSize" | "gridSize" | "clusterSize" | "clusterIndex" | "clusterCount" | "inCluster", Index3> &
+    Record<"gridId" | "warpCount" | "clusterRank" | "clusterBlocks" | "explicitCluster" | "slot" | "slots", number> &
+    Record<"sharedBase" | "sharedBytes" | "dynamicSharedBytes" | "localBase" | "tagBase", number>
+>;
 
-export interface BlockMemory {
-  slot: number;
-  slots: number;
-  sharedBase: number;
-  sharedBytes: number;
-  dynamicSharedBytes: number;
-  localBase: number;
-  tagBase: number;
-}
-
-export class BlockState implements BlockShape, BlockMemory {
-  readonly index: Index3;
-  readonly blockSize!: Index3;
-  readonly gridSize!: Index3;
-  readonly clusterSize!: Index3;
-  readonly clusterIndex!: Index3;
-  readonly clusterCount!: Index3;
-  readonly inCluster!: Index3;
-  readonly clusterRank!: number;
-  readonly clusterBlocks!: number;
-  readonly explicitCluster!: number;
-  readonly slot!: number;
-  readonly slots!: number;
-  readonly sharedBase!: number;
-  readonly sharedBytes!: number;
-  readonly dynamicSharedBytes!: number;
-  readonly localBase!: number;
-  readonly tagBase!: number;
-  readonly gridId: number;
-  readonly warpCount: number;
+export class BlockState {
+  readonly at: BlockPosition;
   readonly warps: Warp[];
   readonly barriers: NamedBarrier[];
   readonly cluster: Cluster;
@@ -91,29 +58,26 @@ export class BlockState implements BlockShape, BlockMemory {
   remote: { warp: Warp; lane: number; site: number; words: () => string; publications: number } | undefined;
   running: number;
 
-  constructor(index: Index3, shape: BlockShape, memory: BlockMemory, cluster: Cluster, launch: LaunchState, entry: CompiledFunction) {
-    Object.assign(this, shape, memory);
-    this.index = index;
-    this.gridId = launch.gridId;
+  constructor(at: BlockPosition, cluster: Cluster, launch: LaunchState, entry: CompiledFunction) {
+    this.at = at;
     this.cluster = cluster;
-    const { x, y } = shape.gridSize;
-    this.order = launch.globalRaces?.enter(index.x + x * (index.y + y * index.z));
-    this.warpCount = Math.ceil((shape.blockSize.x * shape.blockSize.y * shape.blockSize.z) / 32);
-    this.running = this.warpCount;
-    this.released = new Int32Array(this.warpCount);
-    this.proxied = new Int32Array(this.warpCount);
+    const { index, gridSize, warpCount } = at;
+    this.order = launch.globalRaces?.enter(index.x + gridSize.x * (index.y + gridSize.y * index.z));
+    this.running = warpCount;
+    this.released = new Int32Array(warpCount);
+    this.proxied = new Int32Array(warpCount);
     this.barriers = Array.from({ length: 16 }, () => this.emptyBarrier());
     this.warps = [];
-    for (let k = 0; k < this.warpCount; k++) this.warps.push(new Warp(k, this, launch, entry));
+    for (let k = 0; k < warpCount; k++) this.warps.push(new Warp(k, this, launch, entry));
   }
 
   emptyBarrier(): NamedBarrier {
-    return { arrived: 0, expected: 0, waiting: [], known: new Int32Array(this.warpCount), all: true, any: false, count: 0 };
+    return { arrived: 0, expected: 0, waiting: [], known: new Int32Array(this.at.warpCount), all: true, any: false, count: 0 };
   }
 
   /** A thread's index as people write it, from its number in the block. */
   threadName(thread: number): string {
-    const { x, y } = this.blockSize;
+    const { x, y } = this.at.blockSize;
     return `(${thread % x},${Math.floor(thread / x) % y},${Math.floor(thread / (x * y))})`;
   }
 }

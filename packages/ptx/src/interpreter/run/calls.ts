@@ -5,10 +5,10 @@ import type { CompiledFunction } from "../compile/function.js";
 import type { PtxInstruction, PtxOperand } from "../types.js";
 import { firstLane, forEachLane } from "./lanes.js";
 import { mostRegisterBytes } from "./launch-state.js";
-import { systemArities, systemCalls } from "./system-calls.js";
+import { windows } from "./memory.js";
+import { SystemCall, systemCalls } from "./system-calls.js";
 import { Frame, type Group, type Warp } from "./warp.js";
 
-const functionHigh = 3;
 interface CallShape {
   target: PtxOperand;
   /** Results first, then arguments. */
@@ -59,7 +59,7 @@ export function callFunction(warp: Warp, group: Group, instruction: PtxInstructi
   forEachLane(group.mask, (lane) => {
     const low = group.frame.registers.words[lanes + 2 * lane]!;
     const high = group.frame.registers.words[lanes + 1 + 2 * lane]!;
-    const name = high === functionHigh && low % 16 === 0 ? warp.launch.functionNames[low / 16 - 1] : undefined;
+    const name = high === windows.function && low % 16 === 0 ? warp.launch.setting.functionNames[low / 16 - 1] : undefined;
     if (name === undefined) throw warp.error("illegalInstruction", "call through a pointer that is no function", lane, instruction);
     byName.set(name, (byName.get(name) ?? 0) | (1 << lane));
   });
@@ -103,10 +103,10 @@ function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruc
     const system = systemCalls.get(name);
     if (system === undefined)
       throw warp.error("illegalInstruction", `"${name}" is declared but not defined in the module`, firstLane(group.mask), instruction);
-    const [results, args] = systemArities[name]!;
-    if (shape.results > results || passed.length - shape.results !== args)
-      throw warp.error("illegalInstruction", `${name} takes ${args} arguments`, firstLane(group.mask), instruction);
-    forEachLane(group.mask, (lane) => system(warp, lane, passed.slice(0, shape.results), passed.slice(shape.results), instruction));
+    const [results, args] = [passed.slice(0, shape.results), passed.slice(shape.results)];
+    if (results.length > system.results || args.length !== system.args)
+      throw warp.error("illegalInstruction", `${name} takes ${system.args} arguments`, firstLane(group.mask), instruction);
+    forEachLane(group.mask, (lane) => system.run(new SystemCall(warp, lane, instruction, results, args)));
     group.segment++;
     return;
   }

@@ -3,36 +3,29 @@
 import type { CompiledKernel } from "../compile/function.js";
 import { isScalarType, type PtxInstruction, scalarBytes } from "../types.js";
 
-/** Classes that instructions are counted in. */
-export type InstructionClass = "integer" | "float" | "half" | "matrix" | "memory" | "atomic" | "control" | "barrier" | "exchange" | "move";
-
-/** What a launch did, counted. */
-export interface LaunchCounters {
-  /** Instructions times threads. A guarded instruction counts for every lane that comes by. */
-  instructions: number;
-  byClass: Record<InstructionClass, number>;
-  /**
-   * Bytes loaded and stored by state space, as the instructions name it; a guarded access counts
-   * for every lane that comes by.
-   */
-  bytes: Record<"generic" | "global" | "shared" | "local" | "const" | "param", number>;
-  /** Barriers of blocks and of clusters that were completed. */
-  barriers: number;
-  clusterBarriers: number;
-  /** Warp-wide steps that were run: straight pieces of code, whatever their length. */
-  steps: number;
-}
-
-export function emptyCounters(): LaunchCounters {
+export function emptyCounters() {
   return {
+    /** Instructions times threads. A guarded instruction counts for every lane that comes by. */
     instructions: 0,
     byClass: { integer: 0, float: 0, half: 0, matrix: 0, memory: 0, atomic: 0, control: 0, barrier: 0, exchange: 0, move: 0 },
+    /**
+     * Bytes loaded and stored by state space, as the instructions name it; a guarded access counts
+     * for every lane that comes by.
+     */
     bytes: { generic: 0, global: 0, shared: 0, local: 0, const: 0, param: 0 },
+    /** Barriers of blocks and of clusters that were completed. */
     barriers: 0,
     clusterBarriers: 0,
+    /** Warp-wide steps that were run: straight pieces of code, whatever their length. */
     steps: 0,
   };
 }
+
+/** What a launch did, counted. */
+export interface LaunchCounters extends ReturnType<typeof emptyCounters> {}
+
+/** Classes that instructions are counted in. */
+export type InstructionClass = keyof LaunchCounters["byClass"];
 
 const classes: readonly [InstructionClass, RegExp][] = [
   ["matrix", /^(mma|wmma|wgmma|ldmatrix|stmatrix|movmatrix)$/],

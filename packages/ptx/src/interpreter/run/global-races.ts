@@ -56,6 +56,8 @@ interface BlockConflict {
   readonly stored: boolean;
 }
 
+type AnyConflict = BlockConflict | Conflict;
+
 /** The pages that something touched. */
 class Pages {
   private readonly touched = new Map<number, Page>();
@@ -297,7 +299,7 @@ export class GlobalRaces {
     lane: number,
     site: number,
     stores: boolean,
-  ): BlockConflict | Conflict | undefined {
+  ): AnyConflict | undefined {
     const { block, time } = order;
     const { writer, written, reader, read, otherReader, otherRead } = page;
     const conflict = this.blockConflict(order, page, at, stores);
@@ -319,23 +321,12 @@ export class GlobalRaces {
     return undefined;
   }
 
-  /** Refuses a conflict; one of two stores only if they turn out to store different bytes. */
-  private refuse(
-    warp: Warp,
-    lane: number,
-    site: number,
-    offset: number,
-    bytes: number,
-    stores: boolean,
-    conflict: BlockConflict | Conflict,
-  ): void {
-    const error = (): Error => this.error(warp, lane, site, offset, stores, conflict);
-    if (!stores || !conflict.stored) throw error();
-    this.launch.stores.add(offset, bytes, error);
+  private refuse(warp: Warp, lane: number, site: number, offset: number, bytes: number, stores: boolean, conflict: AnyConflict): void {
+    this.launch.stores.refuse(conflict, stores, offset, bytes, () => this.error(warp, lane, site, offset, stores, conflict));
   }
 
-  private error(warp: Warp, lane: number, site: number, offset: number, stores: boolean, conflict: BlockConflict | Conflict): Error {
-    const { words } = this.launch.access.describe(offset);
+  private error(warp: Warp, lane: number, site: number, offset: number, stores: boolean, conflict: AnyConflict): Error {
+    const { words } = this.launch.access.memory.describe(offset);
     const [name, order] =
       "block" in conflict
         ? [this.blockName(warp, conflict.block), "nothing orders the two: a fence before a flag is stored, and one after it is loaded, do"]
@@ -345,7 +336,7 @@ export class GlobalRaces {
   }
 
   private blockName(warp: Warp, block: number): string {
-    const { x, y } = warp.block.gridSize;
+    const { x, y } = warp.block.at.gridSize;
     const [number, row] = [block - 1, Math.floor((block - 1) / x)];
     return `block (${number % x},${row % y},${Math.floor(row / y)})`;
   }

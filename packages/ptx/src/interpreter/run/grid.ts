@@ -2,7 +2,7 @@
 // in turn, and tells a deadlock from waiting.
 
 import { type Index3, SimulationError, type SimulationErrorKind } from "../errors.js";
-import { BlockState, type Cluster } from "./block.js";
+import { type BlockPosition, BlockState, type Cluster } from "./block.js";
 import { firstLane } from "./lanes.js";
 import type { LaunchState } from "./launch-state.js";
 import { type DeviceMemory, shadow } from "./memory.js";
@@ -137,39 +137,19 @@ export class GridRun {
       };
       const slot = this.free.pop()!;
       const { sharedBase, localBase } = slots[slot]!;
+      const warpCount = Math.ceil(volume(shape.block) / 32);
       this.memory.forget(sharedBase, shape.sharedBytes);
       this.memory.write(sharedBase, new Uint8Array(launch.kernel.reservedSharedBytes));
-      this.memory.forget(localBase, launch.localBytes * 32 * Math.ceil(volume(shape.block) / 32));
+      this.memory.forget(localBase, launch.setting.localBytes * 32 * warpCount);
       const tagBase = slot * words;
       launch.races.forget(tagBase, words);
-      cluster.blocks.push(
-        new BlockState(
-          index,
-          {
-            blockSize: shape.block,
-            gridSize: shape.grid,
-            clusterSize: shape.cluster,
-            clusterIndex,
-            clusterCount: this.clusterCount,
-            inCluster,
-            clusterRank: rank,
-            clusterBlocks,
-            explicitCluster: shape.explicitCluster ? 1 : 0,
-          },
-          {
-            slot,
-            slots: slots.length,
-            sharedBase,
-            sharedBytes: shape.sharedBytes,
-            dynamicSharedBytes: shape.dynamicSharedBytes,
-            localBase,
-            tagBase,
-          },
-          cluster,
-          launch,
-          launch.kernel.entry,
-        ),
-      );
+      const position: BlockPosition = {
+        ...{ index, blockSize: shape.block, gridSize: shape.grid, clusterSize: shape.cluster, clusterIndex, inCluster },
+        ...{ clusterCount: this.clusterCount, clusterRank: rank, clusterBlocks, explicitCluster: shape.explicitCluster ? 1 : 0 },
+        ...{ gridId: launch.setting.gridId, warpCount, slot, slots: slots.length, sharedBase, localBase, tagBase },
+        ...{ sharedBytes: shape.sharedBytes, dynamicSharedBytes: shape.dynamicSharedBytes },
+      };
+      cluster.blocks.push(new BlockState(position, cluster, launch, launch.kernel.entry));
     }
     return cluster;
   }
@@ -187,7 +167,7 @@ export class GridRun {
   }
 
   private end(cluster: Cluster): void {
-    for (const { slot } of cluster.blocks) this.free.push(slot);
+    for (const { at } of cluster.blocks) this.free.push(at.slot);
   }
 
   /**
@@ -207,7 +187,7 @@ export class GridRun {
     const elsewhere =
       other === undefined ? "" : `; others wait at PTX line ${other.group.wait!.instruction.line} "${other.group.wait!.instruction.text}"`;
     const gone = first.warp.block.warps.filter(({ finished }) => finished).length;
-    const exited = gone === 0 ? "" : `; ${gone} of ${first.warp.block.warpCount} warps of the block have exited`;
+    const exited = gone === 0 ? "" : `; ${gone} of ${first.warp.block.at.warpCount} warps of the block have exited`;
     const what =
       wait.kind === "lanes"
         ? `lanes 0x${(first.group.mask >>> 0).toString(16)} wait for lanes 0x${((wait.members & ~first.group.mask) >>> 0).toString(16)}, which never come`

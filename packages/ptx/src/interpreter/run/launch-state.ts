@@ -30,8 +30,9 @@ export interface LaunchSetting {
   tagWords: number;
   spares: Spares;
   access: Access;
-  heap: Uint8Array;
+  /** Functions by the numbers that pointers to them hold. */
   functionNames: readonly string[];
+  /** Address of the grid's workspace as halves; null if the launch is not cooperative. */
   workspace: { low: number; high: number };
   fileNames: ReadonlyMap<number, string>;
   /** Simulated time at its start. */
@@ -40,12 +41,11 @@ export interface LaunchSetting {
 }
 
 export class LaunchState {
+  readonly setting: LaunchSetting;
   readonly kernel: CompiledKernel;
   readonly checks: Checks;
   readonly limits: Limits;
-  readonly gridId: number;
-  readonly localBytes: number;
-  readonly paramBase: number;
+  readonly access: Access;
   readonly races: Races;
   readonly stores: ConflictingStores;
   readonly values = new UnwrittenValues();
@@ -67,41 +67,26 @@ export class LaunchState {
   readonly printed: string[] = [];
   private printedCharacters = 0;
   readonly counters: LaunchCounters = emptyCounters();
-  readonly access: Access;
   /** The heap, for what is neither a load nor a store. */
   readonly view: DataView;
-  /** Functions by the numbers that pointers to them hold. */
-  readonly functionNames: readonly string[];
-  /** Address of the grid's workspace as halves; null if the launch is not cooperative. */
-  readonly workspace: { low: number; high: number };
-  readonly startNanoseconds: number;
-  private readonly spares: Spares;
-  private readonly print: ((text: string) => void) | undefined;
-  private readonly fileNames: ReadonlyMap<number, string>;
 
   constructor(setting: LaunchSetting) {
-    this.kernel = setting.kernel;
-    this.checks = setting.checks;
-    this.limits = setting.limits;
-    this.gridId = setting.gridId;
-    this.localBytes = setting.localBytes;
-    this.paramBase = setting.paramBase;
-    this.access = setting.access;
-    this.view = new DataView(setting.heap.buffer);
-    this.functionNames = setting.functionNames;
-    this.workspace = setting.workspace;
-    this.fileNames = setting.fileNames;
-    this.startNanoseconds = setting.startNanoseconds;
-    this.print = setting.print;
-    this.races = new Races(setting.tagWords, this, setting.spares);
-    this.spares = setting.spares;
-    this.stores = new ConflictingStores(setting.heap);
-    this.globalRaces = setting.checks.globalRaces ? new GlobalRaces(setting.blocks, this, setting.spares) : undefined;
+    const { kernel, checks, limits, access, spares, tagWords, blocks } = setting;
+    const heap = access.memory.bytes;
+    this.setting = setting;
+    this.kernel = kernel;
+    this.checks = checks;
+    this.limits = limits;
+    this.access = access;
+    this.view = new DataView(heap.buffer);
+    this.races = new Races(tagWords, this, spares);
+    this.stores = new ConflictingStores(heap);
+    this.globalRaces = checks.globalRaces ? new GlobalRaces(blocks, this, spares) : undefined;
   }
 
   /** After the launch: leaves what it worked in to the next. */
   giveBack(): void {
-    this.spares.giveAccesses(this.races.words);
+    this.setting.spares.giveAccesses(this.races.words);
     this.globalRaces?.giveBack();
   }
 
@@ -116,7 +101,7 @@ export class LaunchState {
     this.printedCharacters += text.length;
     if (this.printedCharacters > most) return false;
     this.printed.push(text);
-    this.print?.(text);
+    this.setting.print?.(text);
     return true;
   }
 
@@ -125,7 +110,7 @@ export class LaunchState {
    * call it was inlined at.
    */
   lines({ line, location }: PtxInstruction): Pick<SimulationSite, "line" | "source" | "inlinedAt"> {
-    const name = (at: { file: number; line: number }): string => `${this.fileNames.get(at.file) ?? `file ${at.file}`}:${at.line}`;
+    const name = (at: { file: number; line: number }): string => `${this.setting.fileNames.get(at.file) ?? `file ${at.file}`}:${at.line}`;
     return {
       line,
       ...(location !== undefined && { source: name(location) }),

@@ -139,7 +139,7 @@ export class Races {
   private retag(warp: Warp): void {
     if (warp.time > lastTime) {
       const { block } = warp;
-      this.forget(block.tagBase, (block.sharedBytes + 3) >> 2);
+      this.forget(block.at.tagBase, (block.at.sharedBytes + 3) >> 2);
       this.launch.globalRaces?.forgetThreads(block.order!);
       block.released.fill(0);
       block.proxied.fill(0);
@@ -163,23 +163,11 @@ export class Races {
     return warp.error("race", what, lane, site);
   }
 
-  /**
-   * Refuses a conflict of `bytes` bytes from `byte` of a word; one of two stores only if they turn
-   * out to store different bytes.
-   */
-  private refuse(
-    warp: Warp,
-    lane: number,
-    site: number,
-    word: number,
-    byte: number,
-    bytes: number,
-    conflict: Conflict,
-    writes: boolean,
-  ): void {
+  /** Refuses a conflict of a word, or with `byte` of that byte alone. */
+  private refuse(warp: Warp, lane: number, site: number, word: number, conflict: Conflict, writes: boolean, byte?: number): void {
+    const offset = warp.sharedBase + 4 * (word - warp.tagBase) + (byte ?? 0);
     const error = (): Error => this.report(warp, lane, site, word, conflict, writes);
-    if (!writes || !conflict.stored) throw error();
-    this.launch.stores.add(warp.sharedBase + 4 * (word - warp.tagBase) + byte, bytes, error);
+    this.launch.stores.refuse(conflict, writes, offset, byte === undefined ? 4 : 1, error);
   }
 
   read(warp: Warp, lane: number, site: number, word: number): void {
@@ -188,7 +176,7 @@ export class Races {
       return;
     }
     const conflict = this.words.load(word, warp, lane);
-    if (conflict !== undefined) this.refuse(warp, lane, site, word, 0, 4, conflict, false);
+    if (conflict !== undefined) this.refuse(warp, lane, site, word, conflict, false);
   }
 
   /** Reads of `count` words in a row. */
@@ -207,7 +195,7 @@ export class Races {
     const conflict = this.words.store(word, warp, lane, site);
     if (conflict === undefined) return;
     if (arrives) throw this.report(warp, lane, site, word, conflict, true);
-    this.refuse(warp, lane, site, word, 0, 4, conflict, true);
+    this.refuse(warp, lane, site, word, conflict, true);
   }
 
   /** A strong access of `bytes` bytes, `address` in the block's shared window. */
@@ -243,6 +231,6 @@ export class Races {
   private touchByte(warp: Warp, lane: number, site: number, word: number, byte: number, writes: boolean): void {
     const each = this.bytes.get(word)!;
     const conflict = writes ? each.store(byte, warp, lane, site) : each.load(byte, warp, lane);
-    if (conflict !== undefined) this.refuse(warp, lane, site, word, byte, 1, conflict, writes);
+    if (conflict !== undefined) this.refuse(warp, lane, site, word, conflict, writes, byte);
   }
 }

@@ -2,6 +2,7 @@
 // one segment runs in turn, the deepest call and earliest segment first: they meet again where the
 // paths join. Once one of them polls or goes on for long they run in rotation, and every thread
 // gets on. Barriers of the block and the cluster are kept here.
+import { popcount } from "../arithmetic/integer.js";
 import type { CompiledFunction, CompiledSegment } from "../compile/function.js";
 import type { PtxInstruction } from "../types.js";
 import { arriveAtBarrier, arriveAtCluster, clusterPassed, recheckAfterExit } from "./barriers.js";
@@ -84,7 +85,7 @@ export function runWarp(warp: Warp): boolean {
     warp.running = group;
     warp.enter(group.frame);
     warp.products?.pass(warp, segment);
-    segment.lanes += laneCount(group.mask);
+    segment.lanes += popcount(group.mask);
     const taken = segment.run === undefined ? 0 : segment.run(warp, group.mask);
     if (launch.values.pending || group.frame.unwritten !== undefined) launch.values.follow(warp, group);
     if (!segment.idle && group.frame.parent === undefined) group.last = group.segment;
@@ -139,13 +140,6 @@ export function idle(warp: Warp): Error {
   const [instruction] = group.frame.fn.segments[group.segment]!.instructions;
   const what = `${warp.launch.limits.idleSteps} steps in which no thread of the launch changed anything: this loop does not end, at step ${warp.launch.steps}`;
   return warp.error("spin", what, firstLane(group.mask), instruction ?? warp.launch.kernel.sites[0]!);
-}
-
-function laneCount(mask: number): number {
-  if (mask === -1) return 32;
-  let count = 0;
-  for (let rest = mask; rest !== 0; rest &= rest - 1) count++;
-  return count;
 }
 
 function stuck(warp: Warp, group: Group, segment: CompiledSegment): Error {
@@ -213,10 +207,10 @@ function branchByIndex(warp: Warp, group: Group, targets: readonly number[], ins
 }
 
 /** A block whose shared memory another has touched must know that this is over before it exits. */
-function refuseLateAccess({ remote, observed, clusterRank }: BlockState): void {
+function refuseLateAccess({ at, remote, observed }: BlockState): void {
   if (remote === undefined || remote.publications < observed) return;
   const { warp, lane, site, words } = remote;
-  const what = `${words()}; block of rank ${clusterRank} of the cluster exits and has not waited for this`;
+  const what = `${words()}; block of rank ${at.clusterRank} of the cluster exits and has not waited for this`;
   throw warp.error("useAfterFree", what, lane, site);
 }
 

@@ -15,8 +15,12 @@ export class ConflictingStores {
     this.heap = heap;
   }
 
-  /** A store of `bytes` bytes at a offset in the heap that is about to be done. */
-  add(offset: number, bytes: number, error: () => Error): void {
+  /**
+   * Refuses a conflict of an access to `bytes` bytes at an offset in the heap that is about to be
+   * done; one of two stores only if they turn out to store different bytes.
+   */
+  refuse({ stored }: { readonly stored: boolean }, stores: boolean, offset: number, bytes: number, error: () => Error): void {
+    if (!stores || !stored) throw error();
     this.found.push({ offset, before: this.heap.slice(offset, offset + bytes), error });
   }
 

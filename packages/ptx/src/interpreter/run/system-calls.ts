@@ -1,59 +1,75 @@
 // vprintf, __assertfail, malloc and free, which nvcc leaves as calls of functions that the driver
 // provides. Output is collected with the launch's results.
+import type { SimulationError, SimulationErrorKind } from "../errors.js";
 import type { PtxInstruction } from "../types.js";
-import { globalHigh } from "./memory.js";
+import { windows } from "./memory.js";
 import type { Warp } from "./warp.js";
 
-/** Reads and writes thread-local and generic memory by the rules of any access. */
-function heapOffset(warp: Warp, lane: number, instruction: PtxInstruction, high: number, low: number, bytes: number, mode: number): number {
-  const site = warp.launch.kernel.sites.indexOf(instruction);
-  return warp.launch.access.resolve(warp, lane, site, 0, high, low, 0, bytes, mode);
-}
-
-const localHigh = 2;
 /** Characters of a string that is printed, of a field, and of all that a launch prints. */
 const most = { string: 2 ** 20, field: 2 ** 16, launch: 2 ** 24 };
 
-function refuse(what: string, warp: Warp, lane: number, instruction: PtxInstruction): never {
-  throw warp.error("illegalInstruction", what, lane, instruction);
-}
+/** One lane's call: where its results and arguments lie in local memory. */
+export class SystemCall {
+  readonly warp: Warp;
+  readonly lane: number;
+  readonly instruction: PtxInstruction;
+  readonly results: readonly number[];
+  readonly args: readonly number[];
+  readonly view: DataView;
 
-/** A 64-bit value in local memory, as halves. */
-function pointer(warp: Warp, lane: number, instruction: PtxInstruction, at: number): [low: number, high: number] {
-  const index = heapOffset(warp, lane, instruction, localHigh, at, 8, 0);
-  const { view } = warp.launch;
-  return [view.getInt32(index, true), view.getInt32(index + 4, true)];
-}
-
-function text(warp: Warp, lane: number, instruction: PtxInstruction, low: number, high: number): string {
-  const bytes: number[] = [];
-  for (let k = 0; ; k++) {
-    const byte = warp.launch.view.getUint8(heapOffset(warp, lane, instruction, high, low + k, 1, 0));
-    if (byte === 0) break;
-    if (k === most.string) refuse(`a string of more than ${most.string} bytes`, warp, lane, instruction);
-    bytes.push(byte);
+  constructor(warp: Warp, lane: number, instruction: PtxInstruction, results: readonly number[], args: readonly number[]) {
+    this.warp = warp;
+    this.lane = lane;
+    this.instruction = instruction;
+    this.results = results;
+    this.args = args;
+    this.view = warp.launch.view;
   }
-  return new TextDecoder().decode(Uint8Array.from(bytes));
+
+  error(kind: SimulationErrorKind, what: string): SimulationError {
+    return this.warp.error(kind, what, this.lane, this.instruction);
+  }
+
+  /** Where bytes lie in the heap, by the rules of any access. */
+  offset(high: number, low: number, bytes: number, mode = 0): number {
+    const { access, kernel } = this.warp.launch;
+    return access.resolve(this.warp, this.lane, kernel.sites.indexOf(this.instruction), 0, high, low, 0, bytes, mode);
+  }
+
+  local(at: number, bytes: number, mode = 0): number {
+    return this.offset(windows.local, at, bytes, mode);
+  }
+
+  /** An argument of 64 bits as halves. */
+  pointer(k: number): [low: number, high: number] {
+    const index = this.local(this.args[k]!, 8);
+    return [this.view.getInt32(index, true), this.view.getInt32(index + 4, true)];
+  }
+
+  text(low: number, high: number): string {
+    const bytes: number[] = [];
+    for (let k = 0; ; k++) {
+      const byte = this.view.getUint8(this.offset(high, low + k, 1));
+      if (byte === 0) break;
+      if (k === most.string) throw this.error("illegalInstruction", `a string of more than ${most.string} bytes`);
+      bytes.push(byte);
+    }
+    return new TextDecoder().decode(Uint8Array.from(bytes));
+  }
 }
 
 /**
  * vprintf(format, arguments): the conversions d i u x X o c s p e f g a, with flags, width,
  * precision and length.
  */
-export function printFormatted(
-  warp: Warp,
-  lane: number,
-  results: readonly number[],
-  args: readonly number[],
-  instruction: PtxInstruction,
-): void {
-  const { view } = warp.launch;
-  const format = text(warp, lane, instruction, ...pointer(warp, lane, instruction, args[0]!));
-  const [low, high] = pointer(warp, lane, instruction, args[1]!);
+function printFormatted(call: SystemCall): void {
+  const { view, warp } = call;
+  const format = call.text(...call.pointer(0));
+  const [low, high] = call.pointer(1);
   let at = 0;
   const next = (bytes: 4 | 8): number => {
     at = Math.ceil(at / bytes) * bytes;
-    const index = heapOffset(warp, lane, instruction, high, low + at, bytes, 0);
+    const index = call.offset(high, low + at, bytes);
     at += bytes;
     return index;
   };
@@ -64,7 +80,7 @@ export function printFormatted(
       const columns = width === "*" ? view.getInt32(next(4), true) : Number(width ?? 0);
       const digits = precision === "*" ? view.getInt32(next(4), true) : precision === undefined ? undefined : Number(precision);
       if (Math.max(Math.abs(columns), digits ?? 0) > most.field)
-        refuse(`"${kind}" printed with more than ${most.field} characters`, warp, lane, instruction);
+        throw call.error("illegalInstruction", `"${kind}" printed with more than ${most.field} characters`);
       const long = /^(l|ll|z|t|j)$/.test(length ?? "");
       let body: string;
       if (/[eEfFgGaA]/.test(kind)) body = formatFloat(view.getFloat64(next(8), true), kind, digits ?? 6);
@@ -74,7 +90,7 @@ export function printFormatted(
         body =
           kind === "p"
             ? `0x${view.getBigUint64(index, true).toString(16)}`
-            : text(warp, lane, instruction, view.getInt32(index, true), view.getInt32(index + 4, true)).slice(0, digits);
+            : call.text(view.getInt32(index, true), view.getInt32(index + 4, true)).slice(0, digits);
       } else {
         const signed = kind === "d" || kind === "i";
         const index = next(long ? 8 : 4);
@@ -97,9 +113,9 @@ export function printFormatted(
       return body.padStart(columns);
     },
   );
-  if (!warp.launch.tell(line, most.launch)) refuse(`the launch prints more than ${most.launch} characters`, warp, lane, instruction);
-  const result = results[0];
-  if (result !== undefined) view.setInt32(heapOffset(warp, lane, instruction, localHigh, result, 4, 1), line.length, true);
+  if (!warp.launch.tell(line, most.launch)) throw call.error("illegalInstruction", `the launch prints more than ${most.launch} characters`);
+  const [result] = call.results;
+  if (result !== undefined) view.setInt32(call.local(result, 4, 1), line.length, true);
 }
 
 /** A finite number with so many digits after the point, as many as that may be. */
@@ -130,54 +146,40 @@ function formatFloat(value: number, kind: string, digits: number): string {
 }
 
 /** __assertfail(message, file, line, function, bytes of a character). */
-export function assertFailed(
-  warp: Warp,
-  lane: number,
-  _results: readonly number[],
-  args: readonly number[],
-  instruction: PtxInstruction,
-): void {
-  const word = (k: number): string => text(warp, lane, instruction, ...pointer(warp, lane, instruction, args[k]!));
-  const line = warp.launch.view.getInt32(heapOffset(warp, lane, instruction, localHigh, args[2]!, 4, 0), true);
-  throw warp.error("assertion", `assertion "${word(0)}" failed at ${word(1)}:${line}, ${word(3)}`, lane, instruction);
+function assertFailed(call: SystemCall): void {
+  const word = (k: number): string => call.text(...call.pointer(k));
+  const line = call.view.getInt32(call.local(call.args[2]!, 4), true);
+  throw call.error("assertion", `assertion "${word(0)}" failed at ${word(1)}:${line}, ${word(3)}`);
 }
 
 /** malloc(bytes): an address in the device's heap, or null if there is no room. */
-function allocate(warp: Warp, lane: number, results: readonly number[], args: readonly number[], instruction: PtxInstruction): void {
-  const [low, high] = pointer(warp, lane, instruction, args[0]!);
-  const base = high === 0 ? warp.launch.access.memory.allocateInKernel(low >>> 0) : undefined;
-  if (results[0] === undefined) return;
-  const index = heapOffset(warp, lane, instruction, localHigh, results[0], 8, 1);
-  warp.launch.view.setInt32(index, base ?? 0, true);
-  warp.launch.view.setInt32(index + 4, base === undefined ? 0 : globalHigh, true);
+function allocate(call: SystemCall): void {
+  const [low, high] = call.pointer(0);
+  const base = high === 0 ? call.warp.launch.access.memory.allocateInKernel(low >>> 0) : undefined;
+  if (call.results[0] === undefined) return;
+  const index = call.local(call.results[0], 8, 1);
+  call.view.setInt32(index, base ?? 0, true);
+  call.view.setInt32(index + 4, base === undefined ? 0 : windows.global, true);
 }
 
 /** free(address), which may be null. */
-function release(warp: Warp, lane: number, _results: readonly number[], args: readonly number[], instruction: PtxInstruction): void {
-  const { launch } = warp;
-  const [low, high] = pointer(warp, lane, instruction, args[0]!);
+function release(call: SystemCall): void {
+  const { memory } = call.warp.launch.access;
+  const [low, high] = call.pointer(0);
   if (low === 0 && high === 0) return;
-  const allocation = high === globalHigh ? launch.access.memory.allocationAt(low) : undefined;
+  const allocation = high === windows.global ? memory.allocationAt(low) : undefined;
   if (allocation?.kind === "heap") {
-    launch.access.memory.free(allocation);
+    memory.free(allocation);
     return;
   }
-  const { freed, words } = launch.access.memory.describe(low);
-  throw warp.error(freed ? "useAfterFree" : "outOfBounds", `free of what malloc did not give, ${words}`, lane, instruction);
+  const { freed, words } = memory.describe(low);
+  throw call.error(freed ? "useAfterFree" : "outOfBounds", `free of what malloc did not give, ${words}`);
 }
 
-/** The functions that the system provides. */
-export const systemCalls: ReadonlyMap<string, typeof release> = new Map([
-  ["vprintf", printFormatted],
-  ["__assertfail", assertFailed],
-  ["malloc", allocate],
-  ["free", release],
+/** The functions that the system provides, with their numbers of results and arguments. */
+export const systemCalls: ReadonlyMap<string, { results: number; args: number; run: (call: SystemCall) => void }> = new Map([
+  ["vprintf", { results: 1, args: 2, run: printFormatted }],
+  ["__assertfail", { results: 0, args: 5, run: assertFailed }],
+  ["malloc", { results: 1, args: 1, run: allocate }],
+  ["free", { results: 0, args: 1, run: release }],
 ]);
-
-/** Results and arguments of each of them. */
-export const systemArities: Readonly<Record<string, readonly [results: number, args: number]>> = {
-  vprintf: [1, 2],
-  __assertfail: [0, 5],
-  malloc: [1, 1],
-  free: [0, 1],
-};

@@ -236,20 +236,22 @@ export class Warp {
     this.index = index;
     this.block = block;
     this.launch = launch;
-    const { x, y, z } = block.blockSize;
+    const { blockSize, sharedBase, sharedBytes, localBase, tagBase, warpCount } = block.at;
+    const { localBytes, paramBase } = launch.setting;
+    const { x, y, z } = blockSize;
     const count = Math.min(32, x * y * z - 32 * index);
-    this.thread = launch.threads[index] ??= threadsOf(block.blockSize, index);
+    this.thread = launch.threads[index] ??= threadsOf(blockSize, index);
     this.lanes = count === 32 ? -1 : (1 << count) - 1;
     this.live = this.lanes;
-    this.sharedBase = block.sharedBase;
-    this.sharedBytes = block.sharedBytes;
-    this.localBytes = launch.localBytes;
-    this.localBase = block.localBase + 32 * index * launch.localBytes;
-    this.paramBase = launch.paramBase;
+    this.sharedBase = sharedBase;
+    this.sharedBytes = sharedBytes;
+    this.localBytes = localBytes;
+    this.localBase = localBase + 32 * index * localBytes;
+    this.paramBase = paramBase;
     this.writers = launch.races.words.writers;
     this.readers = launch.races.words.readers;
-    this.tagBase = block.tagBase;
-    this.seen = new Int32Array(block.warpCount);
+    this.tagBase = tagBase;
+    this.seen = new Int32Array(warpCount);
     this.retag();
     const frame = new Frame(entry, undefined, -1, 0, [], count);
     launch.keepRegisters(entry.registerBytes);
@@ -290,7 +292,7 @@ export class Warp {
       kernel: launch.kernel.name,
       instruction: instruction.text,
       ...launch.lines(instruction),
-      block: { ...block.index },
+      block: { ...block.at.index },
       thread: { x: thread.x[lane]!, y: thread.y[lane]!, z: thread.z[lane]! },
     });
   }
@@ -300,7 +302,7 @@ export class Warp {
   }
 
   nanoseconds(): number {
-    return this.launch.startNanoseconds + this.launch.steps;
+    return this.launch.setting.startNanoseconds + this.launch.steps;
   }
 
   /**
@@ -341,17 +343,17 @@ export class Warp {
   /** True for a shared address of this block, by its low word. */
   ownShared(low: number): boolean {
     const rank = low >>> 24;
-    return rank === 0 || rank === this.block.clusterRank + 1;
+    return rank === 0 || rank === this.block.at.clusterRank + 1;
   }
 
   mapShared(low: number, rank: number, lane: number, site: number): number {
-    if (rank >>> 0 >= this.block.clusterBlocks)
-      throw this.error("illegalInstruction", `mapa to block ${rank} of a cluster of ${this.block.clusterBlocks}`, lane, site);
+    if (rank >>> 0 >= this.block.at.clusterBlocks)
+      throw this.error("illegalInstruction", `mapa to block ${rank} of a cluster of ${this.block.at.clusterBlocks}`, lane, site);
     return (low & 0xffffff) | ((rank + 1) << 24);
   }
 
   rankOfShared(low: number): number {
     const rank = low >>> 24;
-    return rank === 0 ? this.block.clusterRank : rank - 1;
+    return rank === 0 ? this.block.at.clusterRank : rank - 1;
   }
 }
