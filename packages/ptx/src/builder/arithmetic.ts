@@ -1,9 +1,9 @@
 // Arithmetic of a kernel: each method is one instruction of the table in operations.ts. Multiply
 // and add stay two roundings unless `fma` is asked for.
-import { Emitter, moveType } from "./emitter.js";
+import { Emitter } from "./emitter.js";
 import type { Item } from "./instruction.js";
 import { convertOpcode, type Operation, type OperationName, operations, type TypesOf } from "./operations.js";
-import { type BitsType, type ConvertibleType, type RegisterType, typeBytes } from "./types.js";
+import { type BitsType, type ConvertibleType, type RegisterType, typeBytes, wordOf } from "./types.js";
 import { type Operand, type Value, Variable } from "./values.js";
 
 /** Relations of `compare`. Of floats all but "ne" are false if an operand is NaN. */
@@ -50,15 +50,12 @@ export class Arithmetic extends Emitter {
   ): Value<R> {
     const entry = operations[name] as Operation;
     if (!entry.types.includes(type)) throw this.fail(`${name} got a ${type}; it takes ${entry.types.join(", ")}`);
-    const items: Item[] = [];
-    for (let k = 0; k < operands.length; k++) {
-      const operand = operands[k] as Operand<T>;
-      const item = this.item(type, operand, name, k + 1);
+    const items = operands.map((operand, k) => {
+      const item = this.item(type, operand as Operand<T>, name, k + 1);
       // No assembler takes a half for an immediate operand.
-      items.push(typeof item === "string" && halves.has(type) ? this.constant(type as "f16", operand as number) : item);
-    }
-    items.push(...more);
-    return this.emitValue(entry.text(type), result, items, this.needs(entry.needs?.(type)));
+      return typeof item === "string" && halves.has(type) ? this.constant(type as "f16", operand as number) : item;
+    });
+    return this.emitValue(entry.text(type), result, [...items, ...more], { needs: entry.needs?.(type) });
   }
 
   private unary<Name extends OperationName>(name: Name): Unary<Name> {
@@ -256,7 +253,7 @@ export class Arithmetic extends Emitter {
     if (given === to && !rounding?.endsWith("i")) return this.copy(a) as Value<RegisterType> as Value<T>;
     if (to === "f32" && a.type === "bf16") return this.emitValue("mov.b32", to, [{ vector: ["0", a] }]);
     const { opcode, needs } = convertOpcode(to, a.type, rounding);
-    return this.emitValue(opcode, to, [a], this.needs(needs));
+    return this.emitValue(opcode, to, [a], { needs });
   }
 
   /** Two floats rounded to a pair of halves; `low` goes to the lower 16 bits. */
@@ -307,6 +304,6 @@ export class Arithmetic extends Emitter {
 
   /** A copy of a register, as of a variable that is about to change. */
   copy<T extends RegisterType>(a: Value<T>): Value<T> {
-    return this.emitValue(`mov.${moveType(a.type)}`, a.type, [a]);
+    return this.emitValue(`mov.${wordOf(a.type)}`, a.type, [a]);
   }
 }

@@ -60,23 +60,37 @@ function splitBlocks(statements: readonly Statement[]): { blocks: BasicBlock[]; 
   return { blocks, labels };
 }
 
-/** For each block, the blocks on every way from it to the end. */
-function postDominators(blocks: readonly BasicBlock[]): Int32Array[] {
-  const end = blocks.length - 1;
-  const sets = blocks.map((_, k) => bitSet(blocks.length, k !== end));
-  add(sets[end]!, end);
-  const meet = bitSet(blocks.length);
+/**
+ * The fixed point of sets of `count` numbers: that of a block is what `pass` makes of what those of
+ * its neighbours have in `common`, all of them or any; with `all`, of blocks that are not `first`.
+ * `enter` gives what a block begins with, in one array for all.
+ */
+export function dataFlow(
+  blocks: readonly BasicBlock[],
+  count: number,
+  neighbours: "predecessors" | "successors",
+  common: "all" | "any",
+  isFirst: (block: number) => boolean,
+  pass: (set: Int32Array, block: number) => void,
+) {
+  const sets = blocks.map(() => bitSet(count, common === "all"));
+  const begun = bitSet(count);
+  const enter = (k: number): Int32Array => {
+    begun.fill(common === "all" && !isFirst(k) ? -1 : 0);
+    for (const other of blocks[k]![neighbours])
+      for (let w = 0; w < begun.length; w++) begun[w] = common === "all" ? begun[w]! & sets[other]![w]! : begun[w]! | sets[other]![w]!;
+    return begun;
+  };
+  const order = [...blocks.keys()];
+  if (neighbours === "successors") order.reverse();
   for (let changed = true; changed; ) {
     changed = false;
-    for (let k = end - 1; k >= 0; k--) {
-      const { successors } = blocks[k]!;
-      meet.fill(successors.length === 0 ? 0 : -1);
-      for (const next of successors) for (let w = 0; w < meet.length; w++) meet[w]! &= sets[next]![w]!;
-      add(meet, k);
-      if (become(sets[k]!, meet)) changed = true;
+    for (const k of order) {
+      pass(enter(k), k);
+      if (become(sets[k]!, begun)) changed = true;
     }
   }
-  return sets;
+  return { sets, enter };
 }
 
 export function controlFlow(statements: readonly Statement[]): ControlFlow {
@@ -95,7 +109,8 @@ export function controlFlow(statements: readonly Statement[]): ControlFlow {
     if (!left || last.guard !== undefined) link(k, k + 1);
     if (left && last.guard !== undefined) block.branch = last;
   }
-  const after = postDominators(blocks);
+  // For each block, those on every way from it to the end.
+  const { sets: after } = dataFlow(blocks, blocks.length, "successors", "all", (k) => blocks[k]!.successors.length === 0, add);
   const deciders = blocks.map(() => new Set<number>());
   for (const [k, { successors }] of blocks.entries()) {
     if (successors.length < 2) continue;

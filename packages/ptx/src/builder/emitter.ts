@@ -1,14 +1,11 @@
 // The base of a kernel under construction: its registers and statements. The classes above it have
 // the operations.
 import { PtxBuildError } from "./errors.js";
-import type { Instruction, Item, Level, Statement } from "./instruction.js";
-import type { Needs } from "./targets.js";
-import type { RegisterType } from "./types.js";
+import type { Instruction, Item, Statement } from "./instruction.js";
+import { type RegisterType, wordOf } from "./types.js";
 import { literal, type Operand, Value, Variable } from "./values.js";
 
 type Rest = Partial<Pick<Instruction, "accumulates" | "guard" | "level" | "needs" | "together" | "target">>;
-
-const nothing: Rest = {};
 
 export class Emitter {
   readonly name: string;
@@ -45,13 +42,13 @@ export class Emitter {
   }
 
   /** @internal */
-  emit(opcode: string, result: Item | undefined, operands: readonly Item[], rest = nothing): void {
+  emit(opcode: string, result: Item | undefined, operands: readonly Item[], rest: Rest = {}): void {
     const { accumulates, guard, level, needs, target, together } = rest;
     this.statements.push({ kind: "instruction", opcode, result, operands, accumulates, guard, level, needs, target, together });
   }
 
   /** @internal An instruction with one result of a type. */
-  emitValue<T extends RegisterType>(opcode: string, type: T, operands: readonly Item[], rest = nothing): Value<T> {
+  emitValue<T extends RegisterType>(opcode: string, type: T, operands: readonly Item[], rest: Rest = {}): Value<T> {
     const value = this.newValue(type);
     this.emit(opcode, value, operands, rest);
     return value;
@@ -83,7 +80,7 @@ export class Emitter {
 
   /** A register that holds a constant. */
   constant<T extends Exclude<RegisterType, "pred">>(type: T, value: number | bigint): Value<T> {
-    return this.emitValue(`mov.${moveType(type)}`, type, [literal(type, value)]);
+    return this.emitValue(`mov.${wordOf(type)}`, type, [literal(type, value)]);
   }
 
   /** A register that may be assigned again, with a first value or, until it is assigned, none. */
@@ -97,22 +94,6 @@ export class Emitter {
   /** Gives a variable another value. @throws PtxBuildError if it is no variable */
   assign<T extends RegisterType>(variable: Variable<T>, value: Operand<NoInfer<T>>): void {
     if (!(variable instanceof Variable)) throw this.fail("assign got a value that is no variable");
-    this.emit(`mov.${moveType(variable.type)}`, variable, [this.item(variable.type, value, "assign")]);
+    this.emit(`mov.${wordOf(variable.type)}`, variable, [this.item(variable.type, value, "assign")]);
   }
-
-  /** @internal */
-  needs(needs: Needs | undefined): Rest {
-    return needs === undefined ? nothing : { needs };
-  }
-
-  /** @internal */
-  level(level: Level): Rest {
-    return { level };
-  }
-}
-
-/** The type that a mov of a register names. */
-export function moveType(type: RegisterType): string {
-  if (type === "f16" || type === "bf16") return "b16";
-  return type === "f16x2" || type === "bf16x2" || type === "tf32" ? "b32" : type;
 }

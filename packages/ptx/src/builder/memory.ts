@@ -3,7 +3,7 @@
 import { type Item, levels } from "./instruction.js";
 import { Storage } from "./storage.js";
 import type { Needs } from "./targets.js";
-import { type Loaded, loadedType, type MemoryType, memoryWord, type RegisterType, typeBytes } from "./types.js";
+import { type Loaded, loadedType, type MemoryType, type RegisterType, typeBytes, wordOf } from "./types.js";
 import { type AddressType, type Operand, Pointer, type Space, type Value } from "./values.js";
 
 /** Memory orders of the PTX memory model. */
@@ -85,7 +85,7 @@ export class Memory extends Storage {
     if (readOnly && (pointer.space !== "global" || order !== "weak")) throw this.fail("readOnly is for weak loads of global memory");
     const strong = order === "weak" ? "" : order === "volatile" ? ".volatile" : `.${order}.${scope ?? "gpu"}`;
     const width = count === 1 ? "" : `.v${count}`;
-    const opcode = `${name}${strong}.${pointer.space}${cache ? `.${cache}` : ""}${readOnly ? ".nc" : ""}${width}.${memoryWord(pointer.element)}`;
+    const opcode = `${name}${strong}.${pointer.space}${cache ? `.${cache}` : ""}${readOnly ? ".nc" : ""}${width}.${wordOf(pointer.element)}`;
     return { opcode, needs: strong.length > 9 || order === "relaxed" ? { sm: 70, version: [6, 0] } : {} };
   }
 

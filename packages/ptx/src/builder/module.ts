@@ -6,7 +6,7 @@ import { type Instruction, type Item, instructionText, registersRead, registersW
 import { type LaunchBounds, PtxKernel } from "./kernel.js";
 import { arrayText, type DeclaredArray } from "./storage.js";
 import { laterVersion, type PtxVersion, type Target, targetFacts, targetOption } from "./targets.js";
-import { type RegisterType, registerTypes, typeBytes } from "./types.js";
+import { type RegisterType, registerTypes, typeBytes, wordOf } from "./types.js";
 import { type BuiltKernelResources, validateKernel } from "./validate.js";
 
 const isVersion = (value: unknown): boolean => Array.isArray(value) && value.length === 2 && value.every(Number.isInteger) && value[0] >= 6;
@@ -92,7 +92,7 @@ function kernelText(kernel: PtxKernel): string[] {
   const { name, bounds, parameters } = kernel;
   const declared = parameters.map(({ name: parameter, type, element }) => {
     const pointer = element === undefined ? "" : ` .ptr .global .align ${typeBytes(element)}`;
-    return `\t.param .${scalarText(type)}${pointer} ${name}_${parameter}`;
+    return `\t.param .${wordOf(type)}${pointer} ${name}_${parameter}`;
   });
   const head = declared.length === 0 ? [`.visible .entry ${name}()`] : [`.visible .entry ${name}(`, declared.join(",\n"), ")"];
   const arrays = arraysOf(kernel, (space) => space !== "const").map((each) => `\t${each}`);
@@ -103,11 +103,6 @@ function kernelText(kernel: PtxKernel): string[] {
     return count === undefined ? [] : [`\t.reg .${word} %${prefix}<${count}>;`];
   });
   return ["", ...head, ...directives(bounds), "{", ...declarations, ...arrays, ...statementTexts(kernel), "}", ""];
-}
-
-/** Parameters of halves are declared as bits. */
-function scalarText(type: string): string {
-  return type === "f16" || type === "bf16" ? "b16" : type === "f16x2" || type === "bf16x2" || type === "tf32" ? "b32" : type;
 }
 
 function directives({ block, maxThreads, minBlocks, cluster }: LaunchBounds): string[] {

@@ -10,7 +10,7 @@ export interface Operation<T extends RegisterType = RegisterType> {
   /** The opcode for a type. */
   readonly text: (type: T) => string;
   /** The target or PTX version that a type asks for, beyond the least. */
-  readonly needs?: (type: T) => Needs | undefined;
+  readonly needs: ((type: T) => Needs | undefined) | undefined;
 }
 
 const integers = ["u16", "s16", "u32", "s32", "u64", "s64"] as const;
@@ -24,7 +24,7 @@ function operation<const T extends RegisterType>(
   text: (type: T) => string,
   needs?: (type: T) => Needs | undefined,
 ): Operation<T> {
-  return needs === undefined ? { types, text } : { types, text, needs };
+  return { types, text, needs };
 }
 
 const isInteger = (type: RegisterType): boolean => /^[us]/.test(type);
@@ -91,7 +91,7 @@ export type OperationName = keyof typeof operations;
 export type TypesOf<N extends OperationName> = (typeof operations)[N]["types"][number];
 
 /** cvt between register types: rounding is named wherever one can lose bits. */
-export function convertOpcode(to: RegisterType, from: RegisterType, rounding?: string): { opcode: string; needs?: Needs } {
+export function convertOpcode(to: RegisterType, from: RegisterType, rounding?: string): { opcode: string; needs: Needs | undefined } {
   const [toFloat, fromFloat] = [/f/.test(to), /f/.test(from)];
   if (to === "tf32") return { opcode: "cvt.rna.tf32.f32", needs: { sm: 80, version: [7, 0] } };
   const needs: Needs | undefined =
@@ -99,6 +99,5 @@ export function convertOpcode(to: RegisterType, from: RegisterType, rounding?: s
   const sizes: Partial<Record<RegisterType, number>> = { f16: 2, bf16: 2, f32: 4, f64: 8 };
   const exact = toFloat && fromFloat && (sizes[to] ?? 0) > (sizes[from] ?? 0);
   const mode = !fromFloat && !toFloat ? "" : exact ? "" : `.${rounding ?? (toFloat ? "rn" : "rzi")}`;
-  const opcode = `cvt${mode}.${to}.${from}`;
-  return needs === undefined ? { opcode } : { opcode, needs };
+  return { opcode: `cvt${mode}.${to}.${from}`, needs };
 }

@@ -2,7 +2,7 @@
 // and stores are in memory.ts.
 import { Control } from "./control.js";
 import { levels } from "./instruction.js";
-import { type Loaded, loadedType, type MemoryType, memoryWord, typeBytes } from "./types.js";
+import { type Loaded, loadedType, type MemoryType, typeBytes, wordOf } from "./types.js";
 import { literal, Pointer, type Space, type Value } from "./values.js";
 
 /** A parameter of a kernel. */
@@ -59,7 +59,7 @@ export class Storage extends Control {
   /** A scalar parameter, in the order of the calls. */
   parameter<T extends MemoryType>(type: T, name: string): Value<Loaded<T>> {
     const symbol = this.addParameter({ name, type });
-    const opcode = `ld.param.${memoryWord(type)}`;
+    const opcode = `ld.param.${wordOf(type)}`;
     return this.emitValue(opcode, loadedType(type), [{ address: symbol, bytes: 0 }], { level: levels.block });
   }
 

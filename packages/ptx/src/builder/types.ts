@@ -89,8 +89,8 @@ export function loadedType<T extends MemoryType>(type: T): Loaded<T> {
   return (type === "s8" || type === "s16" ? "s32" : type) as Loaded<T>;
 }
 
-/** The word that a load or store uses: halves, pairs and tf32 move as bits. */
-export function memoryWord(type: MemoryType): string {
+/** The type that a load, a store, a mov or a parameter names: halves, pairs and tf32 go as bits. */
+export function wordOf(type: RegisterType | MemoryType): string {
   if (type === "f16" || type === "bf16") return "b16";
   return type === "f16x2" || type === "bf16x2" || type === "tf32" ? "b32" : type;
 }

@@ -4,7 +4,7 @@
 // columns.
 import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range } from "./generated-kernel.js";
-import { commitTiles, layoutBytes, type TileLayout, TileStream, waitTiles } from "./matrix-tiles.js";
+import { commitTiles, layoutBytes, TileKernel, type TileLayout, type TileStream, waitTiles } from "./matrix-tiles.js";
 import type { Shapes } from "./shapes.js";
 
 const side = 16;
@@ -26,7 +26,7 @@ interface Plan {
 }
 
 function plan({ heads, seqLen, headDim }: Required<Shapes["attention"]>, target: Target): Plan {
-  const width = [16, 32, 64, 128, 256].find((size) => size >= headDim)!;
+  const width = paddedWidth(headDim);
   const plans = [
     [8, 64],
     [8, 32],
@@ -58,30 +58,21 @@ export function attentionSingle(name: string, shape: Required<Shapes["attention"
 }
 
 /** The softmax of a query so far. */
-interface RowState {
+export interface RowState {
   readonly largest: Variable<"f32">;
   readonly sum: Variable<"f32">;
 }
 
-class SingleAttention {
-  private readonly k: PtxKernel;
-  private readonly shape: Required<Shapes["attention"]>;
-  private readonly plan: Plan;
-  private readonly target: Target;
-  /** Keys of a thread in a tile; columns of a thread, in groups that one vector load brings. */
-  private readonly ownKeys: number;
-  private readonly vector: 1 | 2 | 4;
-  private readonly groups: number;
+export const emptyRow = (k: PtxKernel): RowState => ({ largest: k.variable("f32", Number.NEGATIVE_INFINITY), sum: k.variable("f32", 0) });
 
-  constructor(k: PtxKernel, shape: Required<Shapes["attention"]>, tiles: Plan, target: Target) {
-    this.k = k;
-    this.shape = shape;
-    this.plan = tiles;
-    this.target = target;
-    this.ownKeys = tiles.keys / side;
-    this.vector = Math.min(4, tiles.width / side) as 1 | 2 | 4;
-    this.groups = tiles.width / side / this.vector;
-  }
+/** Length of a head with zeros up to a power of two. */
+export const paddedWidth = (headDim: number): number => [16, 32, 64, 128, 256].find((size) => size >= headDim)!;
+
+class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
+  /** Keys of a thread in a tile; columns of a thread, in groups that one vector load brings. */
+  private readonly ownKeys = this.plan.keys / side;
+  private readonly vector = Math.min(4, this.plan.width / side) as 1 | 2 | 4;
+  private readonly groups = this.plan.width / side / this.vector;
 
   build(): void {
     const { k, target } = this;
@@ -100,25 +91,15 @@ class SingleAttention {
     const block = causal ? k.sub(k.constant("u32", last), k.special("ctaid", "x")) : k.special("ctaid", "x");
     const firstQuery = k.mul(block, side * rows);
     const zero = k.constant("u32", 0);
-    const stream = (
-      matrix: Pointer<"global", "f32">,
-      count: number,
-      firstRow: Value<"u32">,
-      to: Pointer<"shared", "f32">,
-      layout: TileLayout,
-    ) => {
-      const extent = { rows: count, columns: headDim, pitch: headDim };
-      const source = { matrix, ...extent, firstRow, firstColumn: zero, along: "rows", inside: width === headDim } as const;
-      return new TileStream(k, target, threads, source, to, layout);
-    };
-    const streamQ = stream(q!, seqLen, firstQuery, sharedQ!, layoutQ);
-    const streamK = stream(keyRows!, keyLength, zero, sharedK!, layoutK);
-    const streamV = stream(valueRows!, keyLength, zero, sharedV!, layoutK);
+    const how = { threads, columns: headDim, width };
+    const streamQ = this.rowStream(how, [q!, seqLen, firstQuery], zero, sharedQ!, layoutQ);
+    const streamK = this.rowStream(how, [keyRows!, keyLength, zero], zero, sharedK!, layoutK);
+    const streamV = this.rowStream(how, [valueRows!, keyLength, zero], zero, sharedV!, layoutK);
     const seen = causal ? k.min(k.add(firstQuery, side * rows + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
     const tileCount = k.div(k.add(seen, keys - 1), keys);
 
     const [row, column] = [k.shr(k.threadIndex(), 4), k.and(k.threadIndex(), side - 1)];
-    const states = range(rows).map((): RowState => ({ largest: k.variable("f32", Number.NEGATIVE_INFINITY), sum: k.variable("f32", 0) }));
+    const states = range(rows).map(() => emptyRow(k));
     const outputs = range(rows).map(() => range(this.groups * this.vector).map(() => k.variable("f32", 0)));
     const ownQ = k.atBytes(sharedQ!, k.mul(row, layoutQ.pitch));
     const ownK = k.atBytes(sharedK!, k.mul(column, layoutK.pitch));

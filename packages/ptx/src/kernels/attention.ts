@@ -1,8 +1,8 @@
 // Attention without the matrix of scores in memory (Dao 2023, FlashAttention-2, algorithm 1):
 // blocks of queries stay on the chip, keys and values stream by, and the softmax is corrected as
 // larger scores appear.
-import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
-import { attentionSingle } from "./attention-single.js";
+import { type Pointer, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
+import { attentionSingle, emptyRow, paddedWidth, type RowState } from "./attention-single.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range, readShape, refusal } from "./generated-kernel.js";
 import {
   commitTiles,
@@ -11,8 +11,8 @@ import {
   layoutBytes,
   matrixAddress,
   pieceAt,
+  TileKernel,
   type TileLayout,
-  TileStream,
   waitTiles,
 } from "./matrix-tiles.js";
 import type { Shapes } from "./shapes.js";
@@ -41,7 +41,7 @@ interface Plan {
 type HalfShape = Required<AttentionShape> & { readonly type: "f16" | "bf16" };
 
 function plan({ headDim, type }: HalfShape, target: Target): Plan {
-  const width = [16, 32, 64, 128, 256].find((size) => size >= headDim)!;
+  const width = paddedWidth(headDim);
   const rowTiles = width <= 64 ? 2 : 1;
   const keys = width <= 128 ? 64 : 32;
   const layout = (rows: number): TileLayout => ({ rows, rowBytes: 2 * width, pitch: 2 * width });
@@ -75,25 +75,7 @@ export function attention(shape: AttentionShape, options: KernelGeneratorOptions
   return generate({ name, grid, block: [threads] }, options, (k) => new FlashAttention(k, whole, tiles, target).build());
 }
 
-/** The state of the softmax of two rows of a lane: 8 apart in a tile of 16. */
-interface RowState {
-  readonly largest: Variable<"f32">;
-  readonly sum: Variable<"f32">;
-}
-
-class FlashAttention {
-  private readonly k: PtxKernel;
-  private readonly shape: HalfShape;
-  private readonly plan: Plan;
-  private readonly target: Target;
-
-  constructor(k: PtxKernel, shape: HalfShape, tiles: Plan, target: Target) {
-    this.k = k;
-    this.shape = shape;
-    this.plan = tiles;
-    this.target = target;
-  }
-
+class FlashAttention extends TileKernel<HalfShape, Plan> {
   build(): void {
     const { k, target } = this;
     const { seqLen, headDim, keyLength, causal } = this.shape;
@@ -110,28 +92,10 @@ class FlashAttention {
     const block = causal ? k.sub(k.constant("u32", ceilDiv(seqLen, layoutQ.rows) - 1), k.special("ctaid", "x")) : k.special("ctaid", "x");
     const firstQuery = k.mul(block, layoutQ.rows);
     const zero = k.constant("u32", 0);
-    const stream = (
-      matrix: Pointer<"global", "f16" | "bf16">,
-      rows: number,
-      firstRow: Value<"u32">,
-      to: Pointer<"shared", "f16" | "bf16">,
-      layout: TileLayout,
-    ) => {
-      const source = {
-        matrix,
-        rows,
-        columns: headDim,
-        pitch: headDim,
-        firstRow,
-        firstColumn: zero,
-        along: "rows",
-        inside: width === headDim,
-      } as const;
-      return new TileStream(k, target, threads, source, to, layout);
-    };
-    const streamQ = stream(queriesOf(pointers[0]!), seqLen, firstQuery, sharedQ, layoutQ);
-    const streamK = stream(keysOf(pointers[1]!), keyLength, zero, sharedK, layoutK);
-    const streamV = stream(keysOf(pointers[2]!), keyLength, zero, sharedV, layoutK);
+    const how = { threads, columns: headDim, width };
+    const streamQ = this.rowStream(how, [queriesOf(pointers[0]!), seqLen, firstQuery], zero, sharedQ, layoutQ);
+    const streamK = this.rowStream(how, [keysOf(pointers[1]!), keyLength, zero], zero, sharedK, layoutK);
+    const streamV = this.rowStream(how, [keysOf(pointers[2]!), keyLength, zero], zero, sharedV, layoutK);
     const bring = (offset?: Value<"u32">): void => {
       streamK.bring(offset);
       streamV.bring(offset);
@@ -149,9 +113,8 @@ class FlashAttention {
     commitTiles(k, target);
     const ownRow = k.mul(k.warpIndex(), 16 * rowTiles);
     const outputs = range(rowTiles).map(() => range(ceilDiv(headDim, 8)).map(() => fourZeros(k)));
-    const states = range(2 * rowTiles).map(
-      (): RowState => ({ largest: k.variable("f32", Number.NEGATIVE_INFINITY), sum: k.variable("f32", 0) }),
-    );
+    // Of two rows of a lane, 8 apart in a tile of 16.
+    const states = range(2 * rowTiles).map(() => emptyRow(k));
     const offset = k.variable("u32", 0);
     k.for("u32", { from: 0, to: tileCount }, (tile) => {
       if (stages > 1) {
@@ -187,20 +150,10 @@ class FlashAttention {
       for (let pair = 0; pair < keys / 16; pair++) {
         const right = k.loadMatrices(pieceAt(k, tileK, layoutK, k.add(keyRow, 16 * pair), k.add(half, 2 * step)), 4);
         for (const [r, a] of left.entries())
-          for (const side of [0, 1]) this.product(a, right.slice(2 * side, 2 * side + 2), sums[r]![2 * pair + side]!);
+          for (const side of [0, 1]) this.addProduct(this.plan.type, a, right.slice(2 * side, 2 * side + 2), sums[r]![2 * pair + side]!);
       }
     }
     return sums;
-  }
-
-  private product(a: Value<"b32">[], b: Value<"b32">[], sum: Four): void {
-    const { k } = this;
-    const { type } = this.plan;
-    if (targetFacts(this.target).sm >= 80) k.mma(type, 16, a, b, sum, sum);
-    else {
-      k.mma(type, 8, a.slice(0, 2), b.slice(0, 1), sum, sum);
-      k.mma(type, 8, a.slice(2), b.slice(1), sum, sum);
-    }
   }
 
   /**
@@ -290,7 +243,7 @@ class FlashAttention {
         for (const [r, row] of chances.entries())
           for (const side of [0, 1]) {
             const output = outputs[r]![2 * pair + side];
-            if (output) this.product(row.slice(4 * step, 4 * step + 4), right.slice(2 * side, 2 * side + 2), output);
+            if (output) this.addProduct(this.plan.type, row.slice(4 * step, 4 * step + 4), right.slice(2 * side, 2 * side + 2), output);
           }
       }
   }

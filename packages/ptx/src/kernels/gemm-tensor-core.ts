@@ -1,6 +1,6 @@
 // C = A B on the tensor cores by mma.sync: f16, bf16 or tf32 factors, sums in binary32; tiles
 // stream through shared memory in several stages. Halves on sm_90a are left to gemm-warp-group.ts.
-import { type Pointer, type PtxKernel, type Target, targetFacts, typeBytes, type Value, type Variable } from "../builder/index.js";
+import { type Pointer, type Target, targetFacts, typeBytes, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { gemmWarpGroup } from "./gemm-warp-group.js";
 import {
@@ -20,6 +20,7 @@ import {
   layoutBytes,
   matrixAddress,
   pieceAt,
+  TileKernel,
   type TileLayout,
   TileStream,
   waitTiles,
@@ -85,23 +86,10 @@ export function gemmTensorCore(shape: GemmTensorCoreShape, options: KernelGenera
   return generate(bounds, options, (k) => new TensorProduct(k, shape, tiles, target).build(blocks));
 }
 
-class TensorProduct {
-  private readonly k: PtxKernel;
-  private readonly shape: GemmShape;
-  private readonly plan: Plan;
-  private readonly target: Target;
+class TensorProduct extends TileKernel<GemmShape, Plan> {
   /** Tiles of 16 rows and of 8 columns that a warp computes; warps are 2 x 4. */
-  private readonly rowTiles: number;
-  private readonly columnTiles: number;
-
-  constructor(k: PtxKernel, shape: GemmShape, tiles: Plan, target: Target) {
-    this.k = k;
-    this.shape = shape;
-    this.plan = tiles;
-    this.target = target;
-    this.rowTiles = tiles.tileM / 2 / 16;
-    this.columnTiles = tiles.tileN / 4 / 8;
-  }
+  private readonly rowTiles = this.plan.tileM / 2 / 16;
+  private readonly columnTiles = this.plan.tileN / 4 / 8;
 
   build(blocks: TileGrid): void {
     const { k, rowTiles, columnTiles } = this;
@@ -116,28 +104,10 @@ class TensorProduct {
     const [warpRow, warpColumn] = [k.mul(k.shr(warp, 2), tileM / 2), k.mul(k.and(warp, 3), tileN / 4)];
     const sums = range(rowTiles * columnTiles).map(() => fourZeros(k));
     const zero = k.constant("u32", 0);
-    const sourceA = {
-      matrix: a,
-      rows: m,
-      columns: depth,
-      pitch: depth,
-      firstRow,
-      firstColumn: zero,
-      along: "columns",
-      inside: m % tileM === 0,
-    } as const;
-    const sourceB = {
-      matrix: b,
-      rows: depth,
-      columns: n,
-      pitch: n,
-      firstRow: zero,
-      firstColumn,
-      along: "rows",
-      inside: n % tileN === 0,
-    } as const;
-    const streamA = new TileStream(k, this.target, threads, sourceA, sharedA, layoutA);
-    const streamB = new TileStream(k, this.target, threads, sourceB, sharedB, layoutB);
+    const sourceA = { matrix: a, rows: m, columns: depth, pitch: depth, firstRow, firstColumn: zero, inside: m % tileM === 0 } as const;
+    const sourceB = { matrix: b, rows: depth, columns: n, pitch: n, firstRow: zero, firstColumn, inside: n % tileN === 0 } as const;
+    const streamA = new TileStream(k, this.target, threads, { ...sourceA, along: "columns" }, sharedA, layoutA);
+    const streamB = new TileStream(k, this.target, threads, { ...sourceB, along: "rows" }, sharedB, layoutB);
     const bring = (stage: Value<"u32">): void => {
       streamA.bring(k.mul(stage, bytesA));
       streamB.bring(k.mul(stage, bytesB));
@@ -182,14 +152,9 @@ class TensorProduct {
   }
 
   private product(a: Value<"b32">[], b: Value<"b32">[], sum: Four): void {
-    const { k } = this;
     const { type } = this.plan;
-    if (type === "tf32") k.mma("tf32", 8, a, b, sum, sum);
-    else if (targetFacts(this.target).sm >= 80) k.mma(type, 16, a, b, sum, sum);
-    else {
-      k.mma(type, 8, a.slice(0, 2), b.slice(0, 1), sum, sum);
-      k.mma(type, 8, a.slice(2), b.slice(1), sum, sum);
-    }
+    if (type === "tf32") this.k.mma("tf32", 8, a, b, sum, sum);
+    else this.addProduct(type, a, b, sum);
   }
 
   private leftFragment(tileA: Pointer<"shared">, row: Value<"u32">, chunk: number): Value<"b32">[] {

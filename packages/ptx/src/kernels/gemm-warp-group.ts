@@ -1,10 +1,10 @@
 // C = A B on the tensor cores of sm_90a, whose warp groups multiply straight from shared memory
 // (wgmma): one warp group brings tiles, the others multiply, and barrier objects hand the tiles
 // from one to the others and back. Which products are done this way gemm-tensor-core.ts says.
-import { type Pointer, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
+import { type Pointer, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range, type TileGrid } from "./generated-kernel.js";
-import { type TileLayout, TileStream } from "./matrix-tiles.js";
+import { TileKernel, type TileLayout, TileStream } from "./matrix-tiles.js";
 
 const groupThreads = 128;
 /**
@@ -34,7 +34,7 @@ export interface WarpGroupPlan {
 export function gemmWarpGroup(shape: GemmShape, plan: WarpGroupPlan, options: KernelGeneratorOptions): GeneratedKernel {
   const { name, tileM, blocks } = plan;
   const block = [groupThreads * (1 + tileM / 64)] as const;
-  return generate({ name, grid: blocks.grid, block, minBlocks: 1 }, options, (k) => new WarpGroupProduct(k, shape, plan).build());
+  return generate({ name, grid: blocks.grid, block, minBlocks: 1 }, options, (k) => new WarpGroupProduct(k, shape, plan, "sm_90a").build());
 }
 
 /** A layout in the ring of stages, and the parity of the round that it is in. */
@@ -43,24 +43,11 @@ interface Turn {
   readonly parity: Variable<"u32">;
 }
 
-class WarpGroupProduct {
-  private readonly k: PtxKernel;
-  private readonly shape: GemmShape;
-  private readonly plan: WarpGroupPlan;
-  private readonly stages: number;
-  private readonly bytesA: number;
-  private readonly bytesB: number;
-  private readonly count: number;
-
-  constructor(k: PtxKernel, shape: GemmShape, plan: WarpGroupPlan) {
-    this.k = k;
-    this.shape = shape;
-    this.plan = plan;
-    this.bytesA = plan.tileM * rowBytes;
-    this.bytesB = plan.tileN * rowBytes;
-    this.stages = Math.min(4, Math.floor((targetFacts("sm_90a").sharedBytesPerBlock - 1024) / (this.bytesA + this.bytesB)));
-    this.count = ceilDiv(shape.k, tileDepth);
-  }
+class WarpGroupProduct extends TileKernel<GemmShape, WarpGroupPlan> {
+  private readonly bytesA = this.plan.tileM * rowBytes;
+  private readonly bytesB = this.plan.tileN * rowBytes;
+  private readonly stages = Math.min(4, Math.floor((targetFacts("sm_90a").sharedBytesPerBlock - 1024) / (this.bytesA + this.bytesB)));
+  private readonly count = ceilDiv(this.shape.k, tileDepth);
 
   build(): void {
     const { k, stages } = this;
@@ -118,15 +105,8 @@ class WarpGroupProduct {
     const { tileM, tileN } = this.plan;
     const zero = k.constant("u32", 0);
     const layout = (rows: number): TileLayout => ({ rows, rowBytes, pitch: rowBytes });
-    const sourceA = { matrix: a, rows: m, columns: depth, pitch: depth, firstRow, firstColumn: zero } as const;
-    const streamA = new TileStream(
-      k,
-      "sm_90a",
-      groupThreads,
-      { ...sourceA, along: "columns", inside: m % tileM === 0 },
-      sharedA,
-      layout(tileM),
-    );
+    const sourceA = { matrix: a, rows: m, columns: depth, pitch: depth, firstRow, firstColumn: zero, inside: m % tileM === 0 } as const;
+    const streamA = new TileStream(k, "sm_90a", groupThreads, { ...sourceA, along: "columns" }, sharedA, layout(tileM));
     const sourceB = { matrix: b, rows: depth, columns: n, pitch: n, firstRow: zero, along: "rows", inside: n % tileN === 0 } as const;
     const panels = range(tileN / 64).map((panel) => {
       const source = { ...sourceB, firstColumn: k.add(firstColumn, 64 * panel) };

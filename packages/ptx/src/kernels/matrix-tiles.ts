@@ -24,6 +24,43 @@ export interface TileLayout {
   readonly pitch: number;
 }
 
+/** What builds a kernel: for sizes, by a plan of its tiles, for a target. */
+export abstract class TileKernel<Shape, Plan> {
+  protected readonly k: PtxKernel;
+  protected readonly shape: Shape;
+  protected readonly plan: Plan;
+  protected readonly target: Target;
+
+  constructor(k: PtxKernel, shape: Shape, plan: Plan, target: Target) {
+    this.k = k;
+    this.shape = shape;
+    this.plan = plan;
+    this.target = target;
+  }
+
+  /** sum += a b by mma.sync of 16 x 16 times 16 x 8 halves, in two steps if the target has no such. */
+  protected addProduct(type: "f16" | "bf16", a: Value<"b32">[], b: Value<"b32">[], sum: Four): void {
+    const { k } = this;
+    if (targetFacts(this.target).sm >= 80) k.mma(type, 16, a, b, sum, sum);
+    else {
+      k.mma(type, 8, a.slice(0, 2), b.slice(0, 1), sum, sum);
+      k.mma(type, 8, a.slice(2), b.slice(1), sum, sum);
+    }
+  }
+
+  /** A stream of tiles of whole rows of `columns` numbers, kept in tiles of `width`. */
+  protected rowStream<T extends TileElement>(
+    { threads, columns, width }: { readonly threads: number; readonly columns: number; readonly width: number },
+    [matrix, rows, firstRow]: readonly [Pointer<"global", T>, rows: number, firstRow: Value<"u32">],
+    firstColumn: Value<"u32">,
+    to: Pointer<"shared", T>,
+    layout: TileLayout,
+  ): TileStream<T> {
+    const from = { matrix, rows, columns, pitch: columns, firstRow, firstColumn } as const;
+    return new TileStream(this.k, this.target, threads, { ...from, along: "rows", inside: width === columns }, to, layout);
+  }
+}
+
 /** Sums of a lane's four elements of a tile. */
 export type Four = readonly [Variable<"f32">, Variable<"f32">, Variable<"f32">, Variable<"f32">];
 
