@@ -4,9 +4,7 @@ import type { Calls } from "./calls.js";
 import { code, Refusal, sentenceOf } from "./refusal.js";
 import type { Simulator } from "./simulator.js";
 
-/**
- * CUdevice_attribute (cuda.h) and what a simulated device answers; those that are not here are 0.
- */
+/** CUdevice_attribute (cuda.h) and the answers of a simulated device; others are 0. */
 function attributes({ simulation }: Simulator): Readonly<Record<number, number>> {
   const { capability, multiprocessors } = simulation;
   return {

@@ -112,20 +112,14 @@ export class DeviceContext {
     for (const stream of this.streams) stream.drain();
   }
 
-  /**
-   * Waits for all that was given; memory that pools need not keep goes back to the device. @throws
-   * Refusal if that failed.
-   */
+  /** Waits for all work, then pools give memory back. @throws Refusal if the work failed. */
   synchronise(): void {
     this.drain();
     if (this.fault) throw new Refusal(this.fault.status, this.fault.reason);
     for (const pool of this.pools) if (BigInt(pool.reserved) > pool.threshold) pool.trim(Number(pool.threshold));
   }
 
-  /**
-   * Room for bytes, after all that is under way if it is needed. @throws Refusal if there is
-   * none.
-   */
+  /** Room for bytes, if need be after all that is under way. @throws Refusal if there is none. */
   #makeRoom(bytes: number, pool: Pool | undefined): void {
     const fits = () => bytes <= this.free + (pool === undefined ? 0 : pool.reserved - pool.used);
     if (fits()) return;

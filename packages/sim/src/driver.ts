@@ -13,9 +13,7 @@ import { eventCalls, graphCalls, streamCalls } from "./stream-calls.js";
 /** Calls that take no context, and answer also if the current one is lost. */
 const contextFree = /^cu(GetError|Init$|DriverGetVersion$|Device|CtxSetCurrent$)/;
 
-/**
- * Calls that waiting is made of. They may be given to another thread, if no context is current.
- */
+/** Calls that waiting is made of, which another thread may make without a context. */
 const waits = /^cu(Event|Stream)(Query|Synchronize)$/;
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -112,10 +110,7 @@ export class SimulatedDriver implements Driver {
     this.#simulator.machine.ptx.rename(address, name);
   }
 
-  /**
-   * How many objects of each kind live, for tests that look for leaks: none if all was given
-   * back.
-   */
+  /** Objects of each kind that live, for tests that look for leaks: none if all was given back. */
   outstanding(): Readonly<Record<string, number>> {
     return this.#simulator.outstanding();
   }

@@ -17,10 +17,7 @@ export class Capture {
     this.origin = origin;
   }
 
-  /**
-   * Takes in a stream that waits for captured work. @throws Refusal if it is captured already,
-   * by another.
-   */
+  /** Takes in a stream that waits for captured work. @throws Refusal if another captures it. */
   take(stream: WorkStream): void {
     if (stream.capture !== undefined && stream.capture !== this) throw new Refusal(code.captureMerge);
     if (stream.capture === this) return;
@@ -76,10 +73,7 @@ export class ExecutableGraph {
     this.works = works;
   }
 
-  /**
-   * Takes over the work of another graph, if it is of the same parts: a
-   * CUgraphExecUpdateResult.
-   */
+  /** Takes over work of a graph of the same parts: gives a CUgraphExecUpdateResult. */
   update({ works }: SimulatedGraph): number {
     if (works.length !== this.works.length) return updateResult.topology;
     for (const [index, work] of works.entries()) {

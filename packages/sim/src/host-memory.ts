@@ -5,9 +5,7 @@ import { code, Refusal } from "./refusal.js";
 /** A range of its own in the address space for each buffer, far above device addresses. */
 const windowBits = 40n;
 const firstWindow = 1 << 10;
-/**
- * Buffers begin this far into their window: code that confuses them with an aligned address shows.
- */
+/** Buffers begin so far into their window: code that takes them for aligned shows. */
 const offset = 64n;
 
 /** Host memory as driver calls name it. */

@@ -100,10 +100,7 @@ export function clusterOf(kernel: SimulatedKernel, launch: Launch): Triple | und
   return launch.cluster ?? (kernel.requiredCluster ? [x, y, z] : undefined);
 }
 
-/**
- * The arguments that `kernelParams`, a table of their addresses, points to. @throws Refusal if
- * it is none.
- */
+/** The arguments that `kernelParams` points to. @throws Refusal if it is no table of addresses. */
 export function readArguments(host: HostMemory, kernel: SimulatedKernel, table: HostPointer): Uint8Array {
   const { parameters } = kernel.info;
   const packed = new Uint8Array(kernel.parameterBytes);

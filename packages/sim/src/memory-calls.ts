@@ -21,9 +21,7 @@ interface Side {
 
 const hex = (address: bigint) => `0x${address.toString(16)}`;
 
-/**
- * @throws Refusal if a stretch of device memory is not within one allocation or module variable.
- */
+/** @throws Refusal if device memory is not within one allocation or module variable. */
 function checkDevice(context: DeviceContext, address: bigint, bytes: number): void {
   if (bytes === 0) return;
   const problem = context.machine.ptx.problemAt(address, bytes);
@@ -150,10 +148,7 @@ export function poolCalls(simulator: Simulator) {
 export function copyCalls(simulator: Simulator) {
   const { host, machine } = simulator;
 
-  /**
-   * Bytes that a copy reads when it runs: those of page-locked memory as they are then, others as
-   * they are now.
-   */
+  /** Bytes that a copy reads: page-locked ones as they are when it runs, others as now. */
   const sourceBytes = (pointer: HostPointer, bytes: number, stream: WorkStream): Uint8Array => {
     const now = host.bytes(pointer, bytes);
     return isLocked(simulator, pointer, bytes) || stream.capture ? now : now.slice();

@@ -79,10 +79,7 @@ export class SimulatedModule {
     context.direct += this.#bytes;
   }
 
-  /**
-   * @throws Refusal if there is none of the name, or if the kernel uses what is not
-   * simulated.
-   */
+  /** @throws Refusal if there is no such kernel, or it uses what is not simulated. */
   kernel(name: string): SimulatedKernel {
     if (!this.program.entries.includes(name)) throw new Refusal(code.notFound);
     try {

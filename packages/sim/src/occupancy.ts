@@ -2,10 +2,7 @@
 // it: they are not known before a compiler has laid them out.
 import type { Simulation } from "./options.js";
 
-/**
- * Shared memory of each block that CUDA keeps for itself from compute capability 8.0 on. CUDA C++
- * Programming Guide, "Shared Memory".
- */
+/** Shared memory that CUDA keeps of each block from 8.0 on (Programming Guide). */
 const reservedSharedBytes = 1024;
 
 /** Registers of a thread that are reported: as many as let a multiprocessor be full. */

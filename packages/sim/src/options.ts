@@ -72,29 +72,17 @@ const capabilityNames = capabilities.map(({ major, minor }) => `${major}.${minor
 const memory = whole({ atLeast: 4096, atMost: Number.MAX_SAFE_INTEGER, takes: "a whole number of bytes of at least 4096" });
 
 export const simulationTable = {
-  /**
-   * Compute capability, such as "9.0" (SPILLWAY_SIM_CAPABILITY): 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 or
-   * 12.0; default 9.0.
-   */
+  /** Capability (SPILLWAY_SIM_CAPABILITY): 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 12.0; default 9.0. */
   capability: option(choice(...capabilityNames), "9.0", "Compute capability (SPILLWAY_SIM_CAPABILITY)."),
-  /**
-   * Devices; default 1 (SPILLWAY_SIM_DEVICES). They share one memory: each can reach that of the
-   * others.
-   */
+  /** Devices; default 1 (SPILLWAY_SIM_DEVICES). They share one memory and reach all of it. */
   devices: option(whole({ atLeast: 1, atMost: 16 }), 1, "Devices, which share one memory (SPILLWAY_SIM_DEVICES)."),
-  /**
-   * Multiprocessors of a device, which say how many blocks run at once; default 8
-   * (SPILLWAY_SIM_MULTIPROCESSORS).
-   */
+  /** Multiprocessors, which limit blocks that run; default 8 (SPILLWAY_SIM_MULTIPROCESSORS). */
   multiprocessors: option(
     whole({ atLeast: 1, atMost: 1024 }),
     8,
     "Multiprocessors of a device, which say how many blocks run at once (SPILLWAY_SIM_MULTIPROCESSORS).",
   ),
-  /**
-   * Bytes of device memory; default 256 MiB (SPILLWAY_SIM_MEMORY). All devices together have less
-   * than 2 GiB.
-   */
+  /** Bytes of memory; default 256 MiB (SPILLWAY_SIM_MEMORY). All devices have less than 2 GiB. */
   memoryBytes: optional(memory, "Device memory; left out, 256 MiB (SPILLWAY_SIM_MEMORY). All devices together have less than 2 GiB."),
   /** Bytes for the shared and local memory of running kernels; default 128 MiB. */
   launchBytes: option(
@@ -102,15 +90,9 @@ export const simulationTable = {
     2 ** 27,
     "Memory for the shared and local memory of running kernels (SPILLWAY_SIM_LAUNCH_MEMORY).",
   ),
-  /**
-   * Checks that are to be on or off; all but `globalRaces` (SPILLWAY_SIM_GLOBAL_RACES=1) are on by
-   * default.
-   */
+  /** Checks to switch; all but `globalRaces` (SPILLWAY_SIM_GLOBAL_RACES=1) are on by default. */
   checks: filled(object(checksTable), "Checks that are to be on or off; all but globalRaces (SPILLWAY_SIM_GLOBAL_RACES) are on."),
-  /**
-   * What ends a launch that does not: SPILLWAY_SIM_IDLE_POLLS, SPILLWAY_SIM_IDLE_STEPS and
-   * SPILLWAY_SIM_STEPS.
-   */
+  /** What ends a launch: SPILLWAY_SIM_IDLE_POLLS, SPILLWAY_SIM_IDLE_STEPS, SPILLWAY_SIM_STEPS. */
   limits: filled(
     object(limitsTable),
     "What ends a launch that does not (SPILLWAY_SIM_IDLE_POLLS, SPILLWAY_SIM_IDLE_STEPS, SPILLWAY_SIM_STEPS, SPILLWAY_SIM_STACK).",

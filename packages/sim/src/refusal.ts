@@ -46,10 +46,7 @@ export const code = {
   invalidClusterSize: 912,
 } as const;
 
-/**
- * What CUDA's driver says of the statuses that kernels end with; of the others it is their name in
- * words.
- */
+/** What CUDA's driver says of some statuses; for others it gives the name in words. */
 const sentences: Readonly<Record<number, string>> = {
   0: "no error",
   1: "invalid argument",
@@ -85,10 +82,7 @@ export class Refusal extends SpillwayError {
   }
 }
 
-/**
- * What a GPU answers if a kernel did that; if a GPU would go on and the simulation does not,
- * the launch failed.
- */
+/** What a GPU answers to an error. If a GPU would go on, the launch counts as failed. */
 const kinds: Partial<Record<SimulationError["kind"], number>> = {
   outOfBounds: code.illegalAddress,
   useAfterFree: code.illegalAddress,

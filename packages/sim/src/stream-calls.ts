@@ -28,9 +28,7 @@ function refuseInCapture(stream: WorkStream): void {
   throw new Refusal(code.captureUnsupported);
 }
 
-/**
- * Whether a ticket was passed, after a turn for its stream. What a fault ended is not waited for.
- */
+/** Whether a ticket was passed, after a turn of its stream, or ended by a fault. */
 function cameBy(ticket: Ticket): boolean {
   if (!passed(ticket)) ticket.stream.step();
   return passed(ticket) || ticket.stream.idle;
@@ -38,9 +36,7 @@ function cameBy(ticket: Ticket): boolean {
 
 const passed = ({ stream, number }: Ticket) => stream.passed(number);
 
-/**
- * Whether the work before a ticket has run. A look also makes a step of it run: repeated looks end.
- */
+/** Whether work before a ticket has run. Each look makes a step run, so looks end. */
 function look(ticket: Ticket): number {
   if (passed(ticket)) return code.success;
   ticket.stream.step();

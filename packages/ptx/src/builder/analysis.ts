@@ -15,10 +15,7 @@ export interface Uniformity {
 
 const larger = (a: Level, b: Level): Level => (a > b ? a : b);
 
-/**
- * The least fixed point of: a result is as uniform as its operands and as the branches that decide
- * whether it is computed.
- */
+/** The least fixed point: a result is as uniform as its operands and deciding branches. */
 export function uniformity(flow: ControlFlow, registers: number): Uniformity {
   const valueLevels = new Array<Level>(registers).fill(levels.block);
   const blockLevels = flow.blocks.map((): Level => levels.block);
@@ -79,10 +76,7 @@ export function undefinedRead(flow: ControlFlow, registers: readonly Value[]): {
   return undefined;
 }
 
-/**
- * The most 32-bit registers that hold something still needed at one instruction. An assembler needs some
- * more, or fewer if it computes anew.
- */
+/** The most 32-bit registers alive at one instruction; an assembler needs more or fewer. */
 export function registerPressure(flow: ControlFlow, registers: readonly Value[]): number {
   const { blocks } = flow;
   const { enter } = dataFlow(

@@ -24,10 +24,7 @@ type Ternary<Name extends OperationName> = <T extends TypesOf<Name>>(
   c: Operand<NoInfer<T>>,
 ) => Value<T>;
 
-/**
- * k if b is the constant 2^k and the type unsigned, for which an assembler need not know the
- * trick.
- */
+/** k if b is the constant 2^k and the type unsigned: some assemblers do not know the trick. */
 function powerOfTwo(type: RegisterType, b: unknown): number | undefined {
   if (typeof b !== "number" || !type.startsWith("u") || !(b >= 1 && b <= 2 ** 31) || (Math.trunc(b) & (b - 1)) !== 0) return undefined;
   return 31 - Math.clz32(b);
@@ -111,10 +108,7 @@ export class Arithmetic extends Emitter {
   /** a * b + c of floats, rounded once. */
   readonly fma: Ternary<"fma"> = this.ternary("fma");
 
-  /**
-   * a / b: towards zero for integers, rounded to nearest even for floats. Unsigned by a constant
-   * power of two it is a shift.
-   */
+  /** a / b: integers towards zero (unsigned by 2^k a shift), floats to nearest even. */
   div<T extends TypesOf<"div">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     const power = powerOfTwo(a.type, b);
     if (power !== undefined) return this.operate("shr", a.type, a.type, [a], [String(power)]);
@@ -174,10 +168,7 @@ export class Arithmetic extends Emitter {
   /** 1 / a, rounded to nearest even. */
   readonly rcp: Unary<"rcp"> = this.unary("rcp");
 
-  /**
-   * The fast approximations of the hardware; subnormals count as zero. Errors: PTX ISA 9.0, section
-   * 9.7.3.
-   */
+  /** The hardware's approximations; subnormals count as zero. Errors: PTX ISA 9.0, 9.7.3. */
   approximate<T extends RegisterType>(name: "rcp" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh", a: Value<T>): Value<T> {
     return this.operate(`${name}Approx`, a.type, a.type, [a]);
   }
@@ -219,9 +210,7 @@ export class Arithmetic extends Emitter {
     return this.operate("prmt", "b32", "b32", [a, b, choice]);
   }
 
-  /**
-   * Any bitwise function of three words: bit (4a + 2b + c) of `table` is the result for these bits.
-   */
+  /** Any bitwise function of three words: bit (4a + 2b + c) of `table` is the result. */
   logic(a: Value<"b32">, b: Operand<"b32">, c: Operand<"b32">, table: number): Value<"b32"> {
     return this.operate("lop3", "b32", "b32", [a, b, c], [String(table & 255)]);
   }

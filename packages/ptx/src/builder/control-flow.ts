@@ -21,17 +21,11 @@ export interface BasicBlock {
 /** Blocks in the order of the text; the last one is the end, which every exit leads to. */
 export interface ControlFlow {
   readonly blocks: readonly BasicBlock[];
-  /**
-   * For each block, the blocks whose branch decides whether it runs: its control dependences
-   * (Ferrante, Ottenstein and Warren 1987).
-   */
+  /** Per block, its control dependences (Ferrante, Ottenstein and Warren 1987). */
   readonly deciders: readonly ReadonlySet<number>[];
 }
 
-/**
- * True for what ends a block. A guarded trap does not: if it is taken the whole launch ends, so no
- * thread arrives without others.
- */
+/** True for what ends a block; not a guarded trap, which ends the whole launch. */
 const leaves = ({ opcode, guard }: Instruction): boolean =>
   opcode === "bra" || opcode === "ret" || (opcode === "trap" && guard === undefined);
 

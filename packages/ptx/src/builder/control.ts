@@ -19,9 +19,7 @@ export interface ForOptions<T extends "u32" | "s32"> {
   to: Operand<T>;
   /** Default 1. */
   step?: number;
-  /**
-   * Rounds of the body in a row without a jump; what is left over is done one by one. Default 1.
-   */
+  /** Rounds of the body without a jump; what is left is done one by one. Default 1. */
   unroll?: number;
 }
 
@@ -66,10 +64,7 @@ export class Control extends Arithmetic {
     this.placeLabel(end);
   }
 
-  /**
-   * Rounds until the index reaches its limit; tested before the first one unless that is known to
-   * run.
-   */
+  /** Rounds until the index reaches its limit; tested first unless one is known to run. */
   private rounds<T extends "u32" | "s32">(index: Variable<T>, limit: Item, step: number, runs: boolean, end: string, body: Body<T>): void {
     const [again, next] = [this.newLabel("loop"), this.newLabel("next")];
     if (!runs) this.branch(end, { value: this.emitValue(`setp.ge.${index.type}`, "pred", [index, limit]), negated: false });
@@ -130,10 +125,7 @@ export class Control extends Arithmetic {
     this.placeLabel(end);
   }
 
-  /**
-   * Ends the thread if the predicate holds, or always. Threads that wait at a later barrier then
-   * wait for ever, which validation refuses.
-   */
+  /** Ends the thread if the predicate holds, or always; validation refuses later barriers. */
   exit(when?: Value<"pred">): void {
     this.emit("ret", undefined, [], when && { guard: { value: when, negated: false } });
   }
@@ -163,10 +155,7 @@ export class Control extends Arithmetic {
     return this.emitValue("mov.u32", "u32", ["%laneid"], { level: levels.lane });
   }
 
-  /**
-   * Number of the warp in its block, for blocks whose x size is a multiple of 32 and whose others
-   * are 1.
-   */
+  /** Number of the warp in its block, if the block is a multiple of 32 threads along x alone. */
   warpIndex(): Value<"u32"> {
     return this.emitValue("shr.u32", "u32", [this.threadIndex(), "5"], { level: levels.warp });
   }

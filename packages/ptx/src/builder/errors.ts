@@ -1,10 +1,7 @@
 // What the builder refuses, as errors with the kernel's name.
 
 import { SpillwayError } from "@spillway/core/errors.js";
-/**
- * A program that is wrong on every device: a wrong operand, an undefined value, a barrier that not
- * every thread reaches.
- */
+/** A program that is wrong on every device: an undefined value, a divergent barrier. */
 export class PtxBuildError extends SpillwayError {
   override readonly name: string = "PtxBuildError";
   /** The kernel that is being built, if there is one. */
@@ -16,10 +13,7 @@ export class PtxBuildError extends SpillwayError {
   }
 }
 
-/**
- * A program that this target cannot run: it lacks an instruction, or has too little shared memory
- * or too few registers.
- */
+/** A program that this target cannot run: it lacks an instruction, memory or registers. */
 export class PtxTargetError extends PtxBuildError {
   override readonly name = "PtxTargetError";
 

@@ -3,10 +3,7 @@
 import type { Needs } from "./targets.js";
 import type { Value } from "./values.js";
 
-/**
- * How far a value is the same: in all threads of a block, in the 128 of a warp group, in those of a
- * warp, or in one lane.
- */
+/** How far a value is the same: in a block, a warp group of 128, a warp, or one lane. */
 export type Level = 0 | 1 | 2 | 3;
 export const levels = { block: 0, group: 1, warp: 2, lane: 3 } as const satisfies Record<string, Level>;
 

@@ -26,10 +26,7 @@ const mmaShapes: Readonly<Record<string, MmaShape>> = {
 };
 
 export class Matrix extends Warp {
-  /**
-   * Loads 1, 2 or 4 matrices of 8 x 8 halves; lane 8 i + r gives the address of row r of matrix i,
-   * aligned to 16 bytes.
-   */
+  /** Loads 1, 2 or 4 matrices of 8 x 8 halves; lane 8 i + r has row r of i, aligned to 16. */
   loadMatrices(pointer: Pointer<"shared">, count: 1 | 2 | 4, transposed = false): Value<"b32">[] {
     const results = Array.from({ length: count }, () => this.newValue("b32"));
     const opcode = `ldmatrix.sync.aligned.m8n8.x${count}${transposed ? ".trans" : ""}.shared.b16`;
@@ -61,10 +58,7 @@ export class Matrix extends Warp {
     return result;
   }
 
-  /**
-   * wmma.load of a 16 x 16 tile of halves, by rows or by columns with `stride` elements between
-   * them.
-   */
+  /** wmma.load of a 16 x 16 tile of halves by rows or columns, `stride` elements apart. */
   wmmaLoad(
     which: "a" | "b",
     type: "f16" | "bf16",

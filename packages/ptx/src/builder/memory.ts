@@ -8,9 +8,7 @@ import { type AddressType, type Operand, Pointer, type Space, type Value } from 
 
 /** Memory orders of the PTX memory model. */
 export type Order = "weak" | "volatile" | "relaxed" | "acquire" | "release";
-/**
- * Threads among which an order holds: of the block, the cluster, the device, or the whole system.
- */
+/** Threads among which an order holds: of block, cluster, device, or whole system. */
 export type Scope = "cta" | "cluster" | "gpu" | "sys";
 const anyWord = ["u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64"] as const;
 const wholeWord = ["u32", "s32", "b32", "u64", "s64", "b64"] as const;
@@ -45,9 +43,7 @@ export interface AccessOptions {
 
 /** How memory is read. */
 export interface MemoryLoadOptions<T extends RegisterType = RegisterType> extends AccessOptions {
-  /**
-   * The memory is written by nobody while the kernel runs: it may go through the read-only cache.
-   */
+  /** Nobody writes the memory while the kernel runs: the read-only cache may be used. */
   readOnly?: boolean;
   /** What a load that is not made gives; needed with `where`. */
   otherwise?: Operand<T>;

@@ -143,10 +143,7 @@ function statementTexts({ statements, registers }: PtxKernel): string[] {
   return texts;
 }
 
-/**
- * Whether a statement only moves what an instruction before it puts into `result`, which nothing
- * else touches.
- */
+/** Whether a statement only moves what the one before puts into `result`, used nowhere else. */
 function passesOn({ guard }: Instruction, result: Item | undefined, next: Statement, uses: Uint32Array): next is Instruction {
   if (next.kind === "label" || guard !== undefined || next.guard !== undefined || !next.opcode.startsWith("mov.")) return false;
   const [source] = next.operands;

@@ -101,10 +101,7 @@ export class Storage extends Control {
     return `${this.name}_dynamic`;
   }
 
-  /**
-   * An array of each thread's own, in local memory: for what is found by an index that is only
-   * known when the kernel runs.
-   */
+  /** An array of each thread in local memory, for indices known only as the kernel runs. */
   local<T extends MemoryType>(element: T, count: number, alignment = 16): Pointer<"local", T> {
     const bytes = this.sizeOf("local", element, count, alignment, 128);
     return new Pointer("local", element, this.emitValue("mov.u64", "u64", [this.declare("local", bytes, alignment)]));

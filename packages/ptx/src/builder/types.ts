@@ -2,9 +2,7 @@
 // are declared. No operations.
 import { ArgumentError } from "@spillway/core/errors.js";
 
-/**
- * What a register may hold. `b..` are bits without a meaning; `..x2` are two halves in one word.
- */
+/** What a register may hold: `b..` untyped bits, `..x2` two halves in one word. */
 export type RegisterType =
   | "pred"
   | "b16"

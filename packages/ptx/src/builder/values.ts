@@ -36,10 +36,7 @@ export type Space = "global" | "shared" | "local" | "const";
 /** The register type of addresses: 64 bits, and 32 in shared memory. */
 export type AddressType<S extends Space> = S extends "shared" ? "u32" : "u64";
 
-/**
- * An address in one state space with the type of what is there; `bytes` is added to it by the
- * instruction itself.
- */
+/** An address in one state space, with the element there; instructions add `bytes` to it. */
 export class Pointer<S extends Space = Space, T extends MemoryType = MemoryType> {
   readonly space: S;
   readonly element: T;

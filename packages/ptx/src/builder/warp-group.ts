@@ -9,14 +9,9 @@ const accelerated = { together: "group", needs: { sm: 90, version: [8, 0], only:
 
 /** How a factor lies in shared memory. */
 export interface MatrixLayout {
-  /**
-   * Bytes of a row within which pieces of 16 are exchanged by the number of the row; 0 for none.
-   */
+  /** Bytes of a row within which pieces of 16 are exchanged by its number, or 0. */
   readonly swizzle: 0 | 32 | 64 | 128;
-  /**
-   * Bytes from one repetition of the layout to the next along the direction in which elements lie
-   * side by side.
-   */
+  /** Bytes between repetitions of the layout along elements that lie side by side. */
   readonly leading: number;
   /** Bytes from eight rows of the layout to the next eight. */
   readonly stride: number;
@@ -30,24 +25,16 @@ export interface AsyncProduct {
   readonly columns: number;
   /** Whether the product is added to what the sums hold, or replaces it. */
   readonly accumulate: Value<"pred">;
-  /**
-   * The rows of a lie side by side in shared memory, not its depth; only for halves. Default false.
-   */
+  /** Rows of a, not its depth, lie side by side in shared memory; only halves. Default false. */
   readonly transposeA?: boolean;
-  /**
-   * The columns of b lie side by side in shared memory, not its depth; only for halves. Default
-   * false.
-   */
+  /** Columns of b, not its depth, lie side by side in shared memory; only halves. Default false. */
   readonly transposeB?: boolean;
 }
 
 const swizzleCodes = { 0: 0, 128: 1, 64: 2, 32: 3 } as const;
 
 export class WarpGroup extends Matrix {
-  /**
-   * Number of the warp group in its block, for blocks whose x size is a multiple of 128 and whose
-   * others are 1.
-   */
+  /** Number of the warp group in its block, of a multiple of 128 threads along x alone. */
   warpGroupIndex(): Value<"u32"> {
     return this.emitValue("shr.u32", "u32", [this.threadIndex(), "7"], { level: levels.group });
   }
@@ -63,18 +50,12 @@ export class WarpGroup extends Matrix {
     return this.join("u64", low, this.constant("u32", swizzleCodes[swizzle] * 2 ** 30 + stride / 16));
   }
 
-  /**
-   * Orders what threads did with registers before products that use them; needed before the first,
-   * and wherever sums were touched.
-   */
+  /** Orders register use and products: needed before the first, and after sums are touched. */
   fenceProducts(): void {
     this.emit("wgmma.fence.sync.aligned", undefined, [], accelerated);
   }
 
-  /**
-   * Makes this thread's ordinary writes of shared memory known to products and bulk copies;
-   * barriers then carry it on.
-   */
+  /** Makes writes of shared memory known to products and bulk copies; barriers pass it on. */
   fenceShared(): void {
     this.emit("fence.proxy.async.shared::cta", undefined, [], { needs: { sm: 90, version: [8, 0] } });
   }
@@ -123,10 +104,7 @@ export class WarpGroup extends Matrix {
     this.emit("wgmma.wait_group.sync.aligned", undefined, [String(groups)], accelerated);
   }
 
-  /**
-   * Gives registers back to the block's other warp groups, or takes them: each thread then has so
-   * many.
-   */
+  /** Gives registers to the other warp groups, or takes them: each thread then has so many. */
   setMaxRegisters(how: "inc" | "dec", count: number): void {
     if (!Number.isInteger(count) || count % 8 !== 0 || count < 24 || count > 256)
       throw this.fail(`setMaxRegisters got ${count}; it takes a multiple of 8 from 24 to 256`);

@@ -74,10 +74,7 @@ export class Warp extends Memory {
     return this.emitValue("mov.u32", "u32", ["%cluster_ctarank"], { level: levels.block, ...hopper });
   }
 
-  /**
-   * Makes a barrier object for so many arrivals; a barrier of the block or a fence of the cluster
-   * makes it known.
-   */
+  /** Makes a barrier object for so many arrivals, known after a barrier or a cluster's fence. */
   initBarrierObject(object: Pointer<"shared", "b64">, arrivals: number): void {
     this.emit("mbarrier.init.shared::cta.b64", undefined, [this.addressItem(object), String(arrivals)], objects);
   }
@@ -87,9 +84,7 @@ export class Warp extends Memory {
     this.emit("fence.mbarrier_init.release.cluster", undefined, [], objects);
   }
 
-  /**
-   * Arrives at a barrier object of the block: one arrival, after all that this thread did before.
-   */
+  /** Arrives once at a barrier object of the block, after all this thread did before. */
   arriveAt(object: Pointer<"shared", "b64">): void {
     this.emit("mbarrier.arrive.shared::cta.b64", undefined, ["_", this.addressItem(object)], objects);
   }
@@ -99,19 +94,14 @@ export class Warp extends Memory {
     this.emit("mbarrier.arrive.expect_tx.shared::cta.b64", undefined, ["_", this.addressItem(object), String(bytes)], objects);
   }
 
-  /**
-   * Whether the phase of a parity is over; the hardware may sleep a while before it says no.
-   * `scope` is whose writes are then visible.
-   */
+  /** Whether a phase is over; it may sleep first. `scope`: whose writes are then visible. */
   tryWait(object: Pointer<"shared", "b64">, parity: Operand<"u32">, scope: "cta" | "cluster" = "cluster"): Value<"pred"> {
     const operands = [this.addressItem(object), this.item("u32", parity, "the parity of tryWait")];
     const opcode = `mbarrier.try_wait.parity.acquire.${scope}.shared::cta.b64`;
     return this.emitValue(opcode, "pred", operands, { ...objects, level: levels.lane });
   }
 
-  /**
-   * Waits until the phase of a parity is over, for so many cycles at most, and says whether it is.
-   */
+  /** Waits for a phase, for so many cycles at most, and says whether it is over. */
   waitAt(object: Pointer<"shared", "b64">, parity: Operand<"u32">, patience: number): Value<"pred"> {
     const over = this.variable("pred", this.tryWait(object, parity, "cta"));
     this.if(this.not(over), () => {

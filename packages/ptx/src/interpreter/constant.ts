@@ -5,10 +5,7 @@ import type { Cursor } from "./cursor.js";
 import type { Token } from "./lexer.js";
 import { type PtxOperand, type ScalarType, scalarBytes } from "./types.js";
 
-/**
- * An integer of 64 bits in the range of its sign, or a float: `double` tells binary64 from the
- * binary32 that `0f` writes.
- */
+/** A 64-bit integer in its sign's range, or a float: `double` or the binary32 of `0f`. */
 export type Constant =
   | { kind: "integer"; value: bigint; unsigned: boolean }
   | { kind: "float"; value: number; bits: bigint; double: boolean };
@@ -67,10 +64,7 @@ function singleBits(value: number, bits: bigint): bigint {
   return BigInt(view.getUint32(0));
 }
 
-/**
- * Whether a constant begins at the cursor. A parenthesis begins one too; whether it may is for the
- * caller to know.
- */
+/** Whether a constant begins here. A parenthesis may; whether it does the caller knows. */
 export function atConstant({ token }: Cursor): boolean {
   const { kind, text } = token;
   return kind === "integer" || kind === "float" || text === "WARP_SZ" || (kind === "punctuation" && "-+~(".includes(text));

@@ -17,10 +17,7 @@ export class Cursor {
     this.token = this.lexer.next();
   }
 
-  /**
-   * Takes the token and goes on to the next. @throws PtxSyntaxError at the end of the text: no loop
-   * over tokens is endless
-   */
+  /** Takes the token and goes on. @throws PtxSyntaxError at the end, so no loop is endless */
   advance(): Token {
     const taken = this.token;
     if (taken.kind === "end") throw this.fail("the text ends too early");

@@ -88,10 +88,7 @@ export function lineWords({ line, source, inlinedAt }: Pick<SimulationSite, "lin
 
 const triple = (index: Index3): string => `(${index.x},${index.y},${index.z})`;
 
-/**
- * A kernel did what a GPU would let pass or crash on. The message names kernel, PTX line, block and
- * thread.
- */
+/** A kernel did what a GPU lets pass or crashes on. It names PTX line, block and thread. */
 export class SimulationError extends SpillwayError {
   override readonly name = "SimulationError";
   readonly kind: SimulationErrorKind;

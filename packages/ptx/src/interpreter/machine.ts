@@ -19,10 +19,7 @@ export interface MachineOptions {
   launchBytes?: number;
   /** Shared memory a block may have. Default 232,448, as on compute capability 9.0. */
   sharedBytesPerBlock?: number;
-  /**
-   * Blocks of an ordinary grid that are on the device at once; a cooperative grid is all there.
-   * Default 8.
-   */
+  /** Blocks of a grid that are on the device at once, unless it is cooperative. Default 8. */
   residentBlocks?: number;
   /** Checks to turn on or off. */
   checks?: Partial<Checks>;

@@ -42,10 +42,7 @@ function parseAlignment(cursor: Cursor): number {
   return alignment;
 }
 
-/**
- * Declarations after the state space, up to and without the `;` (or the `,` or `)` of a parameter
- * list).
- */
+/** Declarations after the state space, without the `;` (or `,` or `)` of parameters). */
 export function parseVariables(cursor: Cursor, space: StateSpace, external: boolean, single: boolean): PtxVariable[] {
   let alignment = 0;
   let vector: 1 | 2 | 4 = 1;
@@ -106,10 +103,7 @@ function parsePointerAttribute(cursor: Cursor): void {
   }
 }
 
-/**
- * Reads the values of an array of these lengths, whose first is scalar `at` of the variable. Says
- * how many rows there are.
- */
+/** Reads the values of an array, its first scalar number `at`. Gives the number of rows. */
 function parseInitialiser(
   cursor: Cursor,
   type: ScalarType,

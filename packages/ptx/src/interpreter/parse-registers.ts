@@ -57,9 +57,7 @@ const operandOf = (register: PtxRegister | PtxRegister[]): PtxOperand =>
     ? { kind: "vector", elements: register.map((element) => ({ kind: "register", register: element })) }
     : { kind: "register", register };
 
-/**
- * ld.param or st.param of a variable. A constant is of the variable's type, a register of its size.
- */
+/** ld.param or st.param; a constant has the variable's type, a register its size. */
 function access(opcode: "ld" | "st", { variable, value }: RegisterParameter, origin: Origin): PtxInstruction {
   const count = value.kind === "vector" ? value.elements.length : 1;
   const constant = value.kind === "integer" || value.kind === "float";

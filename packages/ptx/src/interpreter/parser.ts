@@ -93,10 +93,7 @@ class Parser {
     return true;
   }
 
-  /**
-   * The operands of `.loc`. A location that code was inlined at is looked up among those before: the
-   * outermost is kept.
-   */
+  /** The operands of `.loc`; of the calls that code was inlined at the outermost is kept. */
   private sourceLocation(): SourceLocation {
     const { cursor, locations } = this;
     const operands = (): { file: number; line: number; key: string } => {
@@ -190,10 +187,7 @@ class Parser {
     this.operands.settle(parsed.variables, parsed.functions);
   }
 
-  /**
-   * Reads a list of parameters. Those in registers are added to `inRegisters`, if the function may
-   * have any.
-   */
+  /** Reads parameters; those in registers go to `inRegisters`, if the function may have any. */
   private parameters(scope: Scope, inRegisters: RegisterParameter[] | undefined): PtxVariable[] {
     const { cursor } = this;
     const variables: PtxVariable[] = [];
@@ -217,10 +211,7 @@ class Parser {
     return variables;
   }
 
-  /**
-   * Statements between braces; the names of labels are gathered first, because a branch may go
-   * forward.
-   */
+  /** Statements between braces. */
   private body(fn: PtxFunction, scope: Scope): void {
     const { cursor } = this;
     const open = cursor.expect("{");

@@ -75,10 +75,7 @@ export interface MachineLaunchOptions {
   checks?: Partial<Omit<Checks, "initialised">>;
   /** In place of the machine's. */
   limits?: Partial<Limits>;
-  /**
-   * Blocks that are on the device at once, if the grid is not cooperative; default that of the
-   * machine.
-   */
+  /** Blocks on the device at once, if the grid is not cooperative; default the machine's. */
   residentBlocks?: number;
   /** Whether it may reach memory that has an owner; left out, it reaches all. */
   reaches?: (owner: object) => boolean;

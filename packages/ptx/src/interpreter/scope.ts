@@ -2,10 +2,7 @@
 // braces, and those around it.
 import type { PtxRegister, PtxVariable, ScalarType } from "./types.js";
 
-/**
- * Registers declared together: one, or `count` that are numbered from 0, each of them a vector of
- * `vector` elements.
- */
+/** Registers declared together: one, or `count` numbered ones, each of `vector` elements. */
 interface Declared {
   readonly type: ScalarType;
   readonly vector: 1 | 2 | 4;
@@ -18,16 +15,11 @@ const mostDigits = 10;
 
 export class Scope {
   readonly parent: Scope | undefined;
-  /**
-   * Made part of a label's name: labels of two inlined copies of one piece of assembly stay apart.
-   */
+  /** Part of label names: those of two inlined copies of assembly stay apart. */
   readonly identity: string;
   readonly variables = new Map<string, PtxVariable>();
   readonly labels = new Set<string>();
-  /**
-   * The function's registers. A register comes to be when it is first named: a declaration of many
-   * costs nothing.
-   */
+  /** The function's registers, each made when it is first named: declarations cost nothing. */
   private readonly registers: PtxRegister[];
   private readonly declared = new Map<string, Declared>();
   private readonly made = new Map<string, PtxRegister | PtxRegister[]>();
@@ -51,9 +43,7 @@ export class Scope {
     return this.find((scope) => (scope.labels.has(name) ? scope.identity + name : undefined));
   }
 
-  /**
-   * Declares a register, or `count` of them named `name` and a number. False if the name is taken.
-   */
+  /** Declares a register, or `count` numbered ones. False if the name is taken. */
   declare(name: string, declared: Declared): boolean {
     const key = declared.count === undefined ? name : `${name}<`;
     if (this.declared.has(key) || (declared.count === undefined && this.declaration(name) !== undefined)) return false;

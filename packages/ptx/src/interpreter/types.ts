@@ -118,10 +118,7 @@ export interface PtxFunction {
   statements: PtxStatement[];
   /** `.branchtargets` lists by label. */
   branchTargets: Map<string, string[]>;
-  /**
-   * Performance directives as numbers: `maxntid`, `reqntid`, `minnctapersm`, `reqnctapercluster`,
-   * ...
-   */
+  /** Performance directives as numbers: `maxntid`, `reqntid`, `minnctapersm`, and so on. */
   directives: Map<string, number[]>;
   /** False for a declaration, as of `vprintf`. */
   defined: boolean;

@@ -46,10 +46,7 @@ function plan({ heads, seqLen, headDim }: Required<Shapes["attention"]>, target:
   return fitting.find(({ rows }) => heads * ceilDiv(seqLen, side * rows) >= 128) ?? fitting.at(-1)!;
 }
 
-/**
- * `attention` of type "f32", its shape checked. @throws ArgumentError, PtxBuildError,
- * PtxTargetError
- */
+/** `attention` of type "f32", its shape checked. @throws PtxBuildError, PtxTargetError */
 export function attentionSingle(name: string, shape: Required<Shapes["attention"]>, options: KernelGeneratorOptions): GeneratedKernel {
   const { target = "sm_75" } = options;
   const tiles = plan(shape, target);
@@ -154,9 +151,7 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
     return sums;
   }
 
-  /**
-   * Scores of keys that a query does not see are left out, in the tiles where there are such keys.
-   */
+  /** Leaves out scores of keys that a query does not see, in tiles with such keys. */
   private mask(
     scores: Variable<"f32">[][],
     firstKey: Value<"u32">,
@@ -182,10 +177,7 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
     });
   }
 
-  /**
-   * Scores of a query to probabilities relative to the largest so far; what was summed before is
-   * brought to the same measure.
-   */
+  /** Scores of a query to probabilities relative to the largest so far; sums are rescaled. */
   private chances(scores: Variable<"f32">[], output: Variable<"f32">[], { largest, sum }: RowState): void {
     const { k } = this;
     const factor = this.shape.scale * Math.LOG2E;

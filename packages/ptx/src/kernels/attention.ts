@@ -156,9 +156,7 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
     return sums;
   }
 
-  /**
-   * Scores of keys that a query does not see are left out, in the tiles where there are such keys.
-   */
+  /** Leaves out scores of keys that a query does not see, in tiles with such keys. */
   private mask(scores: Four[][], firstKey: Value<"u32">, firstQuery: Value<"u32">, ownRow: Value<"u32">): void {
     const { k } = this;
     const { causal, keyLength, seqLen, scale } = this.shape;
@@ -196,10 +194,7 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
     });
   }
 
-  /**
-   * Scores of 16 queries to probabilities relative to the largest so far; what was summed before is
-   * brought to the same measure.
-   */
+  /** Scores of 16 queries to probabilities relative to the largest so far; sums are rescaled. */
   private chances(row: Four[], output: Four[], states: RowState[]): Value<"b32">[] {
     const { k } = this;
     const factor = this.shape.scale * Math.LOG2E;

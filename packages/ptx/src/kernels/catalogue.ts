@@ -48,9 +48,7 @@ function entryOf(type: KernelType): Entry<object> {
   return catalogue[type.kind];
 }
 
-/**
- * The `.entry` that a kernel will have. @throws ArgumentError, PtxBuildError for an unknown kind.
- */
+/** The `.entry` of a kernel. @throws ArgumentError, PtxBuildError for an unknown kind. */
 export function kernelName(type: KernelType): string {
   return entryOf(type).name(type);
 }

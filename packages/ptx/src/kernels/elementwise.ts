@@ -8,10 +8,7 @@ import type { ElementwiseName, Shapes } from "./shapes.js";
 type F = Value<"f32">;
 type U = Value<"u32">;
 
-/**
- * e^x within 4 ulp, from the hardware's 2^x: x is cut into n ln 2 and a rest, so large x lose
- * nothing.
- */
+/** e^x within 4 ulp by the hardware's 2^x: x is n ln 2 and a rest, so large x lose nothing. */
 export function exponential(k: PtxKernel, x: F): F {
   const n = k.convert("f32", k.convert("s32", k.mul(k.max(k.min(x, 90), -105), Math.LOG2E), "rni"));
   const minus = k.neg(n);

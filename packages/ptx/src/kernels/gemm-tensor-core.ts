@@ -168,10 +168,7 @@ class TensorProduct extends TileKernel<GemmShape, Plan> {
     return k.reinterpret("b32", k.convert("tf32", k.reinterpret("f32", word)));
   }
 
-  /**
-   * Fragments of B for 16 halves of depth: ldmatrix turns the rows of the tile into the columns
-   * that mma wants.
-   */
+  /** Fragments of B for 16 halves of depth: ldmatrix makes rows of the tile columns for mma. */
   private rightHalves(tileB: Pointer<"shared">, column: Value<"u32">, step: number): Value<"b32">[][] {
     const { k } = this;
     const lane = k.and(k.threadIndex(), 31);
@@ -183,9 +180,7 @@ class TensorProduct extends TileKernel<GemmShape, Plan> {
     });
   }
 
-  /**
-   * Fragments of B for 8 single numbers of depth: lane 4 g + t holds rows t and t + 4 of column g.
-   */
+  /** Fragments of B for 8 numbers of depth: lane 4 g + t has rows t, t + 4 of column g. */
   private rightSingles(tileB: Pointer<"shared">, column: Value<"u32">, step: number): Value<"b32">[][] {
     const { k } = this;
     const { pitch } = this.plan.layoutB;

@@ -40,10 +40,7 @@ export function gemmTiled(shape: GemmTiledShape, options: KernelGeneratorOptions
   );
 }
 
-/**
- * A tile of rows x columns on its way from global to shared memory. A thread brings `units`
- * vectors, each `rowStep` rows below the last.
- */
+/** A tile on its way to shared memory: a thread brings `units` vectors, `rowStep` apart. */
 interface Tile {
   readonly vector: 1 | 2 | 4;
   readonly units: number;
@@ -62,10 +59,7 @@ class TiledProduct {
   /** Results of a thread in each direction, in groups that one vector load feeds. */
   private readonly each: number;
   private readonly group: number;
-  /**
-   * Row length of the tile of A, which lies transposed; the padding keeps its columns out of one
-   * another's banks.
-   */
+  /** Row length of A's transposed tile, padded to keep its columns out of each other's banks. */
   private readonly pitchA: number;
 
   constructor(k: PtxKernel, m: number, n: number, depth: number, tile: number) {
@@ -168,9 +162,7 @@ class TiledProduct {
     return size % tile === 0 ? undefined : this.k.compare("lt", this.plus(index, more), size);
   }
 
-  /**
-   * Whether an element of the tile at a depth is inside the matrices; undefined if it always is.
-   */
+  /** Whether a tile's element is inside at a depth; undefined if it always is. */
   private inDepth(at: Value<"u32"> | 0, index: Value<"u32">, more = 0): Value<"pred"> | undefined {
     const { k, depth } = this;
     if (at === 0) return depth >= tileDepth ? undefined : k.compare("lt", this.plus(index, more), depth);

@@ -7,16 +7,10 @@ import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, r
 import { TileKernel, type TileLayout, TileStream } from "./matrix-tiles.js";
 
 const groupThreads = 128;
-/**
- * Halves of a row of 128 bytes, by which shared memory is swizzled: columns of A and rows of B in a
- * tile.
- */
+/** Halves of a swizzled row of 128 bytes: columns of A and rows of B in a tile. */
 const tileDepth = 64;
 const rowBytes = 128;
-/**
- * Cycles after which a warp that waits for others ends the launch with an error: a second, if a
- * tile takes a microsecond.
- */
+/** Cycles that a warp waits before the launch ends with an error: about a second. */
 const patience = 2 ** 31;
 
 export interface WarpGroupPlan {
@@ -27,10 +21,7 @@ export interface WarpGroupPlan {
   readonly blocks: TileGrid;
 }
 
-/**
- * C = A B as `gemmTensorCore` says, for halves and sm_90a. @throws ArgumentError, PtxBuildError,
- * PtxTargetError
- */
+/** C = A B as `gemmTensorCore` says, on sm_90a. @throws PtxBuildError, PtxTargetError */
 export function gemmWarpGroup(shape: GemmShape, plan: WarpGroupPlan, options: KernelGeneratorOptions): GeneratedKernel {
   const { name, tileM, blocks } = plan;
   const block = [groupThreads * (1 + tileM / 64)] as const;

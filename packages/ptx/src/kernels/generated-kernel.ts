@@ -90,10 +90,7 @@ export function readShape<K extends KernelKind>(kind: K, kernel: string, shape: 
   return resolve<OptionTable>(shapeTables[kind], shape, `kernel ${kernel}`) as Shapes[K];
 }
 
-/**
- * A grid over the tiles of a matrix, and the axes along which its blocks count rows and columns of
- * tiles.
- */
+/** A grid over the tiles of a matrix, and the axes that count rows and columns of tiles. */
 export interface TileGrid {
   readonly grid: readonly [x: number, y: number];
   readonly row: "x" | "y";

@@ -17,10 +17,7 @@ export interface TileLayout {
   /** Rows and bytes of a row. */
   readonly rows: number;
   readonly rowBytes: number;
-  /**
-   * Bytes from one row to the next in shared memory; more than rowBytes if rows are padded
-   * instead of swizzled.
-   */
+  /** Bytes from row to row in shared memory: rowBytes if swizzled, more if padded. */
   readonly pitch: number;
 }
 
@@ -81,10 +78,7 @@ export function loadFour(k: PtxKernel, row: Pointer<"global", "f32">, index: Val
 /** Bytes of a tile in shared memory. */
 export const layoutBytes = ({ rows, pitch }: TileLayout): number => rows * pitch;
 
-/**
- * The piece of 16 bytes that piece `chunk` of row `row` lies in: rows are turned against one
- * another by exclusive or.
- */
+/** Where 16 bytes `chunk` of `row` lie: rows are turned against each other by xor. */
 export function swizzled(k: PtxKernel, { rowBytes, pitch }: TileLayout, row: Value<"u32">, chunk: Value<"u32">): Value<"u32"> {
   if (pitch !== rowBytes) return chunk;
   // Eight rows that ldmatrix reads at once must fall in eight pieces of a 128-byte line; short rows
@@ -117,10 +111,7 @@ export interface TileSource<T extends TileElement> {
   /** The first element of the first tile. */
   readonly firstRow: Value<"u32">;
   readonly firstColumn: Value<"u32">;
-  /**
-   * Where the tiles follow one another: along the rows' numbers or along the columns', which begin
-   * at a multiple of the tile.
-   */
+  /** Whether tiles follow along rows' or columns' numbers, from a multiple of the tile on. */
   readonly along: "rows" | "columns";
   /** True if the other direction never leaves the matrix. */
   readonly inside: boolean;
@@ -136,10 +127,7 @@ interface Unit {
   readonly to: Pointer<"shared">;
   /** Bytes from the first unit's offset in the matrix. */
   readonly bytes: number;
-  /**
-   * Bytes that a copy takes if the tile is inside along its way; undefined if that is always
-   * 16.
-   */
+  /** Bytes that a copy takes if the tile is inside; undefined if always 16. */
   readonly size: Value<"u32"> | undefined;
 }
 
@@ -187,18 +175,13 @@ export class TileStream<T extends TileElement> {
     });
   }
 
-  /**
-   * Brings the next tile to `offset` bytes beyond the position of the first, or to that position, and
-   * goes on.
-   */
+  /** Brings the next tile to `offset` bytes beyond the position of the first, and goes on. */
   bring(offset?: Value<"u32">): void {
     this.bringUnits(offset, true);
     this.advance();
   }
 
-  /**
-   * Brings the first tile to its position, before all others; `advance` then brings the second.
-   */
+  /** Brings the first tile to its position; `advance` then goes on to the second. */
   bringFirst(): void {
     this.bringUnits(undefined, false);
   }
@@ -236,10 +219,7 @@ export class TileStream<T extends TileElement> {
     else k.store(to.as("b32"), k.loadVector(from.as("b32"), 4, { readOnly: true, where: exists(), otherwise: 0 }));
   }
 
-  /**
-   * Sixteen bytes element by element, for rows that do not begin at multiples of 16 bytes, or end
-   * within a piece.
-   */
+  /** Sixteen bytes one by one, for rows that do not begin at 16 bytes or end within a piece. */
   private bringElements(to: Pointer<"shared">, from: Pointer<"global", T>, unit: Unit, exists: Value<"pred">): void {
     const { k, source } = this;
     const bits = typeBytes(from.element) === 4 ? "b32" : "b16";
@@ -262,10 +242,7 @@ export function waitTiles(k: PtxKernel, target: Target, groups: number): void {
   if (targetFacts(target).sm >= 80) k.waitCopies(groups);
 }
 
-/**
- * The address that this lane gives to ldmatrix for 16 x 16 halves (or 16 rows of 32 bytes) from row
- * `row`, piece `chunk`.
- */
+/** The address a lane gives ldmatrix for 16 x 16 halves (16 rows of 32 bytes) from `row`. */
 export function matrixAddress<T extends MemoryType>(
   k: PtxKernel,
   tile: Pointer<"shared", T>,

@@ -25,10 +25,7 @@ const sumsAt = 3 * runBytes + 128;
 /** The second part of a number of A is kept times this, to be no subnormal. */
 const lowFactor = 2048;
 
-/**
- * A row of W's part of a superblock, for one lane: the 32 bytes of a run, and what its two groups
- * are scaled by.
- */
+/** A row's part of a superblock for one lane: 32 bytes of a run, and two groups' scales. */
 interface Part {
   readonly words: readonly Value<"b32">[];
   /** The scales of the low and the high nibbles, in both halves. */
@@ -172,10 +169,7 @@ export class TensorQuantizedProduct {
     };
   }
 
-  /**
-   * The nibbles of a word at bits 0 and 16, or 4 and 20 with `side` 1, times their scale: whole
-   * numbers up to 945.
-   */
+  /** The nibbles at bits 0 and 16 (4 and 20 with `side` 1) times their scale, at most 945. */
   private weights(word: Value<"b32">, side: 0 | 1, { scales }: Part, offsets: readonly Value<"f16x2">[]): Value<"b32"> {
     const { k } = this;
     // lop3 table 0xea is (a and b) or c.

@@ -51,10 +51,7 @@ export function quantizedGemm(shape: QuantizedGemmShape, options: KernelGenerato
   );
 }
 
-/**
- * What a lane has of one row of W: 16 bytes of nibbles, and for the low and the high ones the step
- * and what is subtracted.
- */
+/** A lane's 16 bytes of nibbles of a row of W, and steps and minima of low and high ones. */
 interface Part {
   readonly words: Value<"b32">[];
   readonly steps: [low: Value<"f32">, high: Value<"f32">];

@@ -66,10 +66,7 @@ export function toOdd(value: number, error: number): number {
   return (asInt[0]! & 1) === 1 ? value : doubleNeighbour(value, error);
 }
 
-/**
- * The exponent e of 2^e <= |value| < 2^(e+1), for normal doubles; -1023 for the subnormal ones and
- * zero.
- */
+/** e of 2^e <= |value| < 2^(e+1) for normal doubles; -1023 for subnormal ones and zero. */
 export function exponentOf(value: number): number {
   asDouble[0] = value;
   return ((asInt[1]! >>> 20) & 0x7ff) - 1023;

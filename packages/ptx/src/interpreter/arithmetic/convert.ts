@@ -19,18 +19,13 @@ export function roundToWhole(x: number, mode: IntegerRounding): number {
   return x < 0 || Object.is(x, -0) ? -rounded : rounded;
 }
 
-/**
- * Whole number to an integer type of at most 32 bits, clamped to its range; `notANumber` for NaN.
- */
+/** Whole number to at most 32 bits, clamped to a range; `notANumber` for NaN. */
 export function clampToInteger(x: number, least: number, most: number, notANumber: number): number {
   if (Number.isNaN(x)) return notANumber;
   return (x < least ? least : Math.min(x, most)) | 0;
 }
 
-/**
- * Whole number to a 64-bit integer, clamped; NaN gives 2^63. Low half returned, high half in
- * `wide.high`.
- */
+/** Whole number to 64 bits, clamped; NaN gives 2^63. The high half goes to `wide.high`. */
 export function clampToInteger64(x: number, signed: boolean): number {
   const top = signed ? twoTo63 : 4294967296 * 4294967296;
   if (Number.isNaN(x)) {
@@ -73,9 +68,7 @@ export function narrowToSingle(x: number, mode: Rounding): number {
   return mode === "rn" ? Math.fround(x) : roundTo(x, binary32, mode);
 }
 
-/**
- * Saturating conversion between integers, the value given as a number or (64-bit source) as halves.
- */
+/** Saturating conversion of an integer that is given as a number. */
 export function saturateInteger(value: number, least: number, most: number): number {
   return (value < least ? least : Math.min(value, most)) | 0;
 }

@@ -43,10 +43,7 @@ function exact(value: number): Exact {
 
 const bitLength = (value: bigint): number => value.toString(2).length;
 
-/**
- * Rounds a nonzero `magnitude * 2^exponent`, plus something below its last bit if `inexact`, to
- * a format.
- */
+/** Rounds a nonzero `magnitude * 2^exponent`, and something below its last bit if `inexact`. */
 function round(negative: boolean, magnitude: bigint, exponent: number, inexact: boolean, format: FloatFormat, mode: Rounding): number {
   const significand = inexact ? (magnitude << 130n) | 1n : magnitude;
   const scale = inexact ? exponent - 130 : exponent;

@@ -29,10 +29,7 @@ function fma32Tie(product: number, c: number, sum: number): number {
 
 const splitter = 134217729;
 
-/**
- * a * b + c in binary64 with one rounding (Boldo and Melquiond, 2008, with exact integers outside
- * its range).
- */
+/** a * b + c in binary64, rounded once (Boldo and Melquiond 2008; elsewhere exact integers). */
 export function fma64(a: number, b: number, c: number): number {
   const product = a * b;
   const sum = product + c;

@@ -12,10 +12,7 @@ const formats = {
 /** The one NaN that conversions give. */
 const canonicalNaN8 = 0x7f;
 
-/**
- * The bits of the binary16 that means the same; there is one for every byte. NaN becomes the
- * canonical one.
- */
+/** The bits of the equal binary16, which every byte has. NaN becomes the canonical one. */
 export function halfFromByte(type: ByteFloat, byte: number): number {
   const magnitude = byte & 0x7f;
   if (type === "e5m2") return magnitude > 0x7c ? canonicalNaN16 : (byte & 0xff) << 8;
@@ -32,10 +29,7 @@ export function byteFloatValue(type: ByteFloat, byte: number): number {
   return values[type][byte]!;
 }
 
-/**
- * The byte of the nearest value: ties go to even, what is beyond the largest finite value to that,
- * and NaN to the canonical one.
- */
+/** The byte of the nearest value: ties to even, beyond the largest that, NaN canonical. */
 export function byteFloatBits(type: ByteFloat, value: number): number {
   if (Number.isNaN(value)) return canonicalNaN8;
   const { exponentBits, fractionBits, largest } = formats[type];

@@ -12,10 +12,7 @@ export function fromNumber(kind: HalfKind, value: number): number {
   return kind === "f16" ? halfBits(value) : bfloat16Bits(value);
 }
 
-/**
- * A half-precision operation on bits; `flush` and the finish (saturation, relu) come with the
- * instruction.
- */
+/** A half-precision operation on bits; instructions add flushing, saturation and relu. */
 export type HalfOperation = (kind: HalfKind, a: number, b: number, c: number) => number;
 
 const isNaN16 = (kind: HalfKind, bits: number): boolean => (bits & 0x7fff) > (kind === "f16" ? 0x7c00 : 0x7f80);

@@ -16,10 +16,7 @@ export function reverseBits(x: number): number {
   return (v >>> 16) | (v << 16);
 }
 
-/**
- * Position of the most significant bit that is not the sign; -1 for none. `shiftAmount` gives its
- * distance from bit 31 instead.
- */
+/** Position of the top bit that is not the sign, or distance from bit 31; -1 for none. */
 export function findTop(x: number, signed: boolean, shiftAmount: boolean): number {
   const value = signed && x < 0 ? ~x : x;
   if (value === 0) return -1;
@@ -122,9 +119,7 @@ const permuteModes: Readonly<Record<string, readonly number[]>> = {
   rc16: [0x1010, 0x3232, 0x1010, 0x3232],
 };
 
-/**
- * prmt.b32: picks four of the eight bytes of b:a; bit 3 of a selector replicates the byte's sign.
- */
+/** prmt.b32: four of the eight bytes of b:a; bit 3 of a selector replicates the sign. */
 export function permuteBytes(a: number, b: number, selector: number, mode: string): number {
   const picks = permuteModes[mode]?.[selector & 3] ?? selector;
   let result = 0;
@@ -163,9 +158,7 @@ export function dotHalves(a: number, b: number, c: number, aSigned: boolean, bSi
   return sum;
 }
 
-/**
- * Quotient of signed words, all ones for a zero divisor as the hardware gives; -2^31 / -1 wraps.
- */
+/** Quotient of signed words, all ones by zero as in hardware; -2^31 / -1 wraps. */
 export function divide(a: number, b: number): number {
   return b === 0 ? -1 : (a / b) | 0;
 }

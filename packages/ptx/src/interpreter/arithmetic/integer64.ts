@@ -100,10 +100,7 @@ export function mulHigh64(aLow: number, aHigh: number, bLow: number, bHigh: numb
   return fromBigInt((toBigInt(aLow, aHigh, signed) * toBigInt(bLow, bHigh, signed)) >> 64n);
 }
 
-/**
- * vmad: (a * b + c + 1 if `more`) >> shift of exact factors; the product or c negated; the low
- * word, clamped to 32 bits if `saturates`.
- */
+/** vmad: (a b + c + `more`) >> shift, the product or c negated; 32 bits, clamped or not. */
 export function multiplyScaled(
   a: number,
   b: number,

@@ -93,10 +93,7 @@ function limited(e: Emitter, kind: string, half: string): string {
   return e.has("relu") ? `relu16(${kind},${finite})` : finite;
 }
 
-/**
- * `exact`: the type holds the value as it is. `relu`: the conversion has forms with `.relu` and
- * `.satfinite`.
- */
+/** `exact`: the type holds the value. `relu`: there are forms with `.relu` and `.satfinite`. */
 function writeNumber(e: Emitter, to: PtxOperand, value: string, type: ScalarType, mode: string, exact: boolean, relu = false): void {
   const saturates = type !== "bf16" && e.has("sat");
   const finish = (x: string): string => (saturates ? `saturate(${x})` : x);
@@ -158,10 +155,7 @@ function toTensorFloat(e: Emitter): void {
 
 const byteFloats = /^(e4m3x2|e5m2x2|f16x2|f32)$/;
 
-/**
- * cvt from or to a pair of 8-bit floats. The upper byte goes with the upper half, or with the first
- * of two binary32.
- */
+/** cvt from or to two 8-bit floats; the upper byte is the upper half or first binary32. */
 function convertBytes(e: Emitter): void {
   e.reading.requires(89);
   const types = e.reading.every(byteFloats).join(".");
@@ -227,10 +221,7 @@ function floatToFloat(e: Emitter, toType: ScalarType, fromType: ScalarType): voi
   else writeNumber(e, to, number, toType, roundingOf(e, roundings), false, fromType === "f32");
 }
 
-/**
- * cvt.pack.sat.u16.s32 d, a, b (16 bits each), and the forms with a third operand that shift two
- * bytes in.
- */
+/** cvt.pack.sat.u16.s32 d, a, b (16 bits each), and forms that shift two bytes in. */
 function packIntegers(e: Emitter, toType: ScalarType, fromType: ScalarType, more: readonly ScalarType[]): void {
   const bytes = scalarBytes[toType];
   const small: readonly ScalarType[] = ["u16", "s16", "u8", "s8"];

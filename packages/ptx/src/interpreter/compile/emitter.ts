@@ -20,9 +20,7 @@ export interface CompileContext {
   functionAddress(name: string): { low: string; high: string };
   /** A number for an instruction, by which errors and counters find it. */
   site(instruction: PtxInstruction): number;
-  /**
-   * True for parameters of a device function and the arguments of a call: they lie in local memory.
-   */
+  /** True for parameters of device functions and arguments of calls, in local memory. */
   isLocal(variable: PtxVariable): boolean;
   /** Byte offset of a kernel's parameter; undefined for any other variable. */
   entryParameter(variable: PtxVariable): number | undefined;
@@ -162,10 +160,7 @@ export class Emitter {
     return held;
   }
 
-  /**
-   * Loads and conversions go before a guard: they hold whether or not it lets the instruction
-   * through.
-   */
+  /** Loads and conversions go before a guard: they hold whatever the guard says. */
   private always(text: string): void {
     (this.guarded ? this.lines : this.out).push(text);
   }
@@ -209,20 +204,14 @@ export class Emitter {
     held.float = true;
   }
 
-  /**
-   * True if a copy of this operand should move a float rather than bits: never a NaN that may
-   * have bits of its own.
-   */
+  /** True if a copy should move a float, not bits: never a NaN that may have its own bits. */
   prefersFloat(operand: PtxOperand, destination: PtxRegister, type: ScalarType): boolean {
     if (!this.context.floatOnly.has(destination.index)) return false;
     if (operand.kind === "register") return scalarBytes[operand.register.type] === scalarBytes[destination.type];
     return operand.kind === "float" && (type === "f32" || type === "f64") && !Number.isNaN(operand.value);
   }
 
-  /**
-   * True if the operand is at hand as a float and not as bits: a result of arithmetic, or a
-   * register that is only ever a float.
-   */
+  /** True if the operand is at hand as a float, not as bits. */
   holdsFloat(operand: PtxOperand): boolean {
     if (operand.kind !== "register") return false;
     const held = this.held.get(operand.register.index);
@@ -230,10 +219,7 @@ export class Emitter {
     return this.context.floatOnly.has(operand.register.index);
   }
 
-  /**
-   * What is no register and no constant, as halves: a special register, or the address of a
-   * variable or function.
-   */
+  /** What is no register or constant, as halves: a special register or an address. */
   private other(operand: PtxOperand, type: ScalarType): { low: string; high: string } {
     if (operand.kind === "special" && type !== "f32" && type !== "f64") return specialRegister(this, operand.name);
     if (operand.kind === "variable" && scalarBytes[type] >= 4) return this.context.address(operand);
@@ -274,10 +260,7 @@ export class Emitter {
     return narrow ? [this.word(operand, "u32"), "0"] : this.halves(operand, "u64");
   }
 
-  /**
-   * An operand of a float's size as a JavaScript number. `type`: what is expected there, if it is
-   * untyped bits.
-   */
+  /** An operand of a float's size as a JavaScript number; untyped bits count as `type`. */
   float(operand: PtxOperand, type: ScalarType): string {
     const wide = scalarBytes[type] === 8;
     if (operand.kind === "register") {
@@ -310,10 +293,7 @@ export class Emitter {
     return register;
   }
 
-  /**
-   * Sets a register of at most 32 bits to a result of a type. `wider`: the register may be larger
-   * than the type, and takes all of the word.
-   */
+  /** Sets a register of at most 32 bits; `wider`: it may be larger than the type. */
   setWord(operand: PtxOperand, expression: string, type: ScalarType = "b32", wider = false): void {
     const register = this.destination(operand, type, false, wider);
     if (register === undefined) {
@@ -328,10 +308,7 @@ export class Emitter {
     this.setWord(operand, expression, "pred");
   }
 
-  /**
-   * Sets 64 bits. `high` may use `wide.high` left behind by `low`, which is evaluated first.
-   * `wider`: the register may be larger than the type.
-   */
+  /** Sets 64 bits; `high` may use the `wide.high` of `low`. `wider`: as of setWord. */
   setHalves(operand: PtxOperand, low: string, high: string, type: ScalarType = "b64", wider = false): void {
     const register = this.destination(operand, type, false, wider);
     if (register === undefined) return;

@@ -16,10 +16,7 @@ export function readFloat(e: Emitter, operand: PtxOperand, type: ScalarType): st
   return `flush32(${value})`;
 }
 
-/**
- * Writes a result that is already rounded, flushed and (if the instruction may) saturated as it
- * says.
- */
+/** Writes a rounded result, flushed and (if the instruction may) saturated as it says. */
 function writeFloat(e: Emitter, operand: PtxOperand, value: string, type: ScalarType, saturates = false): void {
   const flushed = !isDouble(type) && e.has("ftz") ? `flush32(${value})` : value;
   e.setFloat(operand, !isDouble(type) && saturates && e.has("sat") ? `saturate(${flushed})` : flushed, type);

@@ -180,10 +180,7 @@ export function multiply(a: Float64Array, b: Float64Array, c: Float64Array, { m,
   return d;
 }
 
-/**
- * The product of matrices of bits: the bits that both rows and columns have, or that only one of
- * them has, counted.
- */
+/** The product of matrices of bits: counts bits in both rows and columns, or in only one. */
 export function productOfBits(access: LaneAccess): typeof multiply {
   const operation = access.find(["and", "xor"]);
   if (operation === undefined || !access.has("popc")) throw access.unsupported("it takes .and.popc or .xor.popc");

@@ -15,10 +15,7 @@ import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";
 import { asksForReserved, reservedBytes } from "./special.js";
 import type { Support } from "./support.js";
 
-/**
- * Runs a segment for the lanes of a mask; gives the lanes whose guard lets them take the segment's
- * branch or leave.
- */
+/** Runs a segment for lanes; gives those whose guard takes the segment's branch or leave. */
 export type RunSegment = (warp: Warp, mask: number) => number;
 
 export interface CompiledSegment {
@@ -79,18 +76,12 @@ export interface CompiledKernel {
   sites: readonly PtxInstruction[];
   /** Bytes of statically declared shared memory, and where dynamic shared memory begins. */
   staticSharedBytes: number;
-  /**
-   * Bytes at the start of shared memory that belong to the system, if the kernel asks where they
-   * are.
-   */
+  /** First bytes of shared memory that are the system's, if the kernel asks where they are. */
   reservedSharedBytes: number;
   /** Byte offsets of the parameters, and their bytes together. */
   parameterOffsets: readonly number[];
   parameterBytes: number;
-  /**
-   * Local bytes of a thread for the deepest chain of calls; undefined if recursion, a pointer or
-   * alloca leaves it open.
-   */
+  /** Local bytes of the deepest calls; undefined if recursion, pointers or alloca hide them. */
   localBytes: number | undefined;
 }
 
@@ -182,10 +173,7 @@ export class KernelCompiler {
     };
   }
 
-  /**
-   * Every function that can run; all of the module's if a call goes through a pointer. `open`:
-   * the text does not say how deep the stack gets.
-   */
+  /** Functions that can run. `open`: the text does not say how deep the stack gets. */
   private reach(entry: PtxFunction): { functions: PtxFunction[]; open: boolean } {
     const { module } = this.linkage;
     const functions = [entry];

@@ -13,10 +13,7 @@ import { addressRank, convertAddress, isSpace, mapAddress, move, stackForms } fr
 import type { Handler } from "./templates.js";
 import { videoForms } from "./video.js";
 
-/**
- * An instruction that changes no result: its modifiers are those that it may have, and its operands
- * are addresses and numbers.
- */
+/** An instruction that changes no result: the modifiers and operands that it may have. */
 function nothing(modifiers: RegExp, operands: number): Handler {
   return (e) => {
     e.reading.skip(modifiers);

@@ -169,10 +169,7 @@ function mad(withCarry: boolean): Handler {
   };
 }
 
-/**
- * 24-bit multiplication: the operands' upper bytes do not count; `.lo` and `.hi` name bits 0-31 and
- * 16-47 of the product.
- */
+/** 24-bit factors; `.lo` and `.hi` name bits 0-31 and 16-47 of the product. */
 function mul24(addend: boolean): Handler {
   return (e) => {
     const part = e.reading.either("lo", "hi");

@@ -29,9 +29,7 @@ const byteFloatShapes = { m16n8k16: 89, m16n8k32: 89 };
 const byteShapes = { m8n8k16: 75, m16n8k16: 80, m16n8k32: 80 };
 const nibbleShapes = { m8n8k32: 75, m16n8k32: 80, m16n8k64: 80 };
 
-/**
- * The shapes of a product by the type of its first factor, each with the first target that has it.
- */
+/** Shapes of a product by its first factor's type, with the first target of each. */
 const shapes: Readonly<Partial<Record<ElementType, Readonly<Record<string, number>>>>> = {
   f16: { m16n8k8: 75, m16n8k16: 80 },
   bf16: { m16n8k8: 80, m16n8k16: 80 },
@@ -102,10 +100,7 @@ function mma(access: LaneAccess): Collective {
   return { kind: "lanes", members: "all", run };
 }
 
-/**
- * ldmatrix and stmatrix: 8 x 8 matrices of 16 bits; lane 8 i + r gives the address of row r of
- * matrix i.
- */
+/** ldmatrix, stmatrix: 8 x 8 matrices of b16; lane 8 i + r has the address of row r of i. */
 function rowMatrices(access: LaneAccess, heap: Heap, stores: boolean): Collective {
   together(access);
   if (!access.has("m8n8") || !access.has("b16")) throw access.unsupported("only 8 x 8 matrices of b16 are modelled");

@@ -98,10 +98,7 @@ function displaced(e: Emitter, base: PtxOperand, offset: number): { low: string;
   return { low: e.temporary(`${sum}|0`), high: carried, rest: 0 };
 }
 
-/**
- * Emits the address of an access and its checks; gives the name of the heap index. `added` goes to
- * `resolve` beside the mode.
- */
+/** Emits an access's address and checks; gives the heap index. `added` joins the mode. */
 export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes: number, mode: number, added = 0): string {
   if (operand.kind !== "address") throw e.unsupported("expected an address in brackets");
   const { base, offset } = operand;
@@ -152,10 +149,7 @@ export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes:
   return index;
 }
 
-/**
- * Asks the race detector only if the last writer or reader of a word is not already known to be
- * harmless.
- */
+/** Asks the race detector unless the last writer or reader is known to be harmless. */
 function raceCheck(e: Emitter, address: string, bytes: number, mode: number): string {
   const site = e.site;
   e.uniform("writers", "w.writers");
@@ -179,10 +173,7 @@ function raceCheck(e: Emitter, address: string, bytes: number, mode: number): st
   return `${word}=(${address}>>>2)+tagBase;${check}`;
 }
 
-/**
- * Puts a loaded value of a type into a register that may be wider. `at` is an expression of the
- * byte index.
- */
+/** Puts a loaded value into a register that may be wider. `at`: the byte index. */
 function put(e: Emitter, to: PtxOperand, type: ScalarType, at: string): void {
   if (to.kind === "sink") return;
   if (to.kind !== "register") throw e.unsupported("a load gives to registers");
@@ -286,9 +277,7 @@ export function load(e: Emitter): void {
   for (const [k, element] of results.entries()) put(e, element, type, k === 0 ? at : `(${at}+${k * size})`);
 }
 
-/**
- * A kernel's parameter, whose offset is known: what is wrong with it is an error when it is loaded.
- */
+/** A kernel's parameter at a known offset: what is wrong is an error when it loads. */
 function loadParameter(
   e: Emitter,
   from: PtxOperand & { kind: "address" },
@@ -323,10 +312,7 @@ export function store(e: Emitter): void {
 
 const completes = "mbarrier::complete_tx::bytes";
 
-/**
- * st.async: stores to the shared memory of a block of the cluster and counts the bytes at a barrier
- * there.
- */
+/** st.async: stores to shared memory of the cluster and counts the bytes at a barrier there. */
 export function storeAsync(e: Emitter): void {
   e.reading.skip(["async", "weak", completes]);
   const { type, count, size, bytes } = accessShape(e);

@@ -97,10 +97,7 @@ export function move(e: Emitter): void {
   else e.setWords(to, bytes === 2 ? [`${e.word(from, type)}&65535`] : e.words(from, type), type);
 }
 
-/**
- * The state space that an instruction names, and whether it is the part of shared memory that other
- * blocks have too.
- */
+/** The state space that is named, and the whole word, which may say it is of the cluster. */
 function spaceNamed(e: Emitter): { space: string; whole: string } {
   const found = e.reading.find(/^(const|global|local|param|shared)(::\w+)?$/);
   if (found === undefined) throw e.unsupported("it takes a state space");

@@ -12,10 +12,7 @@ const scalarTypes = Object.keys(scalarBytes);
 
 const among = (words: Words, word: string): boolean => (words instanceof RegExp ? words.test(word) : words.includes(word));
 
-/**
- * What registers of a type hold: untyped bits, an integer, a float, a predicate, or several numbers
- * packed into one.
- */
+/** What registers of a type hold; several numbers in one are packed. */
 function classOf(type: ScalarType): "bits" | "integer" | "float" | "predicate" | "packed" {
   if (type === "pred") return "predicate";
   if (type.includes("x")) return "packed";
@@ -54,10 +51,7 @@ export class Reading {
     return new UnsupportedPtxError(`"${this.instruction.text}": ${what}`, this.instruction.line);
   }
 
-  /**
-   * @throws UnsupportedPtxError if the module is for a target before the first that has what the
-   * instruction says
-   */
+  /** @throws UnsupportedPtxError if the module's target is before the first with this */
   requires(target: number): void {
     if (this.target < target) throw this.unsupported(`it takes .target sm_${target} or higher; the module is for sm_${this.target}`);
   }
@@ -122,10 +116,7 @@ export class Reading {
     return this.every(scalarTypes) as ScalarType[];
   }
 
-  /**
-   * The type that the instruction is of: the last one among its modifiers, which must be one of
-   * `allowed` if that is given.
-   */
+  /** The last type among the modifiers, which must be one of `allowed` if that is given. */
   type(allowed?: readonly ScalarType[]): ScalarType {
     const { modifiers } = this.instruction;
     for (let k = modifiers.length - 1; k >= 0; k--) {
@@ -171,10 +162,7 @@ export class Reading {
       throw this.unsupported(`${register.name} is a register of .${register.type}, which cannot stand where .${type} is expected`);
   }
 
-  /**
-   * To be called when the instruction has been compiled. @throws UnsupportedPtxError if something
-   * of it was not read
-   */
+  /** Ends an instruction. @throws UnsupportedPtxError if something of it was not read */
   refuseUnread(): void {
     const [modifier] = this.unread;
     if (modifier !== undefined) throw this.unsupported(`.${this.instruction.modifiers[modifier]} is not modelled here`);

@@ -89,10 +89,7 @@ export function successors(segments: readonly Segment[], index: number): number[
   return [index + 1];
 }
 
-/**
- * Words of the tables below, and steps over them, beyond which no time is spent on finding what is
- * alive.
- */
+/** Words of the tables below, and steps over them, beyond which all registers count as alive. */
 const mostWords = 2 ** 23;
 const mostSteps = 2 ** 28;
 
@@ -102,10 +99,7 @@ export interface Liveness {
   kept: Set<number>;
 }
 
-/**
- * What a segment does to registers as a whole: those it reads before it writes them, and those it
- * writes.
- */
+/** Registers that a segment reads before it writes them, and those that it writes. */
 interface Use {
   reads: Set<number>;
   writes: Set<number>;
@@ -231,10 +225,7 @@ export function floatOnly(fn: PtxFunction, segments: readonly Segment[]): Set<nu
   return new Set(fn.registers.filter(({ index, type }) => wide(type) && !excluded.has(index)).map(({ index }) => index));
 }
 
-/**
- * Where a register lies in the file of a warp: the first of its 32 lanes, counted in 4-byte words
- * (8-byte ones for `double`).
- */
+/** Where a register's lane 0 lies in the file of a warp, in 4-byte words. */
 export interface RegisterSlot {
   kind: "word" | "double" | "quad";
   /** Index of lane 0 in words. A double's lane l is at `word + 2 l`; a quad's at `word + 4 l`. */
@@ -246,9 +237,7 @@ export interface RegisterFile {
   bytes: number;
 }
 
-/**
- * Slots for the registers that live between segments; the others exist only inside compiled code.
- */
+/** Slots for registers that live between segments; others are local to compiled code. */
 export function layOut(all: readonly PtxRegister[], kept: ReadonlySet<number>): RegisterFile {
   const slots = new Map<number, RegisterSlot>();
   const registers = all.filter(({ index }) => kept.has(index));
@@ -294,10 +283,7 @@ export class Paths {
     return reached[to] === 1;
   }
 
-  /**
-   * True if a lane that is at `now` has passed `missed` by: it cannot come there any more, and from
-   * there it could have come here.
-   */
+  /** True if a lane at `now` cannot come to `missed` any more, but could come from there. */
   passed(missed: number, now: number): boolean {
     return now !== missed && this.reaches(missed, now) && !this.reaches(now, missed);
   }

@@ -20,10 +20,7 @@ export interface Segment {
   end: SegmentEnd;
 }
 
-/**
- * V8 leaves functions above 60 kB of bytecode unoptimised; a segment of this many instructions
- * stays well below.
- */
+/** V8 does not optimise functions above 60 kB of bytecode; so many instructions are less. */
 const longest = 300;
 
 const collectiveOpcodes = new Set(

@@ -18,10 +18,7 @@ export const wordsAndWide: readonly ScalarType[] = ["u32", "s32", "u64", "s64"];
 export const integers: readonly ScalarType[] = ["u16", "s16", ...wordsAndWide];
 export const bits: readonly ScalarType[] = ["b32", "b64"];
 
-/**
- * An operand of 16 or 32 bits as a JavaScript number with the sign its type gives it (32 unsigned
- * bits stay signed).
- */
+/** An operand of 16 or 32 bits as a number with its type's sign (u32 stays signed). */
 export function typedWord(e: Emitter, operand: PtxOperand, type: ScalarType): string {
   const word = e.word(operand, type);
   if (type === "s16") return `(${word}<<16>>16)`;

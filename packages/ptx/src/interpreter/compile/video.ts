@@ -114,10 +114,7 @@ function shiftScalar(e: Emitter): void {
   finishScalar(e, e.instruction.opcode === "vshl" ? `${a}*${power}` : `Math.floor(${a}/${power})`, type, true);
 }
 
-/**
- * vmad: a product, negated if one of its factors is, and a third operand, shifted right and
- * clamped.
- */
+/** vmad: a product, negated if one factor is, and a third operand, shifted right and clamped. */
 function multiplyAdd(e: Emitter): void {
   const [type, aType, bType] = typesOf(e, 3) as [ScalarType, ScalarType, ScalarType];
   const [minus, negated] = [1, 2, 3].reduce<[boolean, boolean]>(
@@ -146,10 +143,7 @@ function multiplyAdd(e: Emitter): void {
   e.setWord(e.operand(0), `multiplyScaled(${factor(1, aType)},${factor(2, bType)},${c},${flags.join(",")})`, type);
 }
 
-/**
- * The fields of two operands that a selector names, the lowest first; by default those of the
- * operand itself.
- */
+/** The fields that a selector names, the lowest first; by default the operand's own. */
 function lanes(e: Emitter, index: 1 | 2, count: 2 | 4, type: ScalarType): string[] {
   const { part } = registerOf(e, index);
   const size = 32 / count;

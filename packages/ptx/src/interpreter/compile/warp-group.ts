@@ -13,10 +13,7 @@ import type { LaneAccess, ReadLane } from "./lane-access.js";
 type FactorType = "f16" | "bf16" | "tf32";
 
 const sharedSpace = 2;
-/**
- * Bytes of a row of the layout, and how many bits of the row's number exchange its pieces, by the
- * descriptor's code.
- */
+/** By the descriptor's code: bytes of a row, and bits of its number that swizzle pieces. */
 const swizzles = [
   { row: 16, mask: 0 },
   { row: 128, mask: 7 },
@@ -24,10 +21,7 @@ const swizzles = [
   { row: 32, mask: 1 },
 ] as const;
 
-/**
- * A factor in shared memory: `count` rows (of a) or columns (of b) from `first` on, each `depth`
- * long.
- */
+/** A factor in shared memory: `count` rows (of a) or columns (of b), each `depth` long. */
 interface Factor {
   readonly type: FactorType;
   readonly count: number;
@@ -85,10 +79,7 @@ class SharedFactor {
     return addresses(low!, high!, this.factor, first);
   }
 
-  /**
-   * Asks for every word whether it may be read now; `stamps` are what it gave before, if a
-   * product has gone on since.
-   */
+  /** Asks whether each word may be read now; `stamps`: answers when the product began. */
   look(warp: Warp, offsets: Int32Array, stamps?: readonly number[]): number[] {
     const { launch, tagBase } = warp;
     const site = launch.kernel.sites.indexOf(this.access.instruction);

@@ -111,10 +111,7 @@ export class Access {
     return heapOffset;
   };
 
-  /**
-   * Refuses a global address that lies in what a running launch has as shared or local memory: it is
-   * beyond an allocation.
-   */
+  /** Refuses a global address in a launch's shared or local memory: beyond an allocation. */
   private refuseOwn(heapOffset: number, { checks }: LaunchState, fault: FaultOf): void {
     const own = checks.bounds ? this.memory.liveAround(heapOffset)?.kind : undefined;
     if (own === "shared" || own === "local") throw fault("outOfBounds", `, ${this.memory.describe(heapOffset).words}`);
@@ -162,10 +159,7 @@ export class Access {
     return this.nowhere(bytes);
   };
 
-  /**
-   * Zeros that belong to nobody, at the start of the heap, for accesses that a switched-off check
-   * lets pass.
-   */
+  /** Zeros at the start of the heap, for accesses that a switched-off check lets pass. */
   private nowhere(bytes: number): number {
     this.memory.bytes.fill(0, 0, bytes);
     return 0;

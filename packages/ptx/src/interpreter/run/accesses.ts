@@ -4,10 +4,7 @@
 // word that something narrower touched, and for what threads of one block do to global memory.
 import type { Warp } from "./warp.js";
 
-/**
- * Who, besides a thread number: several lanes of warp w are 1024 + w, several warps are
- * `severalWarps`.
- */
+/** Besides thread numbers: 1024 + w for several lanes of warp w, and several warps. */
 export const severalLanes = 1024;
 const severalWarps = 1056;
 const who = 2047;
@@ -27,15 +24,9 @@ export class Accesses {
   readonly readers: Int32Array;
   /** Warps that loaded, if they are several. */
   private readonly readerWarps: Int32Array;
-  /**
-   * Strong stores: atomics, and what is volatile, relaxed or stronger. They conflict with those
-   * that are not, and not with one another.
-   */
+  /** Strong stores (atomic, volatile, relaxed or more), which conflict with others only. */
   private readonly strong: Int32Array;
-  /**
-   * The instruction of a segment's run that stored last: all that it stores at once is in no order,
-   * and does not conflict.
-   */
+  /** The instruction and step that stored last: what it stores at once does not conflict. */
   private readonly marks: Float64Array;
 
   /** Of no access, in zeros of a buffer: `accessBytes` for each word. */
@@ -140,20 +131,14 @@ export class Accesses {
     return !strong && this.unordered(this.strong[at]!, warp, thread, at) ? this.strong[at]! : 0;
   }
 
-  /**
-   * As `unordered`, of loads: those of the warp's own lanes are over if all its lanes have met
-   * since.
-   */
+  /** As `unordered`, of loads: the warp's own are over if all its lanes have met since. */
   private unorderedLoad(tag: number, warp: Warp, thread: number, at: number): boolean {
     const name = tag & who;
     const own = name < severalLanes ? name >> 5 === warp.index : name - severalLanes === warp.index;
     return !(own && tag >>> 11 <= warp.met) && this.unordered(tag, warp, thread, at);
   }
 
-  /**
-   * True if the access of a tag may have happened at the same time as what `warp` does now in
-   * `thread`.
-   */
+  /** True if a tag's access may have happened at the same time as what `thread` does now. */
   private unordered(tag: number, warp: Warp, thread: number, at: number): boolean {
     const name = tag & who;
     const time = tag >>> 11;

@@ -44,10 +44,7 @@ export class AsyncCopies {
     this.groups[lane]!.push([]);
   }
 
-  /**
-   * The bytes are stored now, by this thread: a barrier that others may rely on is one that comes
-   * after.
-   */
+  /** The bytes are stored now, by this thread: only a barrier after this makes them known. */
   private arrive(lane: number, copies: readonly Copy[]): void {
     const { warp, memory } = this;
     const { races, checks } = warp.launch;

@@ -49,10 +49,7 @@ export class AsyncProducts {
     while (this.groups.length - 1 > pending) for (const product of this.groups.shift()!) product.finish();
   }
 
-  /**
-   * Looks at a segment that is about to run: it may not touch registers of products that go on.
-   * @throws SimulationError
-   */
+  /** Refuses a segment that touches registers of running products. @throws SimulationError */
   pass(warp: Warp, segment: CompiledSegment): void {
     this.sinceFence?.add(segment);
     for (const group of this.groups)

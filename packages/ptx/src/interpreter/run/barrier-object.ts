@@ -65,10 +65,7 @@ export class BarrierObjects {
     this.words[(at >> 2) + 1] = 0;
   };
 
-  /**
-   * Arrives `count` times, first expecting `bytes`; gives the state before, its high half in
-   * `wide.high`.
-   */
+  /** Arrives `count` times, expecting `bytes`; gives the state before, its top in `wide.high`. */
   readonly arrive = (warp: Warp, lane: number, site: number, at: number, count: number, bytes: number, drop: boolean): number => {
     const low = this.check(warp, lane, site, at);
     const high = this.words[(at >> 2) + 1]!;

@@ -98,10 +98,7 @@ function completeIfReady(block: BlockState, id: number): void {
   complete(block, id, barrier);
 }
 
-/**
- * Threads that have exited are not waited for; those that went past the barrier first should have
- * come to it.
- */
+/** Exited threads are not waited for; those that passed the barrier first should have come. */
 function refusePassed(gone: Warp, id: number, { waiting }: NamedBarrier): void {
   const { block, launch } = gone;
   if (!launch.checks.barriers) return;

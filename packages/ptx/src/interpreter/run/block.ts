@@ -52,9 +52,7 @@ export class BlockState {
   releases = 0;
   /** How many of the cluster's publications this block has looked for. */
   observed = 0;
-  /**
-   * The last access of another block to this block's shared memory, and the publications before it.
-   */
+  /** Another block's last access to this shared memory, and publications before it. */
   remote: { warp: Warp; lane: number; site: number; words: () => string; publications: number } | undefined;
   running: number;
 

@@ -42,10 +42,7 @@ function frameOffsets(warp: Warp, group: Group, shape: CallShape, instruction: P
   });
 }
 
-/**
- * Enters a function with the group's lanes; if a pointer leads them to different ones, each goes
- * its way. Always goes on.
- */
+/** Enters a function, or several if a pointer leads lanes apart. Always goes on. */
 export function callFunction(warp: Warp, group: Group, instruction: PtxInstruction): boolean {
   const shape = shapeOf(instruction);
   const { target } = shape;
@@ -77,10 +74,7 @@ export function callFunction(warp: Warp, group: Group, instruction: PtxInstructi
 /** Calls that pass what the function last called there takes. */
 const agreed = new WeakMap<PtxInstruction, CompiledFunction>();
 
-/**
- * @throws SimulationError if a call passes another number of variables than the function takes, or
- * others in size
- */
+/** @throws SimulationError if a call passes other variables than the function takes */
 function checkPassed(warp: Warp, group: Group, found: CompiledFunction, shape: CallShape, instruction: PtxInstruction): void {
   if (agreed.get(instruction) === found) return;
   const { name, returns, parameters } = found.source;

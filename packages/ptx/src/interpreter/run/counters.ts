@@ -52,10 +52,7 @@ function accessOf({ opcode, modifiers }: PtxInstruction): { space: keyof LaunchC
   return { space: (space ?? "generic") as keyof LaunchCounters["bytes"], bytes: type === undefined ? 0 : scalarBytes[type] * vector };
 }
 
-/**
- * Adds up what the segments of a kernel's functions counted, and sets them back to zero.
- * @internal
- */
+/** Adds up what the segments of a kernel counted, and sets that to zero. @internal */
 export function collectCounters(kernel: CompiledKernel, counters: LaunchCounters): void {
   for (const fn of kernel.functions.values()) {
     for (const segment of fn.segments) {

@@ -15,10 +15,7 @@ import type { Warp } from "./warp.js";
 /** Words, or bytes, of a page. */
 const pageLength = 1024;
 
-/**
- * Who touched the words, or the bytes, of a stretch of memory last: block numbers from 1, 0 for
- * none, and the times of those blocks.
- */
+/** Who touched words or bytes last: block numbers from 1, 0 for none, and their times. */
 export class Page {
   readonly writer: Int32Array;
   readonly written: Int32Array;
@@ -102,9 +99,7 @@ export class BlockOrder {
   /** Its number, from 1. */
   readonly block: number;
   time = 1;
-  /**
-   * The times of other blocks up to which their accesses come before all later ones of this block.
-   */
+  /** Other blocks' times up to which their accesses precede all later ones of this block. */
   readonly known: Int32Array;
   /** What strong loads saw, which the next fence makes known. */
   readonly seen: Int32Array;
@@ -116,10 +111,7 @@ export class BlockOrder {
   stirred = false;
   /** Whether something was touched or learned since the last fence. */
   changed = false;
-  /**
-   * The state of what all published when this block looked last, and whether it published what its
-   * last fence covers.
-   */
+  /** What all had published at the last look, and whether it published its last fence. */
   looked = 0;
   published = true;
 
@@ -215,9 +207,7 @@ export class GlobalRaces {
     this.bytes.forgetThreads(block);
   }
 
-  /**
-   * A load or store of `bytes` bytes at a offset in the heap. Throws SimulationError if it races.
-   */
+  /** A load or store at an offset in the heap. Throws SimulationError if it races. */
   touch(warp: Warp, lane: number, site: number, offset: number, bytes: number, stores: boolean): void {
     const order = warp.block.order!;
     order.changed = true;
@@ -238,10 +228,7 @@ export class GlobalRaces {
     }
   }
 
-  /**
-   * A strong access: those of other blocks are in order with it, or are told where the other side
-   * is looked at.
-   */
+  /** A strong access: those of other blocks are in order with it, or found at the other side. */
   touchStrong(warp: Warp, lane: number, site: number, offset: number, bytes: number, stores: boolean): void {
     const first = offset >>> 2;
     if (bytes < 4) this.splitWords.add(first);

@@ -94,10 +94,7 @@ export class GridRun {
     }
   }
 
-  /**
-   * Runs the other threads for a while, though the launch has failed, to see whether a byte was
-   * only read too early.
-   */
+  /** After a failure: runs the other threads, to see whether a byte was read too early. */
   private writtenLater(warp: Warp, offset: number): boolean | SimulationError {
     this.launch.writtenLater = undefined;
     if (this.memory.liveAround(offset)?.kind === "local") return false;
@@ -170,10 +167,7 @@ export class GridRun {
     for (const { at } of cluster.blocks) this.free.push(at.slot);
   }
 
-  /**
-   * Every lane waits and none can go on: says for what the first of them waits, and who is not
-   * there.
-   */
+  /** All lanes wait and none can go on: says for what the first waits, and who is not there. */
   private deadlock(): SimulationError {
     const waiting: { warp: Warp; group: Group }[] = [];
     for (const { blocks } of this.resident)

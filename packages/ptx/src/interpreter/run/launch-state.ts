@@ -51,10 +51,7 @@ export class LaunchState {
   readonly values = new UnwrittenValues();
   /** Thread indices, by a warp's index in its block. */
   readonly threads: WarpThreads[] = [];
-  /**
-   * Lets the other threads go on, and tells whether one writes a byte, or races; set by what runs
-   * the grid.
-   */
+  /** Lets other threads go on, and tells whether one writes a byte, or races. */
   writtenLater: ((warp: Warp, offset: number) => boolean | SimulationError) | undefined;
   /** Undefined if that check is off. */
   readonly globalRaces: GlobalRaces | undefined;
@@ -105,10 +102,7 @@ export class LaunchState {
     return true;
   }
 
-  /**
-   * The position of an instruction: its PTX line, its line of the source, and that of the outermost
-   * call it was inlined at.
-   */
+  /** An instruction's PTX line, source line, and outermost call that it was inlined at. */
   lines({ line, location }: PtxInstruction): Pick<SimulationSite, "line" | "source" | "inlinedAt"> {
     const name = (at: { file: number; line: number }): string => `${this.setting.fileNames.get(at.file) ?? `file ${at.file}`}:${at.line}`;
     return {
@@ -123,9 +117,7 @@ export class LaunchState {
     return `${lineWords(this.lines(instruction))} "${instruction.text}"`;
   }
 
-  /**
-   * The error for a use of a byte that nothing wrote, or that another thread was about to write.
-   */
+  /** The error for a use of a byte that nothing wrote, or another thread writes later. */
   unwritten(warp: Warp, lane: number, site: number, offset: number, load: string, use = ""): SimulationError {
     const later = this.checks.races && this.writtenLater?.(warp, offset);
     if (later instanceof SimulationError) return later;

@@ -25,9 +25,7 @@ function allHere(warp: Warp, { mask }: Group, { members }: LaneOperation): boole
   return true;
 }
 
-/**
- * The lanes of a group by their member masks. @throws SimulationError if masks overlap and differ
- */
+/** The lanes of a group by member masks. @throws SimulationError if these overlap */
 function meetings(warp: Warp, group: Group, operation: LaneOperation, instruction: PtxInstruction): Meeting[] {
   const { launch } = warp;
   if (typeof operation.members !== "function") return [{ members: operation.members === "all" ? -1 : group.mask, lanes: group.mask }];
@@ -66,19 +64,13 @@ function release(warp: Warp, group: Group, lanes: number): void {
   going.segment++;
 }
 
-/**
- * `here`: the lanes that came, at this segment or another. What a wgmma loads it may still load
- * later.
- */
+/** `here`: lanes that came, here or elsewhere. What a wgmma loads it may still load later. */
 function run(warp: Warp, operation: LaneOperation, { opcode }: PtxInstruction, lanes: number, here: number): void {
   if (here === warp.live && opcode !== "wgmma") warp.launch.races.meet(warp);
   operation.run(warp, lanes);
 }
 
-/**
- * A group comes to an instruction that lanes do together. True if it, or a part of it, goes on at
- * once.
- */
+/** A group comes to an instruction that lanes do together. True if some go on at once. */
 export function meet(warp: Warp, group: Group, operation: LaneOperation, instruction: PtxInstruction): boolean {
   if (allHere(warp, group, operation)) {
     run(warp, operation, instruction, group.mask, group.mask);
@@ -124,10 +116,7 @@ function elsewhere(warp: Warp, group: Group, members: number): { group: Group; l
   });
 }
 
-/**
- * Lanes that have exited are not waited for; those that went past this segment first should have been
- * here.
- */
+/** Lanes that have exited are not waited for; those that passed this segment are refused. */
 function refuseGone(warp: Warp, group: Group, gone: number, instruction: PtxInstruction): void {
   if (!warp.launch.checks.shuffles) return;
   const { fn, segment } = outermost(group);
@@ -136,10 +125,7 @@ function refuseGone(warp: Warp, group: Group, gone: number, instruction: PtxInst
       throw pastBy(warp, group, lanes & gone, fn.segments[last]!.instructions[0]!, instruction, "have exited by way of");
 }
 
-/**
- * Where a group is in the function that its warp began with: at its own segment, or at the call that
- * it is in.
- */
+/** A group's segment in the function that its warp began with, or the call that it is in. */
 export function outermost(group: Group) {
   let { frame } = group;
   let segment = group.segment;
@@ -147,10 +133,7 @@ export function outermost(group: Group) {
   return { fn: frame.fn, segment };
 }
 
-/**
- * Refuses that a group goes past a segment where others of its warp wait for its lanes. @throws
- * SimulationError
- */
+/** Refuses that a group passes a segment where others wait for it. @throws SimulationError */
 export function refusePassing(warp: Warp, group: Group): void {
   const { fn } = group.frame;
   const segment = fn.segments[group.segment]!;

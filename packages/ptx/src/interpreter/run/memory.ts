@@ -79,10 +79,7 @@ export class DeviceMemory {
   private heapUsed = 0;
   private readonly tracksWrites: boolean;
 
-  /**
-   * `capacity` bytes for allocations and as much again as `reserve` for shared, local and parameter
-   * memory of running kernels.
-   */
+  /** `capacity` bytes for allocations, and `reserve` for memory of running kernels. */
   constructor(capacity: number, reserve: number, tracksWrites: boolean) {
     const total = Math.ceil((capacity + reserve) / 65536) * 65536;
     if (!(capacity > 0) || total >= 2 ** 31)
@@ -227,10 +224,7 @@ export class DeviceMemory {
     return { freed: false, words: `${past} bytes past the end of ${nearest.name} (${nearest.bytes} bytes)` };
   }
 
-  /**
-   * Marks memory whose owner is not reached as foreign, for as long as a launch runs. Gives what
-   * takes the marks away again.
-   */
+  /** Marks memory of owners that are not reached as foreign; gives what undoes it. */
   hide(reaches: (owner: object) => boolean): () => void {
     const hidden: { readonly base: number; readonly marks: Uint8Array }[] = [];
     for (const { base, bytes, owner } of this.live.values()) {
@@ -249,10 +243,7 @@ export class DeviceMemory {
     this.shadowBytes.fill(mark, offset, offset + from.length);
   }
 
-  /**
-   * Forgets what was written, as at the start of a block that takes over shared or local memory of
-   * another.
-   */
+  /** Forgets what was written, as a block does that takes over memory of another. */
   forget(offset: number, bytes: number): void {
     this.shadowBytes.fill(this.tracksWrites ? shadow.unwritten : shadow.written, offset, offset + bytes);
   }

@@ -3,9 +3,7 @@
 import { checked, flag, option, type Resolved } from "@spillway/core/options.js";
 
 export const checksTable = {
-  /**
-   * Accesses outside live allocations. Off: such a load gives zeros and such a store goes nowhere.
-   */
+  /** Accesses outside live allocations. Off: loads give zeros and stores go nowhere. */
   bounds: option(flag, true, "Accesses outside live allocations."),
   /** Addresses that are no multiple of the access size. Off: the address is rounded down. */
   alignment: option(flag, true, "Addresses that are no multiple of the access size."),
@@ -53,22 +51,13 @@ const count = checked<number>(
 );
 
 export const limitsTable = {
-  /**
-   * Polls of one warp during which nothing in the launch changes, before that is an error. Default
-   * 20,000.
-   */
+  /** Polls of one warp in which nothing changes, before that is an error. Default 20,000. */
   idlePolls: option(count, 20_000, "Polls of one warp during which nothing in the launch changes."),
-  /**
-   * Steps (straight pieces of code, run by a warp) during which nothing in the launch changes.
-   * Default 50 million, some ten seconds.
-   */
+  /** Steps in which nothing of the launch changes. Default 50 million, some ten seconds. */
   idleSteps: option(count, 50_000_000, "Steps during which nothing in the launch changes."),
   /** Steps of one launch. Default a billion, some minutes; Infinity for none. */
   steps: option(count, 1_000_000_000, "Steps of one launch."),
-  /**
-   * Bytes of local memory for the calls of a thread if recursion or calls through pointers leave
-   * the depth open. Default 8192.
-   */
+  /** Local bytes of a thread whose calls have no known depth. Default 8192. */
   stackBytes: option(count, 8192, "Bytes of local memory for the calls of a thread whose depth is open."),
 };
 

@@ -11,10 +11,7 @@ import type { LaunchState } from "./launch-state.js";
 import type { Spares } from "./spares.js";
 import type { Warp } from "./warp.js";
 
-/**
- * A word whose four bytes are followed one by one, because something narrower than a word touched
- * it.
- */
+/** A word whose bytes are followed one by one: something narrower than a word touched it. */
 const split = 0x7fffffff;
 const lastTime = 1_000_000;
 
@@ -88,10 +85,7 @@ export class Races {
     this.retag(warp);
   }
 
-  /**
-   * All lanes did an instruction together: what they loaded before is what they have. It says
-   * nothing of what they stored.
-   */
+  /** All lanes did an instruction together: their loads before it are over, not their stores. */
   meet(warp: Warp): void {
     if (!this.enabled) return;
     warp.met = warp.time++;
@@ -99,10 +93,7 @@ export class Races {
     else warp.retag();
   }
 
-  /**
-   * fence.proxy.async: what this warp wrote to shared memory, or knows that others wrote, may now
-   * be read by products.
-   */
+  /** fence.proxy.async: shared memory that this warp wrote or knows of is open to products. */
   fenceProxy(warp: Warp): void {
     if (!this.enabled) return;
     const { proxied } = warp.block;

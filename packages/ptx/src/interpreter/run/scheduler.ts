@@ -132,9 +132,7 @@ function tooLong(warp: Warp, group: Group, segment: CompiledSegment): Error {
   return warp.error("spin", what, firstLane(warp.lanes), loop ?? segment.instructions[0] ?? warp.launch.kernel.sites[0]!);
 }
 
-/**
- * The error for a launch in which nothing has changed for too long, naming a warp that still runs.
- */
+/** The error for a launch in which nothing changed for too long, by a running warp. */
 export function idle(warp: Warp): Error {
   const group = warp.groups.find((each) => each.wait === undefined) ?? warp.groups[0]!;
   const [instruction] = group.frame.fn.segments[group.segment]!.instructions;

@@ -24,10 +24,7 @@ export class ConflictingStores {
     this.found.push({ offset, before: this.heap.slice(offset, offset + bytes), error });
   }
 
-  /**
-   * Looks what the stores of a segment have changed. @throws SimulationError for the first that
-   * changed a byte
-   */
+  /** Looks what stores have changed. @throws SimulationError for the first that changed a byte */
   settle(): void {
     if (this.found.length === 0) return;
     // What a store left is what the next one at its offset found, or what is there now.

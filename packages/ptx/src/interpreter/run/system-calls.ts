@@ -58,10 +58,7 @@ export class SystemCall {
   }
 }
 
-/**
- * vprintf(format, arguments): the conversions d i u x X o c s p e f g a, with flags, width,
- * precision and length.
- */
+/** vprintf(format, arguments): d i u x X o c s p e f g a, with flags, width, precision, length. */
 function printFormatted(call: SystemCall): void {
   const { view, warp } = call;
   const format = call.text(...call.pointer(0));

@@ -137,10 +137,7 @@ class Step {
     }
   }
 
-  /**
-   * Refuses such values as addresses, as operands that must be good, and as all of what is stored to
-   * global memory.
-   */
+  /** Refuses such values as addresses, where they must be good, and as a whole global store. */
   private look(lane: number): void {
     const { opcode } = this.instruction;
     for (const operand of this.sources)

@@ -37,9 +37,7 @@ export class Registers {
 /** Registers that a function keeps for its next activations. */
 const mostSpare = 64;
 
-/**
- * One activation of a function by some lanes of a warp: its registers and its position on the stack.
- */
+/** One activation of a function by some lanes: its registers and stack position. */
 export class Frame {
   readonly fn: CompiledFunction;
   readonly registers: Registers;
@@ -87,9 +85,7 @@ export class Frame {
     return this.tops?.[lane] ?? this.base + this.fn.frameBytes;
   }
 
-  /**
-   * First local byte beyond what any of some lanes has taken, where the frame of a call may begin.
-   */
+  /** First local byte beyond all that some lanes took: where a call's frame begins. */
   topOfAll(lanes: number): number {
     let top = this.base + this.fn.frameBytes;
     if (this.tops !== undefined)
@@ -97,10 +93,7 @@ export class Frame {
     return Math.ceil(top / 16) * 16;
   }
 
-  /**
-   * Takes bytes of local memory for a lane until it leaves the frame. @throws SimulationError if
-   * there are not so many
-   */
+  /** Takes local bytes for a lane until it leaves the frame. @throws SimulationError if too many */
   allocate(warp: Warp, lane: number, low: number, high: number, alignment: number, site: number): number {
     const bytes = (high >>> 0) * 2 ** 32 + (low >>> 0);
     const start = Math.ceil(this.topOf(lane) / alignment) * alignment;
@@ -149,10 +142,7 @@ export interface Group {
   segment: number;
   mask: number;
   wait: Wait | undefined;
-  /**
-   * The segment of the outermost function that these lanes ran last, those with nothing but
-   * branches left out; -1 if that is not one.
-   */
+  /** The outermost function's segment that these lanes ran last, not only branches; or -1. */
   last: number;
 }
 
@@ -204,10 +194,7 @@ export class Warp {
   lastProgress = -1;
   /** Where lanes of a switch go. */
   readonly switchTo: Int32Array = new Int32Array(32);
-  /**
-   * Time of the warp's accesses, what it knows of the other warps' times, and the tags made of
-   * them: see races.ts.
-   */
+  /** The warp's time, what it knows of the others' times, and tags of both: see races.ts. */
   time = 1;
   readonly seen: Int32Array;
   /** Time of the last instruction that all its lanes did together. */
@@ -224,10 +211,7 @@ export class Warp {
   /** Phase of the cluster barrier that the warp has arrived at and may wait for. */
   clusterPhase = 0;
   finished = false;
-  /**
-   * Group that goes before the others for `turnLeft` segments more, and segments run since groups
-   * last met.
-   */
+  /** Group that goes first for `turnLeft` segments, and segments run since groups last met. */
   turn: Group | undefined;
   turnLeft = 0;
   streak = 0;
@@ -305,10 +289,7 @@ export class Warp {
     return this.launch.setting.startNanoseconds + this.launch.steps;
   }
 
-  /**
-   * After a strong read: what others published is now known here, to other blocks' accesses only if
-   * it acquires.
-   */
+  /** After a strong read: what others published is known here; beyond the block if it acquires. */
   observe(acquire: boolean): void {
     this.polled = 1;
     this.block.observed = this.block.cluster.publications;
@@ -316,10 +297,7 @@ export class Warp {
     this.launch.globalRaces?.observe(this.block.order!, acquire);
   }
 
-  /**
-   * At a strong write: what this warp did so far is now known to whoever reads strongly; in other
-   * blocks only if it releases.
-   */
+  /** At a strong write: what the warp did is known to strong readers; elsewhere if it releases. */
   publish(release: boolean): void {
     this.block.cluster.publications++;
     this.launch.races.release(this);
