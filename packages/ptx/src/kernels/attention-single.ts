@@ -2,10 +2,11 @@
 // attention.ts, with fused multiply-adds in layout of tensor cores, whose factors keep too few bits.
 // 256 threads are 16 rows of 16; a row shares queries, and its threads have their own keys and
 // columns.
-import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
+import { type PtxKernel, type Target, targetFacts } from "../builder/index.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range } from "./generated-kernel.js";
 import { commitTiles, layoutBytes, TileKernel, type TileLayout, type TileStream, waitTiles } from "./matrix-tiles.js";
 import type { Shapes } from "./shapes.js";
+import type { Condition, Index, SharedSingles, Single, Singles, Sum } from "./value-types.js";
 
 const side = 16;
 const threads = side * side;
@@ -56,8 +57,8 @@ export function attentionSingle(name: string, shape: Required<Shapes["attention"
 
 /** The softmax of a query so far. */
 export interface RowState {
-  readonly largest: Variable<"f32">;
-  readonly sum: Variable<"f32">;
+  readonly largest: Sum;
+  readonly sum: Sum;
 }
 
 export const emptyRow = (k: PtxKernel): RowState => ({ largest: k.variable("f32", Number.NEGATIVE_INFINITY), sum: k.variable("f32", 0) });
@@ -80,7 +81,7 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
     const [q, keyRows, valueRows, o] = pointers.map((each, index) =>
       k.at(each, head, (index === 1 || index === 2 ? keyLength : seqLen) * headDim),
     );
-    const shared = (bytes: number): Pointer<"shared", "f32"> => k.dynamicShared("f32", bytes / 4);
+    const shared = (bytes: number): SharedSingles => k.dynamicShared("f32", bytes / 4);
     const [sharedQ, sharedK, sharedV] = [layoutQ, layoutK, layoutK].map((layout) => shared(layoutBytes(layout)));
     const sharedP = shared(side * rows * pitchP);
     // Late queries see more keys, so their blocks go first.
@@ -133,7 +134,7 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
   }
 
   /** Scores of the thread's queries with its keys. */
-  private scores(ownQ: Pointer<"shared", "f32">, ownK: Pointer<"shared", "f32">): Variable<"f32">[][] {
+  private scores(ownQ: SharedSingles, ownK: SharedSingles): Sum[][] {
     const { k, ownKeys } = this;
     const { rows, layoutQ, layoutK } = this.plan;
     const sums = range(rows).map(() => range(ownKeys).map(() => k.variable("f32", 0)));
@@ -152,13 +153,7 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
   }
 
   /** Leaves out scores of keys that a query does not see, in tiles with such keys. */
-  private mask(
-    scores: Variable<"f32">[][],
-    firstKey: Value<"u32">,
-    firstQuery: Value<"u32">,
-    row: Value<"u32">,
-    column: Value<"u32">,
-  ): void {
+  private mask(scores: Sum[][], firstKey: Index, firstQuery: Index, row: Index, column: Index): void {
     const { k } = this;
     const { causal, keyLength, seqLen, scale } = this.shape;
     const { keys } = this.plan;
@@ -178,12 +173,12 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
   }
 
   /** Scores of a query to probabilities relative to the largest so far; sums are rescaled. */
-  private chances(scores: Variable<"f32">[], output: Variable<"f32">[], { largest, sum }: RowState): void {
+  private chances(scores: Sum[], output: Sum[], { largest, sum }: RowState): void {
     const { k } = this;
     const factor = this.shape.scale * Math.LOG2E;
     // With a negative scale the least score is the largest once it is scaled.
-    const best = (a: Value<"f32">, b: Value<"f32">): Value<"f32"> => (factor > 0 ? k.max(a, b) : k.min(a, b));
-    const own = k.max(largest, k.mul(scores.slice(1).reduce<Value<"f32">>(best, scores[0]!), factor));
+    const best = (a: Single, b: Single): Single => (factor > 0 ? k.max(a, b) : k.min(a, b));
+    const own = k.max(largest, k.mul(scores.slice(1).reduce<Single>(best, scores[0]!), factor));
     const top = [1, 2, 4, 8].reduce((most, apart) => k.max(most, k.shuffle("bfly", most, apart)), own);
     const shrink = k.approximate("ex2", k.sub(largest, top));
     k.assign(largest, top);
@@ -197,7 +192,7 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
   }
 
   /** Adds probabilities times values to the outputs. */
-  private addValues(ownP: Pointer<"shared", "f32">, ownV: Pointer<"shared", "f32">, outputs: Variable<"f32">[][]): void {
+  private addValues(ownP: SharedSingles, ownV: SharedSingles, outputs: Sum[][]): void {
     const { k, vector, groups } = this;
     const { rows, keys, layoutK, pitchP } = this.plan;
     k.for("u32", { from: 0, to: keys / 8 }, (piece) => {
@@ -219,18 +214,12 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
     });
   }
 
-  private write(
-    o: Pointer<"global", "f32">,
-    row: Value<"u32">,
-    column: Value<"u32">,
-    outputs: Variable<"f32">[][],
-    states: readonly RowState[],
-  ): void {
+  private write(o: Singles, row: Index, column: Index, outputs: Sum[][], states: readonly RowState[]): void {
     const { k, vector, groups } = this;
     const { seqLen, headDim } = this.shape;
     const first = k.mul(column, vector);
     for (const [r, { sum }] of states.entries()) {
-      const total = [1, 2, 4, 8].reduce<Value<"f32">>((all, apart) => k.add(all, k.shuffle("bfly", all, apart)), sum);
+      const total = [1, 2, 4, 8].reduce<Single>((all, apart) => k.add(all, k.shuffle("bfly", all, apart)), sum);
       const share = k.rcp(total);
       const at = k.add(row, side * r);
       const exists = k.compare("lt", at, seqLen);
@@ -238,7 +227,7 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
       for (let g = 0; g < groups; g++) {
         const across = side * vector * g;
         const values = outputs[r]!.slice(vector * g, vector * (g + 1)).map((each) => k.mul(each, share));
-        const where = (part: number): Value<"pred"> =>
+        const where = (part: number): Condition =>
           headDim >= side * vector * (g + 1) ? exists : k.and(exists, k.compare("lt", k.add(first, across + part), headDim));
         if (headDim % vector === 0) k.store(to.plus(across), values, { where: where(0) });
         else for (const [part, value] of values.entries()) k.store(to.plus(across + part), value, { where: where(part) });

@@ -1,7 +1,7 @@
 // Attention without the matrix of scores in memory (Dao 2023, FlashAttention-2, algorithm 1):
 // blocks of queries stay on the chip, keys and values stream by, and the softmax is corrected as
 // larger scores appear.
-import { type Pointer, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
+import { type Pointer, type Target, targetFacts } from "../builder/index.js";
 import { attentionSingle, emptyRow, paddedWidth, type RowState } from "./attention-single.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range, readShape, refusal } from "./generated-kernel.js";
 import {
@@ -16,6 +16,7 @@ import {
   waitTiles,
 } from "./matrix-tiles.js";
 import type { Shapes } from "./shapes.js";
+import type { Condition, Index, Single, Sum, Word } from "./value-types.js";
 
 /** Sizes of an attention. */
 export type AttentionShape = Shapes["attention"];
@@ -96,7 +97,7 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
     const streamQ = this.rowStream(how, [queriesOf(pointers[0]!), seqLen, firstQuery], zero, sharedQ, layoutQ);
     const streamK = this.rowStream(how, [keysOf(pointers[1]!), keyLength, zero], zero, sharedK, layoutK);
     const streamV = this.rowStream(how, [keysOf(pointers[2]!), keyLength, zero], zero, sharedV, layoutK);
-    const bring = (offset?: Value<"u32">): void => {
+    const bring = (offset?: Index): void => {
       streamK.bring(offset);
       streamV.bring(offset);
       commitTiles(k, target);
@@ -136,7 +137,7 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
   }
 
   /** Q K^T of this warp's queries and the keys of a tile: one accumulator for 16 x 8 scores. */
-  private scores(sharedQ: Pointer<"shared">, tileK: Pointer<"shared">, ownRow: Value<"u32">): Four[][] {
+  private scores(sharedQ: Pointer<"shared">, tileK: Pointer<"shared">, ownRow: Index): Four[][] {
     const { k } = this;
     const { rowTiles, keys, layoutQ, layoutK } = this.plan;
     const lane = k.and(k.threadIndex(), 31);
@@ -157,7 +158,7 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
   }
 
   /** Leaves out scores of keys that a query does not see, in tiles with such keys. */
-  private mask(scores: Four[][], firstKey: Value<"u32">, firstQuery: Value<"u32">, ownRow: Value<"u32">): void {
+  private mask(scores: Four[][], firstKey: Index, firstQuery: Index, ownRow: Index): void {
     const { k } = this;
     const { causal, keyLength, seqLen, scale } = this.shape;
     const { keys } = this.plan;
@@ -169,7 +170,7 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
     k.if(k.compare("gt", k.add(firstKey, keys), whole), () => {
       const lane = k.and(k.threadIndex(), 31);
       const key = k.add(firstKey, k.shl(k.and(lane, 3), 1));
-      const hide = (hidden: Value<"pred">, score: Variable<"f32">): void => k.assign(score, k.select(hidden, never, score));
+      const hide = (hidden: Condition, score: Sum): void => k.assign(score, k.select(hidden, never, score));
       if (!causal) {
         for (const s of range(keys / 8))
           for (const part of [0, 1]) {
@@ -195,19 +196,19 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
   }
 
   /** Scores of 16 queries to probabilities relative to the largest so far; sums are rescaled. */
-  private chances(row: Four[], output: Four[], states: RowState[]): Value<"b32">[] {
+  private chances(row: Four[], output: Four[], states: RowState[]): Word[] {
     const { k } = this;
     const factor = this.shape.scale * Math.LOG2E;
     // With a negative scale the least score is the largest once it is scaled.
-    const best = (a: Value<"f32">, b: Value<"f32">): Value<"f32"> => (factor > 0 ? k.max(a, b) : k.min(a, b));
+    const best = (a: Single, b: Single): Single => (factor > 0 ? k.max(a, b) : k.min(a, b));
     for (const [half, { largest, sum }] of states.entries()) {
       const own = row.flatMap((four) => [four[2 * half]!, four[2 * half + 1]!]);
-      const top = k.max(largest, k.mul(own.slice(1).reduce<Value<"f32">>(best, own[0]!), factor));
+      const top = k.max(largest, k.mul(own.slice(1).reduce<Single>(best, own[0]!), factor));
       const across = [1, 2].reduce((most, apart) => k.max(most, k.shuffle("bfly", most, apart)), top);
       const shrink = k.approximate("ex2", k.sub(largest, across));
       k.assign(largest, across);
       const negative = k.neg(across);
-      const total = own.reduce<Value<"f32"> | undefined>((running, score) => {
+      const total = own.reduce<Single | undefined>((running, score) => {
         k.assign(score, k.approximate("ex2", k.fma(score, factor, negative)));
         return running === undefined ? score : k.add(running, score);
       }, undefined)!;
@@ -219,7 +220,7 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
     return row.flatMap(([a, b, c, d]) => [this.pair(a, b), this.pair(c, d)]);
   }
 
-  private pair(low: Value<"f32">, high: Value<"f32">): Value<"b32"> {
+  private pair(low: Single, high: Single): Word {
     const { k } = this;
     const { type } = this.plan;
     if (targetFacts(this.target).sm >= 80) return k.reinterpret("b32", k.convertPair(`${type}x2`, low, high));
@@ -227,7 +228,7 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
   }
 
   /** Adds probabilities times values to the outputs. */
-  private addValues(tileV: Pointer<"shared">, chances: Value<"b32">[][], outputs: Four[][]): void {
+  private addValues(tileV: Pointer<"shared">, chances: Word[][], outputs: Four[][]): void {
     const { k } = this;
     const { keys, layoutK } = this.plan;
     const lane = k.and(k.threadIndex(), 31);
@@ -243,14 +244,14 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
       }
   }
 
-  private write(o: Pointer<"global", "f16" | "bf16">, row: Value<"u32">, outputs: Four[][], states: RowState[]): void {
+  private write(o: Pointer<"global", "f16" | "bf16">, row: Index, outputs: Four[][], states: RowState[]): void {
     const { k } = this;
     const { seqLen, headDim } = this.shape;
     const { type } = this.plan;
     const lane = k.and(k.threadIndex(), 31);
     const column = k.shl(k.and(lane, 3), 1);
     for (const [index, { sum }] of states.entries()) {
-      const total = [1, 2].reduce<Value<"f32">>((all, apart) => k.add(all, k.shuffle("bfly", all, apart)), sum);
+      const total = [1, 2].reduce<Single>((all, apart) => k.add(all, k.shuffle("bfly", all, apart)), sum);
       const share = k.rcp(total);
       const [r, half] = [index >> 1, index & 1];
       const at = k.add(k.add(row, k.shr(lane, 2)), 16 * r + 8 * half);
@@ -258,7 +259,7 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
       const to = k.at(k.at(o, at, headDim), column);
       for (const [s, four] of outputs[r]!.entries()) {
         const [low, high] = [k.mul(four[2 * half]!, share), k.mul(four[2 * half + 1]!, share)];
-        const inside = (part: number): Value<"pred"> =>
+        const inside = (part: number): Condition =>
           8 * s + 8 <= headDim ? exists : k.and(exists, k.compare("lt", k.add(column, 8 * s + part), headDim));
         if (headDim % 2 === 0) k.store(to.as("b32").plus(4 * s), this.pair(low, high), { where: inside(0) });
         else

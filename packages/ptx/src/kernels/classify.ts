@@ -1,9 +1,10 @@
 // What a classifier does with states on a device, in portable arithmetic: statistics of each
 // sequence's states, and from features the shares of the classes. The same bits as src/model on the
 // host.
-import type { Pointer, PtxKernel, Value } from "../builder/index.js";
+import type { PtxKernel, Value } from "../builder/index.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, readShape, refusal } from "./generated-kernel.js";
 import type { Shapes } from "./shapes.js";
+import type { Condition, Double, Doubles, Index } from "./value-types.js";
 
 /** Which statistics of the states of sequences. */
 export type StateStatisticsShape = Shapes["stateStatistics"];
@@ -44,7 +45,7 @@ export function stateStatistics(shape: StateStatisticsShape, options: KernelGene
   }
   return generate({ name, grid: [sequences, ceilDiv(size, threads)], block: [threads] }, options, (k) => {
     const states = k.pointer(type, "states");
-    const [pitch, from, to, washout] = ["pitch", "from", "to", "washout"].map((each) => k.parameter("u32", each)) as Value<"u32">[];
+    const [pitch, from, to, washout] = ["pitch", "from", "to", "washout"].map((each) => k.parameter("u32", each)) as Index[];
     const [lengths, places] = [k.pointer("u32", "lengths"), k.pointer("u32", "places")];
     const rows = k.pointer("f64", "features");
     const heights = levels ? k.pointer("f64", "levels") : undefined;
@@ -55,9 +56,9 @@ export function stateStatistics(shape: StateStatisticsShape, options: KernelGene
     const end = k.min(to!, length);
     k.if(k.and(k.compare("lt", column, size), k.compare("lt", from!, end)), () => {
       const own = k.at(k.atBytes(states, k.mulWide(k.mul(sequence, type === "f32" ? 4 : 8), pitch!)), column);
-      const state = (step: Value<"u32">): Value<"f64"> => {
+      const state = (step: Index): Double => {
         const value: Value<"f32" | "f64"> = k.load(k.at(own, k.sub(step, from!), size), { readOnly: true });
-        return value.type === "f64" ? (value as Value<"f64">) : k.convert("f64", value);
+        return value.type === "f64" ? (value as Double) : k.convert("f64", value);
       };
       const row = k.at(k.at(rows, sequenceRow, features), column);
       const ends = k.compare("eq", end, length);
@@ -82,17 +83,17 @@ export function stateStatistics(shape: StateStatisticsShape, options: KernelGene
 
 /** One neuron's states of a chunk, and its numbers of the row of features. */
 interface OwnStates {
-  readonly row: Pointer<"global", "f64">;
-  readonly state: (step: Value<"u32">) => Value<"f64">;
-  readonly level: (q: number) => Value<"f64">;
-  readonly first: Value<"u32">;
-  readonly end: Value<"u32">;
+  readonly row: Doubles;
+  readonly state: (step: Index) => Double;
+  readonly level: (q: number) => Double;
+  readonly first: Index;
+  readonly end: Index;
   /** Whether nothing was added before. */
-  readonly isFirst: Value<"pred">;
+  readonly isFirst: Condition;
   /** Whether nothing is added later. */
-  readonly ends: Value<"pred">;
+  readonly ends: Condition;
   /** T. */
-  readonly count: Value<"f64">;
+  readonly count: Double;
   readonly size: number;
   readonly levels: number;
 }
@@ -120,7 +121,7 @@ function allStatistics(k: PtxKernel, own: OwnStates): void {
     for (const { begin } of counters) begin(before);
     return counters;
   };
-  const pass = (add: (x: Value<"f64">) => void) => k.for("u32", { from: first, to: end, unroll: 4 }, (step) => add(state(step)));
+  const pass = (add: (x: Double) => void) => k.for("u32", { from: first, to: end, unroll: 4 }, (step) => add(state(step)));
   for (let q = levelsOfPass; q < levels; q += levelsOfPass) {
     const counters = countersFrom(q);
     pass((x) => {
@@ -169,7 +170,7 @@ function levelCounter(k: PtxKernel, { row, level, ends, count, size, levels }: O
   const height = level(q);
   const [one, none] = [k.constant("u32", 1), k.constant("u32", 0)];
   const places = [6 + q, 6 + levels + q].map((s) => row.plus(s * size));
-  const isAbove = (x: Value<"f64">) => k.select(k.compare("gt", x, height), one, none);
+  const isAbove = (x: Double) => k.select(k.compare("gt", x, height), one, none);
   const counts = places.map(() => k.variable("u32", none));
   const was = k.variable("u32", none);
   return {
@@ -177,8 +178,8 @@ function levelCounter(k: PtxKernel, { row, level, ends, count, size, levels }: O
       for (const [n, place] of places.entries()) k.assign(counts[n]!, k.convert("u32", k.load(place)));
     },
     /** @param before the state before the first that is added */
-    begin: (before: Value<"f64">): void => k.assign(was, isAbove(before)),
-    add(x: Value<"f64">): void {
+    begin: (before: Double): void => k.assign(was, isAbove(before)),
+    add(x: Double): void {
       const is = isAbove(x);
       k.assign(counts[0]!, k.add(counts[0]!, is));
       k.assign(counts[1]!, k.add(counts[1]!, k.xor(is, was)));
@@ -215,17 +216,17 @@ export function classShares(shape: ClassSharesShape, options: KernelGeneratorOpt
   const name = classSharesName({ shares });
   return generate({ name, grid: [rows], block: [threads] }, options, (k) => {
     const [given, weights, intercept, out] = ["features", "weights", "intercept", "shares"].map((each) => k.pointer("f64", each)) as [
-      Pointer<"global", "f64">,
-      ...Pointer<"global", "f64">[],
+      Doubles,
+      ...Doubles[],
     ];
     const factor = scaled ? k.parameter("f64", "factor") : undefined;
     const row = k.at(given, k.blockIndex(), features);
     const own = k.at(out!, k.blockIndex(), classes);
-    const feature = layerNorm ? normalised(k, row, features) : (index: Value<"u32">) => k.load(k.at(row, index), { readOnly: true });
+    const feature = layerNorm ? normalised(k, row, features) : (index: Index) => k.load(k.at(row, index), { readOnly: true });
     const count = transform === "squares" ? 2 * features : features;
     k.for("u32", { from: k.warpIndex(), to: classes, step: threads / 32 }, (at) => {
       const ofClass = k.at(weights!, at, count);
-      const product = (index: Value<"u32">): Value<"f64"> =>
+      const product = (index: Index): Double =>
         k.mul(k.load(k.at(ofClass, index), { readOnly: true }), transformed(k, feature, index, features, transform));
       const score = k.add(warpSum(k, count, product), k.load(k.at(intercept!, at), { readOnly: true }));
       k.store(k.at(own, at), factor ? k.mul(score, factor) : score, { where: k.compare("eq", k.and(k.threadIndex(), 31), 0) });
@@ -236,9 +237,9 @@ export function classShares(shape: ClassSharesShape, options: KernelGeneratorOpt
   });
 }
 
-type Feature = (index: Value<"u32">) => Value<"f64">;
+type Feature = (index: Index) => Double;
 
-function normalised(k: PtxKernel, row: Pointer<"global", "f64">, features: number): Feature {
+function normalised(k: PtxKernel, row: Doubles, features: number): Feature {
   const load: Feature = (index) => k.load(k.at(row, index), { readOnly: true });
   const mean = k.div(warpSum(k, features, load), features);
   const centred: Feature = (index) => k.sub(load(index), mean);
@@ -250,7 +251,7 @@ function normalised(k: PtxKernel, row: Pointer<"global", "f64">, features: numbe
   return (index) => k.div(centred(index), deviation);
 }
 
-function transformed(k: PtxKernel, feature: Feature, index: Value<"u32">, count: number, transform: string): Value<"f64"> {
+function transformed(k: PtxKernel, feature: Feature, index: Index, count: number, transform: string): Double {
   if (transform === "plain") return feature(index);
   const squared = transform === "squares" ? k.compare("ge", index, count) : k.compare("ne", k.and(index, 1), 0);
   const value = feature(transform === "squares" ? k.select(squared, k.sub(index, count), index) : index);
@@ -258,17 +259,12 @@ function transformed(k: PtxKernel, feature: Feature, index: Value<"u32">, count:
 }
 
 /** Runs `change` on each of a row's numbers, one a thread. */
-function eachClass(
-  k: PtxKernel,
-  row: Pointer<"global", "f64">,
-  classes: number,
-  change: (x: Value<"f64">, at: Value<"u32">) => Value<"f64">,
-) {
+function eachClass(k: PtxKernel, row: Doubles, classes: number, change: (x: Double, at: Index) => Double) {
   k.for("u32", { from: k.threadIndex(), to: classes, step: threads }, (at) => k.store(k.at(row, at), change(k.load(k.at(row, at)), at)));
 }
 
 /** Every thread looks through the whole row by itself: there are few classes. */
-function largestOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number) {
+function largestOf(k: PtxKernel, row: Doubles, classes: number) {
   const largest = k.variable("f64", Number.NEGATIVE_INFINITY);
   const index = k.variable("u32", 0);
   k.for("u32", { from: 0, to: classes }, (at) => {
@@ -280,7 +276,7 @@ function largestOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number)
   return { largest, index };
 }
 
-function softmaxOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number): void {
+function softmaxOf(k: PtxKernel, row: Doubles, classes: number): void {
   const { largest } = largestOf(k, row, classes);
   k.barrier();
   eachClass(k, row, classes, (score) => portableExpOfNegative(k, k.sub(score, largest)));
@@ -290,7 +286,7 @@ function softmaxOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number)
   eachClass(k, row, classes, (x) => k.div(x, sum));
 }
 
-function positiveOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number): void {
+function positiveOf(k: PtxKernel, row: Doubles, classes: number): void {
   const { index } = largestOf(k, row, classes);
   k.barrier();
   eachClass(k, row, classes, (score) => k.select(k.compare("gt", score, 0), score, k.constant("f64", 0)));
@@ -317,18 +313,18 @@ const ln2Low = 5.497923018708371e-14;
 const roundingShift = 6755399441055744;
 
 /** 2^n for -1023 < n < 1024. */
-function powerOfTwo(k: PtxKernel, n: Value<"s32">): Value<"f64"> {
+function powerOfTwo(k: PtxKernel, n: Value<"s32">): Double {
   return k.join("f64", k.constant("u32", 0), k.shl(k.reinterpret("u32", k.add(n, 1023)), 20));
 }
 
 /** exp(x) of rule 8 for x up to 0: +0 if it is below -746; NaN for NaN. */
-function portableExpOfNegative(k: PtxKernel, x: Value<"f64">): Value<"f64"> {
+function portableExpOfNegative(k: PtxKernel, x: Double): Double {
   const n = k.sub(k.add(k.mul(x, log2e), roundingShift), roundingShift);
   const a = k.sub(x, k.mul(n, ln2High));
   const b = k.mul(n, ln2Low);
   const r = k.sub(a, b);
-  const start: Value<"f64"> = k.constant("f64", expTail.at(-1)!);
-  const e = expTail.slice(0, -1).reduceRight<Value<"f64">>((sum, coefficient) => k.add(k.mul(sum, r), coefficient), start);
+  const start: Double = k.constant("f64", expTail.at(-1)!);
+  const e = expTail.slice(0, -1).reduceRight<Double>((sum, coefficient) => k.add(k.mul(sum, r), coefficient), start);
   const tail = k.sub(k.mul(k.mul(r, r), e), b);
   const one = k.constant("f64", 1);
   const sum = k.add(a, one);
@@ -339,7 +335,7 @@ function portableExpOfNegative(k: PtxKernel, x: Value<"f64">): Value<"f64"> {
   return k.select(k.compare("lt", x, -746), k.constant("f64", 0), result);
 }
 
-function shuffled(k: PtxKernel, value: Value<"f64">, distance: number): Value<"f64"> {
+function shuffled(k: PtxKernel, value: Double, distance: number): Double {
   const [low, high] = k.split("b32", value);
   return k.join("f64", k.shuffle("bfly", low, distance), k.shuffle("bfly", high, distance));
 }
@@ -348,14 +344,14 @@ function shuffled(k: PtxKernel, value: Value<"f64">, distance: number): Value<"f
  * The sum of `term` over 0 .. count - 1 in the order of rule 1, in every lane of the warp. All
  * lanes must come here: lane l adds terms l, l + 32, ... from +0, then the butterfly.
  */
-function warpSum(k: PtxKernel, count: number, term: (index: Value<"u32">) => Value<"f64">): Value<"f64"> {
+function warpSum(k: PtxKernel, count: number, term: (index: Index) => Double): Double {
   const partial = k.variable("f64", 0);
   k.for("u32", { from: k.and(k.threadIndex(), 31), to: count, step: 32 }, (index) => k.assign(partial, k.add(partial, term(index))));
-  return [16, 8, 4, 2, 1].reduce<Value<"f64">>((sum, distance) => k.add(sum, shuffled(k, sum, distance)), partial);
+  return [16, 8, 4, 2, 1].reduce<Double>((sum, distance) => k.add(sum, shuffled(k, sum, distance)), partial);
 }
 
 /** The sum of `count` numbers in rising order from +0, as one thread has it. */
-function risingSum(k: PtxKernel, from: Pointer<"global", "f64">, count: number): Value<"f64"> {
+function risingSum(k: PtxKernel, from: Doubles, count: number): Double {
   const sum = k.variable("f64", 0);
   k.for("u32", { from: 0, to: count }, (index) => k.assign(sum, k.add(sum, k.load(k.at(from, index)))));
   return sum;

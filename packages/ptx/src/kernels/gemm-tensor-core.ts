@@ -1,6 +1,6 @@
 // C = A B on the tensor cores by mma.sync: f16, bf16 or tf32 factors, sums in binary32; tiles
 // stream through shared memory in several stages. Halves on sm_90a are left to gemm-warp-group.ts.
-import { type Pointer, type Target, targetFacts, typeBytes, type Value, type Variable } from "../builder/index.js";
+import { type Pointer, type Target, targetFacts, typeBytes, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { gemmWarpGroup } from "./gemm-warp-group.js";
 import {
@@ -26,6 +26,7 @@ import {
   waitTiles,
 } from "./matrix-tiles.js";
 import { type Shapes, tensorTiles } from "./shapes.js";
+import type { Index, Singles, Word } from "./value-types.js";
 
 /** Element types that tensor cores multiply here. */
 export type TensorCoreType = "f16" | "bf16" | "tf32";
@@ -108,7 +109,7 @@ class TensorProduct extends TileKernel<GemmShape, Plan> {
     const sourceB = { matrix: b, rows: depth, columns: n, pitch: n, firstRow: zero, firstColumn, inside: n % tileN === 0 } as const;
     const streamA = new TileStream(k, this.target, threads, { ...sourceA, along: "columns" }, sharedA, layoutA);
     const streamB = new TileStream(k, this.target, threads, { ...sourceB, along: "rows" }, sharedB, layoutB);
-    const bring = (stage: Value<"u32">): void => {
+    const bring = (stage: Index): void => {
       streamA.bring(k.mul(stage, bytesA));
       streamB.bring(k.mul(stage, bytesB));
       commitTiles(k, this.target);
@@ -133,13 +134,7 @@ class TensorProduct extends TileKernel<GemmShape, Plan> {
     this.write(c, k.add(firstRow, warpRow), k.add(firstColumn, warpColumn), sums);
   }
 
-  private multiply(
-    tileA: Pointer<"shared">,
-    tileB: Pointer<"shared">,
-    warpRow: Value<"u32">,
-    warpColumn: Value<"u32">,
-    sums: readonly Four[],
-  ): void {
+  private multiply(tileA: Pointer<"shared">, tileB: Pointer<"shared">, warpRow: Index, warpColumn: Index, sums: readonly Four[]): void {
     const { k, rowTiles, columnTiles } = this;
     const { type } = this.plan;
     // Each step takes 32 bytes of depth: 16 halves, or 8 single numbers.
@@ -151,25 +146,25 @@ class TensorProduct extends TileKernel<GemmShape, Plan> {
     }
   }
 
-  private product(a: Value<"b32">[], b: Value<"b32">[], sum: Four): void {
+  private product(a: Word[], b: Word[], sum: Four): void {
     const { type } = this.plan;
     if (type === "tf32") this.k.mma("tf32", 8, a, b, sum, sum);
     else this.addProduct(type, a, b, sum);
   }
 
-  private leftFragment(tileA: Pointer<"shared">, row: Value<"u32">, chunk: number): Value<"b32">[] {
+  private leftFragment(tileA: Pointer<"shared">, row: Index, chunk: number): Word[] {
     const { k } = this;
     const words = k.loadMatrices(matrixAddress(k, tileA, this.plan.layoutA, row, chunk), 4);
     return this.plan.type === "tf32" ? words.map((word) => this.rounded(word)) : words;
   }
 
-  private rounded(word: Value<"b32">): Value<"b32"> {
+  private rounded(word: Word): Word {
     const { k } = this;
     return k.reinterpret("b32", k.convert("tf32", k.reinterpret("f32", word)));
   }
 
   /** Fragments of B for 16 halves of depth: ldmatrix makes rows of the tile columns for mma. */
-  private rightHalves(tileB: Pointer<"shared">, column: Value<"u32">, step: number): Value<"b32">[][] {
+  private rightHalves(tileB: Pointer<"shared">, column: Index, step: number): Word[][] {
     const { k } = this;
     const lane = k.and(k.threadIndex(), 31);
     const row = k.add(k.and(lane, 15), 16 * step);
@@ -181,7 +176,7 @@ class TensorProduct extends TileKernel<GemmShape, Plan> {
   }
 
   /** Fragments of B for 8 numbers of depth: lane 4 g + t has rows t, t + 4 of column g. */
-  private rightSingles(tileB: Pointer<"shared">, column: Value<"u32">, step: number): Value<"b32">[][] {
+  private rightSingles(tileB: Pointer<"shared">, column: Index, step: number): Word[][] {
     const { k } = this;
     const { pitch } = this.plan.layoutB;
     const lane = k.and(k.threadIndex(), 31);
@@ -189,7 +184,7 @@ class TensorProduct extends TileKernel<GemmShape, Plan> {
     return range(this.columnTiles).map((s) => [0, 4].map((down) => this.rounded(k.load(start.plusBytes(32 * s + down * pitch)))));
   }
 
-  private write(c: Pointer<"global", "f32">, row: Value<"u32">, column: Value<"u32">, sums: readonly Four[]): void {
+  private write(c: Singles, row: Index, column: Index, sums: readonly Four[]): void {
     const { k, columnTiles } = this;
     const { m, n } = this.shape;
     const lane = k.and(k.threadIndex(), 31);

@@ -1,6 +1,6 @@
 // C = A B through tiles in shared memory: blocks of 256 threads, a square of results a thread, two
 // tiles of each factor in turn.
-import { Pointer, type PtxKernel, type Value, type Variable } from "../builder/index.js";
+import { Pointer, type PtxKernel } from "../builder/index.js";
 import {
   ceilDiv,
   type GeneratedKernel,
@@ -12,6 +12,7 @@ import {
   tileGrid,
 } from "./generated-kernel.js";
 import type { Shapes } from "./shapes.js";
+import type { Condition, Index, SharedSingles, Single, Singles, Sum } from "./value-types.js";
 
 /** Sizes and tile of a product by tiles in shared memory. */
 export type GemmTiledShape = Shapes["gemmTiled"];
@@ -46,8 +47,8 @@ interface Tile {
   readonly units: number;
   readonly rowStep: number;
   /** This thread's first row and column in the tile. */
-  readonly row: Value<"u32">;
-  readonly column: Value<"u32">;
+  readonly row: Index;
+  readonly column: Index;
 }
 
 class TiledProduct {
@@ -99,7 +100,7 @@ class TiledProduct {
 
     // Loads this thread's part of the tiles that begin at depth `at` into registers, zeros where
     // the matrices end.
-    const fetch = (at: Value<"u32"> | 0): Value<"f32">[][] => {
+    const fetch = (at: Index | 0): Single[][] => {
       const inA = this.inDepth(at, tileA.column);
       const parts = [
         ...range(tileA.units).map((unit) => {
@@ -120,7 +121,7 @@ class TiledProduct {
       k.assign(fromB, k.add(fromB, 4 * tileDepth * n));
       return parts;
     };
-    const put = (fetched: Value<"f32">[][], toA: typeof putA, toB: typeof putB): void => {
+    const put = (fetched: Single[][], toA: typeof putA, toB: typeof putB): void => {
       for (const [unit, values] of fetched.slice(0, tileA.units).entries())
         for (const [v, value] of values.entries()) k.store(toA.plus(v * this.pitchA + unit * tileA.rowStep), value);
       for (const [unit, values] of fetched.slice(tileA.units).entries()) k.store(toB.plus(unit * tileB.rowStep * tile), values);
@@ -149,36 +150,36 @@ class TiledProduct {
     return { vector, units: each / vector, rowStep: threads / across, row, column };
   }
 
-  private both(a: Value<"pred"> | undefined, b: Value<"pred"> | undefined): Value<"pred"> | undefined {
+  private both(a: Condition | undefined, b: Condition | undefined): Condition | undefined {
     return a === undefined || b === undefined ? (a ?? b) : this.k.and(a, b);
   }
 
-  private plus(index: Value<"u32">, more: number): Value<"u32"> {
+  private plus(index: Index, more: number): Index {
     return more === 0 ? index : this.k.add(index, more);
   }
 
   /** Whether index + more is below a size; undefined if tiles divide the size, and it always is. */
-  private exists(index: Value<"u32">, more: number, size: number, tile: number): Value<"pred"> | undefined {
+  private exists(index: Index, more: number, size: number, tile: number): Condition | undefined {
     return size % tile === 0 ? undefined : this.k.compare("lt", this.plus(index, more), size);
   }
 
   /** Whether a tile's element is inside at a depth; undefined if it always is. */
-  private inDepth(at: Value<"u32"> | 0, index: Value<"u32">, more = 0): Value<"pred"> | undefined {
+  private inDepth(at: Index | 0, index: Index, more = 0): Condition | undefined {
     const { k, depth } = this;
     if (at === 0) return depth >= tileDepth ? undefined : k.compare("lt", this.plus(index, more), depth);
     if (depth % tileDepth === 0) return k.compare("lt", at, depth);
     return k.compare("lt", this.plus(k.add(at, index), more), depth);
   }
 
-  private fetchUnit(from: Pointer<"global", "f32">, vector: 1 | 2 | 4, where: Value<"pred"> | undefined): Value<"f32">[] {
+  private fetchUnit(from: Singles, vector: 1 | 2 | 4, where: Condition | undefined): Single[] {
     const access = where === undefined ? { readOnly: true } : { readOnly: true, where, otherwise: 0 };
     return vector === 1 ? [this.k.load(from, access)] : this.k.loadVector(from, vector, access);
   }
 
   /** Adds the product of the two tiles to the sums. */
-  private multiply(readA: Pointer<"shared", "f32">, readB: Pointer<"shared", "f32">, sums: Variable<"f32">[]): void {
+  private multiply(readA: SharedSingles, readB: SharedSingles, sums: Sum[]): void {
     const { k, each, group } = this;
-    const some = (from: Pointer<"shared", "f32">, apart: number): Value<"f32">[] =>
+    const some = (from: SharedSingles, apart: number): Single[] =>
       range(each / group).flatMap((g) => (group === 1 ? [k.load(from)] : k.loadVector(from.plus(g * apart), group as 2 | 4)));
     for (let j = 0; j < tileDepth; j++) {
       const left = some(readA.plus(j * this.pitchA), 4 * group);
@@ -188,7 +189,7 @@ class TiledProduct {
     }
   }
 
-  private write(c: Pointer<"global", "f32">, row: Value<"u32">, column: Value<"u32">, sums: Variable<"f32">[]): void {
+  private write(c: Singles, row: Index, column: Index, sums: Sum[]): void {
     const { k, m, n, each, group, tile } = this;
     const vector = n % group === 0 ? group : 1;
     const spread = (index: number, apart: number): number => Math.floor(index / group) * apart + (index % group);

@@ -1,10 +1,11 @@
 // C = A B on the tensor cores of sm_90a, whose warp groups multiply straight from shared memory
 // (wgmma): one warp group brings tiles, the others multiply, and barrier objects hand the tiles
 // from one to the others and back. Which products are done this way gemm-tensor-core.ts says.
-import { type Pointer, targetFacts, type Value, type Variable } from "../builder/index.js";
+import { type Pointer, targetFacts, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range, type TileGrid } from "./generated-kernel.js";
 import { TileKernel, type TileLayout, TileStream } from "./matrix-tiles.js";
+import type { Condition, Index, Singles, Sum } from "./value-types.js";
 
 const groupThreads = 128;
 /** Halves of a swizzled row of 128 bytes: columns of A and rows of B in a tile. */
@@ -88,8 +89,8 @@ class WarpGroupProduct extends TileKernel<GemmShape, WarpGroupPlan> {
     sharedB: Pointer<"shared", "f16" | "bf16">,
     full: Pointer<"shared", "b64">,
     empty: Pointer<"shared", "b64">,
-    firstRow: Value<"u32">,
-    firstColumn: Value<"u32">,
+    firstRow: Index,
+    firstColumn: Index,
   ): void {
     const { k, stages, count, bytesA, bytesB } = this;
     const { m, n, k: depth } = this.shape;
@@ -130,7 +131,7 @@ class WarpGroupProduct extends TileKernel<GemmShape, WarpGroupPlan> {
     sharedB: Pointer<"shared">,
     full: Pointer<"shared", "b64">,
     empty: Pointer<"shared", "b64">,
-  ): Variable<"f32">[] {
+  ): Sum[] {
     const { k, count, bytesA, bytesB } = this;
     const { element: type, tileN: columns } = this.plan;
     const sums = range(columns / 2).map(() => k.variable("f32", 0));
@@ -160,7 +161,7 @@ class WarpGroupProduct extends TileKernel<GemmShape, WarpGroupPlan> {
     return sums;
   }
 
-  private write(c: Pointer<"global", "f32">, row: Value<"u32">, column: Value<"u32">, sums: readonly Variable<"f32">[]): void {
+  private write(c: Singles, row: Index, column: Index, sums: readonly Sum[]): void {
     const { k } = this;
     const { m, n } = this.shape;
     const { tileM, tileN } = this.plan;
@@ -171,7 +172,7 @@ class WarpGroupProduct extends TileKernel<GemmShape, WarpGroupPlan> {
       const down = k.add(ownRow, 8 * half);
       const rowExists = m % tileM === 0 ? undefined : k.compare("lt", down, m);
       const to = k.at(k.at(c, down, n), ownColumn);
-      const options = (across: number): { where?: Value<"pred"> } => {
+      const options = (across: number): { where?: Condition } => {
         const exists = n % tileN === 0 ? undefined : k.compare("lt", k.add(ownColumn, across), n);
         const where = rowExists && exists ? k.and(rowExists, exists) : (rowExists ?? exists);
         return where === undefined ? {} : { where };

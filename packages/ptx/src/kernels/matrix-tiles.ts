@@ -1,17 +1,9 @@
 // Tiles of matrices on their way from global to shared memory for the matrix instructions: in
 // pieces of 16 bytes, asynchronously if the target and the row length allow it, and placed to avoid
 // bank conflicts of stores and ldmatrix.
-import {
-  type MemoryType,
-  Pointer,
-  type PtxKernel,
-  type Target,
-  targetFacts,
-  typeBytes,
-  type Value,
-  type Variable,
-} from "../builder/index.js";
+import { type MemoryType, Pointer, type PtxKernel, type Target, targetFacts, typeBytes, type Variable } from "../builder/index.js";
 import { range } from "./generated-kernel.js";
+import type { Condition, Index, Single, Singles, Sum, Word } from "./value-types.js";
 
 export interface TileLayout {
   /** Rows and bytes of a row. */
@@ -36,7 +28,7 @@ export abstract class TileKernel<Shape, Plan> {
   }
 
   /** sum += a b by mma.sync of 16 x 16 times 16 x 8 halves, in two steps if the target has no such. */
-  protected addProduct(type: "f16" | "bf16", a: Value<"b32">[], b: Value<"b32">[], sum: Four): void {
+  protected addProduct(type: "f16" | "bf16", a: Word[], b: Word[], sum: Four): void {
     const { k } = this;
     if (targetFacts(this.target).sm >= 80) k.mma(type, 16, a, b, sum, sum);
     else {
@@ -48,8 +40,8 @@ export abstract class TileKernel<Shape, Plan> {
   /** A stream of tiles of whole rows of `columns` numbers, kept in tiles of `width`. */
   protected rowStream<T extends TileElement>(
     { threads, columns, width }: { readonly threads: number; readonly columns: number; readonly width: number },
-    [matrix, rows, firstRow]: readonly [Pointer<"global", T>, rows: number, firstRow: Value<"u32">],
-    firstColumn: Value<"u32">,
+    [matrix, rows, firstRow]: readonly [Pointer<"global", T>, rows: number, firstRow: Index],
+    firstColumn: Index,
     to: Pointer<"shared", T>,
     layout: TileLayout,
   ): TileStream<T> {
@@ -59,7 +51,7 @@ export abstract class TileKernel<Shape, Plan> {
 }
 
 /** Sums of a lane's four elements of a tile. */
-export type Four = readonly [Variable<"f32">, Variable<"f32">, Variable<"f32">, Variable<"f32">];
+export type Four = readonly [Sum, Sum, Sum, Sum];
 
 export function fourZeros(k: PtxKernel): Four {
   const zero = () => k.variable("f32", 0);
@@ -67,9 +59,9 @@ export function fourZeros(k: PtxKernel): Four {
 }
 
 /** Four numbers of a row of length `depth` from `index`; zeros past its end unless all are `inside`. */
-export function loadFour(k: PtxKernel, row: Pointer<"global", "f32">, index: Value<"u32">, depth: number, inside: boolean): Value<"f32">[] {
+export function loadFour(k: PtxKernel, row: Singles, index: Index, depth: number, inside: boolean): Single[] {
   const from = k.at(row, index);
-  const exists = (more: number): Value<"pred"> => k.compare("lt", more === 0 ? index : k.add(index, more), depth);
+  const exists = (more: number): Condition => k.compare("lt", more === 0 ? index : k.add(index, more), depth);
   if (inside) return k.loadVector(from, 4, { readOnly: true });
   if (depth % 4 === 0) return k.loadVector(from, 4, { readOnly: true, where: exists(0), otherwise: 0 });
   return range(4).map((i) => k.load(from.plus(i), { readOnly: true, where: exists(i), otherwise: 0 }));
@@ -79,7 +71,7 @@ export function loadFour(k: PtxKernel, row: Pointer<"global", "f32">, index: Val
 export const layoutBytes = ({ rows, pitch }: TileLayout): number => rows * pitch;
 
 /** Where 16 bytes `chunk` of `row` lie: rows are turned against each other by xor. */
-export function swizzled(k: PtxKernel, { rowBytes, pitch }: TileLayout, row: Value<"u32">, chunk: Value<"u32">): Value<"u32"> {
+export function swizzled(k: PtxKernel, { rowBytes, pitch }: TileLayout, row: Index, chunk: Index): Index {
   if (pitch !== rowBytes) return chunk;
   // Eight rows that ldmatrix reads at once must fall in eight pieces of a 128-byte line; short rows
   // share a line.
@@ -93,8 +85,8 @@ export function pieceAt<T extends MemoryType>(
   k: PtxKernel,
   tile: Pointer<"shared", T>,
   layout: TileLayout,
-  row: Value<"u32">,
-  chunk: Value<"u32">,
+  row: Index,
+  chunk: Index,
 ): Pointer<"shared", T> {
   return k.atBytes(tile, k.mad(row, layout.pitch, k.mul(swizzled(k, layout, row, chunk), 16)));
 }
@@ -109,8 +101,8 @@ export interface TileSource<T extends TileElement> {
   /** Elements from one row to the next. */
   readonly pitch: number;
   /** The first element of the first tile. */
-  readonly firstRow: Value<"u32">;
-  readonly firstColumn: Value<"u32">;
+  readonly firstRow: Index;
+  readonly firstColumn: Index;
   /** Whether tiles follow along rows' or columns' numbers, from a multiple of the tile on. */
   readonly along: "rows" | "columns";
   /** True if the other direction never leaves the matrix. */
@@ -122,13 +114,13 @@ export const alignedRows = (element: MemoryType, columns: number, pitch: number)
   (columns * typeBytes(element)) % 16 === 0 && (pitch * typeBytes(element)) % 16 === 0;
 
 interface Unit {
-  readonly row: Value<"u32">;
-  readonly column: Value<"u32">;
+  readonly row: Index;
+  readonly column: Index;
   readonly to: Pointer<"shared">;
   /** Bytes from the first unit's offset in the matrix. */
   readonly bytes: number;
   /** Bytes that a copy takes if the tile is inside; undefined if always 16. */
-  readonly size: Value<"u32"> | undefined;
+  readonly size: Index | undefined;
 }
 
 /**
@@ -141,7 +133,7 @@ export class TileStream<T extends TileElement> {
   private readonly target: Target;
   private readonly source: TileSource<T>;
   private readonly step: number;
-  private readonly partial: Value<"pred"> | undefined;
+  private readonly partial: Condition | undefined;
   private readonly units: Unit[];
   private readonly next: Variable<"u64">;
   private readonly at: Variable<"u32">;
@@ -176,7 +168,7 @@ export class TileStream<T extends TileElement> {
   }
 
   /** Brings the next tile to `offset` bytes beyond the position of the first, and goes on. */
-  bring(offset?: Value<"u32">): void {
+  bring(offset?: Index): void {
     this.bringUnits(offset, true);
     this.advance();
   }
@@ -194,7 +186,7 @@ export class TileStream<T extends TileElement> {
     k.assign(this.at, k.add(this.at, step));
   }
 
-  private bringUnits(offset: Value<"u32"> | undefined, moved: boolean): void {
+  private bringUnits(offset: Index | undefined, moved: boolean): void {
     const { k, source, step } = this;
     const { along, matrix } = source;
     const limit = along === "rows" ? source.rows : source.columns;
@@ -211,16 +203,16 @@ export class TileStream<T extends TileElement> {
     else work();
   }
 
-  private bringUnit(to: Pointer<"shared">, from: Pointer<"global", T>, unit: Unit, inside: Value<"pred">): void {
+  private bringUnit(to: Pointer<"shared">, from: Pointer<"global", T>, unit: Unit, inside: Condition): void {
     const { k, source } = this;
-    const exists = (): Value<"pred"> => (unit.size === undefined ? inside : k.and(inside, k.compare("ne", unit.size, 0)));
+    const exists = (): Condition => (unit.size === undefined ? inside : k.and(inside, k.compare("ne", unit.size, 0)));
     if (!alignedRows(from.element, source.columns, source.pitch)) this.bringElements(to, from, unit, exists());
     else if (targetFacts(this.target).sm >= 80) k.copyAsync(to, from, 16, k.select(inside, unit.size ?? k.constant("u32", 16), 0));
     else k.store(to.as("b32"), k.loadVector(from.as("b32"), 4, { readOnly: true, where: exists(), otherwise: 0 }));
   }
 
   /** Sixteen bytes one by one, for rows that do not begin at 16 bytes or end within a piece. */
-  private bringElements(to: Pointer<"shared">, from: Pointer<"global", T>, unit: Unit, exists: Value<"pred">): void {
+  private bringElements(to: Pointer<"shared">, from: Pointer<"global", T>, unit: Unit, exists: Condition): void {
     const { k, source } = this;
     const bits = typeBytes(from.element) === 4 ? "b32" : "b16";
     const column = source.along === "columns" ? k.add(unit.column, this.at) : unit.column;
@@ -247,7 +239,7 @@ export function matrixAddress<T extends MemoryType>(
   k: PtxKernel,
   tile: Pointer<"shared", T>,
   layout: TileLayout,
-  row: Value<"u32">,
+  row: Index,
   chunk: number,
 ): Pointer<"shared", T> {
   const lane = k.and(k.threadIndex(), 31);

@@ -1,9 +1,10 @@
 // Layer norm (Ba, Kiros and Hinton 2016) and root-mean-square norm (Zhang and Sennrich 2019) of
 // rows.
-import type { PtxKernel, Value } from "../builder/index.js";
+import type { PtxKernel } from "../builder/index.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, readShape } from "./generated-kernel.js";
 import { eachRow, planRow } from "./row.js";
 import type { Shapes } from "./shapes.js";
+import type { Single } from "./value-types.js";
 
 /** Sizes and form of a layer norm or RMS norm. */
 export type NormShape = Shapes["layerNorm"];
@@ -39,7 +40,7 @@ function norm(
         share,
       );
       const scale = k.rcp(k.sqrt(k.add(meanSquare, epsilon)));
-      const loaded = new Map<object, Value<"f32">[][]>();
+      const loaded = new Map<object, Single[][]>();
       row.write(to, (value, part, piece) => {
         if (!loaded.has(piece))
           loaded.set(
@@ -53,7 +54,7 @@ function norm(
   });
 }
 
-function scaled(k: PtxKernel, value: Value<"f32">, gamma: Value<"f32"> | undefined, beta: Value<"f32"> | undefined): Value<"f32"> {
+function scaled(k: PtxKernel, value: Single, gamma: Single | undefined, beta: Single | undefined): Single {
   if (gamma === undefined) return value;
   return beta === undefined ? k.mul(value, gamma) : k.fma(value, gamma, beta);
 }

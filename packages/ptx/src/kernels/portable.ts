@@ -1,6 +1,7 @@
 // Portable arithmetic (docs/numerics.md, rules 1, 4 and 5) as instructions: every operation rounded
 // to binary32, none fused, in one order.
-import type { PtxKernel, Value } from "../builder/index.js";
+import type { PtxKernel } from "../builder/index.js";
+import type { Single } from "./value-types.js";
 
 /**
  * The polynomials of rule 4, from degree 0 up: -0x1.5554f6p-2, 0x1.10faeep-3, ... and
@@ -9,13 +10,13 @@ import type { PtxKernel, Value } from "../builder/index.js";
 const tail = [-0.3333319127559662, 0.1332911103963852, -0.05355885997414589, 0.02009197138249874, -0.005138663109391928];
 const exponentialTail = [0.4999999403953552, 0.1666652113199234, 0.04166838899254799, 0.008368716575205326, 0.001381459878757596];
 
-function horner(k: PtxKernel, coefficients: readonly number[], x: Value<"f32">): Value<"f32"> {
-  const start: Value<"f32"> = k.constant("f32", coefficients.at(-1)!);
-  return coefficients.slice(0, -1).reduceRight<Value<"f32">>((sum, coefficient) => k.add(k.mul(sum, x), coefficient), start);
+function horner(k: PtxKernel, coefficients: readonly number[], x: Single): Single {
+  const start: Single = k.constant("f32", coefficients.at(-1)!);
+  return coefficients.slice(0, -1).reduceRight<Single>((sum, coefficient) => k.add(k.mul(sum, x), coefficient), start);
 }
 
 /** tanh(x), at most 1.066 ulp; NaN for NaN. */
-export function portableTanh(k: PtxKernel, x: Value<"f32">): Value<"f32"> {
+export function portableTanh(k: PtxKernel, x: Single): Single {
   const size = k.abs(x);
   // A NaN fails the comparison and stays.
   const clamped = k.select(k.compare("gt", size, 10), k.constant("f32", 10), size);
@@ -33,22 +34,16 @@ export function portableTanh(k: PtxKernel, x: Value<"f32">): Value<"f32"> {
 }
 
 /** .5 + .5 tanh(.5 x) */
-export function portableSigmoid(k: PtxKernel, x: Value<"f32">): Value<"f32"> {
+export function portableSigmoid(k: PtxKernel, x: Single): Single {
   return k.add(k.mul(portableTanh(k, k.mul(x, 0.5)), 0.5), 0.5);
 }
 
 /** (keep * x) + (leak * activated), where keep = 1 - leak was rounded once. */
-export function leakyIntegration(
-  k: PtxKernel,
-  keep: Value<"f32">,
-  x: Value<"f32">,
-  leak: Value<"f32">,
-  activated: Value<"f32">,
-): Value<"f32"> {
+export function leakyIntegration(k: PtxKernel, keep: Single, x: Single, leak: Single, activated: Single): Single {
   return k.add(k.mul(keep, x), k.mul(leak, activated));
 }
 
 /** The butterfly of rule 1: the sum of the 32 partial sums, the same in every lane. */
-export function butterfly(k: PtxKernel, partial: Value<"f32">): Value<"f32"> {
+export function butterfly(k: PtxKernel, partial: Single): Single {
   return [16, 8, 4, 2, 1].reduce((sum, distance) => k.add(sum, k.shuffle("bfly", sum, distance)), partial);
 }

@@ -2,11 +2,12 @@
 // whole number that binary16 holds, and a number of A is the sum of two binary16 numbers, so
 // products are exact and sums are those of binary32. For sm_80; the form for others is in
 // quantized-gemm.ts.
-import type { Pointer, PtxKernel, Value, Variable } from "../builder/index.js";
+import type { Pointer, PtxKernel, Value } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { range, type TileGrid } from "./generated-kernel.js";
 import { fourZeros, loadFour } from "./matrix-tiles.js";
 import { q4Blocks, q4BlocksPerRow } from "./q4k.js";
+import type { Bytes, Index, Single, Singles, Sum, Word } from "./value-types.js";
 
 /** Rows of W that a block makes, and the warps that share each row's superblocks. */
 export const tensorRows = 16;
@@ -27,13 +28,13 @@ const lowFactor = 2048;
 
 /** A row's part of a superblock for one lane: 32 bytes of a run, and two groups' scales. */
 interface Part {
-  readonly words: readonly Value<"b32">[];
+  readonly words: readonly Word[];
   /** The scales of the low and the high nibbles, in both halves. */
   readonly scales: readonly [low: Value<"f16x2">, high: Value<"f16x2">];
   /** The minima of the two groups. */
-  readonly minima: Value<"b32">;
-  readonly d: Value<"f32">;
-  readonly dmin: Value<"f32">;
+  readonly minima: Word;
+  readonly d: Single;
+  readonly dmin: Single;
 }
 
 /**
@@ -86,7 +87,7 @@ export class TensorQuantizedProduct {
   }
 
   /** The header of a superblock, and the 32 bytes of run t. */
-  private fetch(block: Pointer<"global", "b8">, t: Value<"u32">): Value<"b32">[] {
+  private fetch(block: Bytes, t: Index): Word[] {
     const { k } = this;
     const run = k.at(block, t, 32).as("b32");
     return [block.as("b32"), run.plus(4), run.plus(8)].flatMap((from) => k.loadVector(from, 4, { readOnly: true }));
@@ -97,12 +98,12 @@ export class TensorQuantizedProduct {
    * the sums of each 32 of them likewise. Each four stand in the order 0, 2, 1, 3, in which nibbles
    * come. Gives 2^e.
    */
-  private stage(row: Pointer<"global", "f32">, first: Value<"u32">, lane: Value<"u32">, planes: Pointer<"shared", "b8">): Value<"f32"> {
+  private stage(row: Singles, first: Index, lane: Index, planes: Pointer<"shared", "b8">): Single {
     const { k } = this;
     const { k: depth } = this.shape;
     const index = k.add(first, k.shl(lane, 3));
     const values = [0, 4].flatMap((more) => loadFour(k, row, k.add(index, more), depth, depth % blockValues === 0));
-    const magnitude = (x: Value<"f32">): Value<"u32"> => k.and(k.reinterpret("u32", x), 0x7fffffff);
+    const magnitude = (x: Single): Index => k.and(k.reinterpret("u32", x), 0x7fffffff);
     const largest = k.reduceLanes(
       "max",
       values.map(magnitude).reduce((most, each) => k.max(most, each)),
@@ -131,35 +132,31 @@ export class TensorQuantizedProduct {
   }
 
   /** Two numbers as pairs of halves: their first 11 bits, and 2048 times what is left. */
-  private split(x: Value<"f32">, y: Value<"f32">): [high: Value<"b32">, low: Value<"b32">] {
+  private split(x: Single, y: Single): [high: Word, low: Word] {
     const { k } = this;
     const high = k.convertPair("f16x2", x, y);
-    const [highX, highY] = k.unpack(high).map((half) => k.convert("f32", half)) as [Value<"f32">, Value<"f32">];
-    const rest = (value: Value<"f32">, part: Value<"f32">): Value<"f32"> => k.mul(k.sub(value, part), lowFactor);
+    const [highX, highY] = k.unpack(high).map((half) => k.convert("f32", half)) as [Single, Single];
+    const rest = (value: Single, part: Single): Single => k.mul(k.sub(value, part), lowFactor);
     const low = k.convertPair("f16x2", rest(x, highX), rest(y, highY));
     return [k.reinterpret("b32", high), k.reinterpret("b32", low)];
   }
 
-  private part(fetched: readonly Value<"b32">[], t: Value<"u32">): Part {
+  private part(fetched: readonly Word[], t: Index): Part {
     const { k } = this;
-    const [factors, s, m, both, ...words] = fetched as [Value<"b32">, Value<"b32">, Value<"b32">, Value<"b32">, ...Value<"b32">[]];
+    const [factors, s, m, both, ...words] = fetched as [Word, Word, Word, Word, ...Word[]];
     // Run t is groups 2 t and 2 t + 1: two neighbouring bytes of each of the three words of scales.
     const shift = k.shl(k.and(t, 1), 4);
     const early = k.compare("lt", t, 2);
-    const [sPair, mPair, bothPair] = [s, m, both].map((word) => k.shr(k.reinterpret("u32", word), shift)) as [
-      Value<"u32">,
-      Value<"u32">,
-      Value<"u32">,
-    ];
-    const upper = (low: Value<"u32">, rest: Value<"u32">): Value<"u32"> => k.or(k.and(low, 0x0f0f), k.and(k.shr(rest, 2), 0x3030));
+    const [sPair, mPair, bothPair] = [s, m, both].map((word) => k.shr(k.reinterpret("u32", word), shift)) as [Index, Index, Index];
+    const upper = (low: Index, rest: Index): Index => k.or(k.and(low, 0x0f0f), k.and(k.shr(rest, 2), 0x3030));
     const steps = k.select(early, k.and(sPair, 0x3f3f), upper(bothPair, sPair));
     const minima = k.select(early, k.and(mPair, 0x3f3f), upper(k.shr(bothPair, 4), mPair));
     // A byte beside 0x64 is binary16 for 1024 and the byte.
-    const halves = (bytes: Value<"u32">, choice: number): Value<"f16x2"> => {
+    const halves = (bytes: Index, choice: number): Value<"f16x2"> => {
       const large = k.bytePermute(k.reinterpret("b32", bytes), 0x64646464, choice);
       return k.sub(k.reinterpret("f16x2", large), k.constant("f16x2", 1024));
     };
-    const [d, dmin] = k.unpack(k.reinterpret("f16x2", factors)).map((half) => k.convert("f32", half)) as [Value<"f32">, Value<"f32">];
+    const [d, dmin] = k.unpack(k.reinterpret("f16x2", factors)).map((half) => k.convert("f32", half)) as [Single, Single];
     return {
       words,
       scales: [halves(steps, 0x4040), k.mul(halves(steps, 0x4141), k.constant("f16x2", 1 / 16))],
@@ -170,7 +167,7 @@ export class TensorQuantizedProduct {
   }
 
   /** The nibbles at bits 0 and 16 (4 and 20 with `side` 1) times their scale, at most 945. */
-  private weights(word: Value<"b32">, side: 0 | 1, { scales }: Part, offsets: readonly Value<"f16x2">[]): Value<"b32"> {
+  private weights(word: Word, side: 0 | 1, { scales }: Part, offsets: readonly Value<"f16x2">[]): Word {
     const { k } = this;
     // lop3 table 0xea is (a and b) or c.
     const large = k.reinterpret("f16x2", k.logic(word, side === 0 ? 0x000f000f : 0x00f000f0, 0x64006400, 0xea));
@@ -178,13 +175,7 @@ export class TensorQuantizedProduct {
   }
 
   /** Adds the products of 16 rows with a superblock's 256 inputs. */
-  private multiply(
-    parts: readonly Part[],
-    plane: Pointer<"shared", "b8">,
-    t: Value<"u32">,
-    scale: Value<"f32">,
-    sums: Variable<"f32">[],
-  ): void {
+  private multiply(parts: readonly Part[], plane: Pointer<"shared", "b8">, t: Index, scale: Single, sums: Sum[]): void {
     const { k } = this;
     const [dots, subtracted] = [[fourZeros(k), fourZeros(k)] as const, fourZeros(k)];
     const offsets = parts.map(({ scales }) => scales.map((each) => k.mul(each, k.constant("f16x2", -1024))));
@@ -209,23 +200,15 @@ export class TensorQuantizedProduct {
       subtracted,
     );
     for (const [row, { d, dmin }] of parts.entries()) {
-      const whole = (high: Value<"f32">, low: Value<"f32">): Value<"f32"> => k.fma(low, 1 / lowFactor, high);
-      const [high, low] = [0, 1].map((part) => k.add(dots[0][2 * row + part]!, dots[1][2 * row + part]!)) as [Value<"f32">, Value<"f32">];
+      const whole = (high: Single, low: Single): Single => k.fma(low, 1 / lowFactor, high);
+      const [high, low] = [0, 1].map((part) => k.add(dots[0][2 * row + part]!, dots[1][2 * row + part]!)) as [Single, Single];
       const minimum = k.mul(dmin, whole(subtracted[2 * row]!, subtracted[2 * row + 1]!));
       k.assign(sums[row]!, k.fma(scale, k.sub(k.mul(d, whole(high, low)), minimum), sums[row]!));
     }
   }
 
   /** Adds what the warps have and stores it. */
-  private finish(
-    c: Pointer<"global", "f32">,
-    firstW: Value<"u32">,
-    firstA: Value<"u32">,
-    warp: Value<"u32">,
-    g: Value<"u32">,
-    t: Value<"u32">,
-    sums: readonly Variable<"f32">[],
-  ): void {
+  private finish(c: Singles, firstW: Index, firstA: Index, warp: Index, g: Index, t: Index, sums: readonly Sum[]): void {
     const { k, rowsA } = this;
     const { m, n } = this.shape;
     const partial = k.shared("f32", tensorWarps * rowsA * tensorRows);

@@ -1,6 +1,6 @@
 // C = A W^T with W in four bits. Blocks are unpacked in registers: memory brings no more than their
 // bytes. Made for few rows of A. Superblocks on sm_80 and later go to quantized-gemm-tensor.ts.
-import { type Pointer, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
+import { type PtxKernel, targetFacts } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import {
   ceilDiv,
@@ -17,6 +17,7 @@ import { loadFour } from "./matrix-tiles.js";
 import { type Q4Format, q4Blocks, q4BlocksPerRow } from "./q4k.js";
 import { TensorQuantizedProduct, tensorRows, tensorWarps } from "./quantized-gemm-tensor.js";
 import { type Shapes, shapeTables } from "./shapes.js";
+import type { Bytes, Condition, Index, Single, Singles, Sum, Word } from "./value-types.js";
 
 /** Sizes of a product with four-bit weights. */
 export type QuantizedGemmShape = Shapes["quantizedGemm"];
@@ -53,9 +54,9 @@ export function quantizedGemm(shape: QuantizedGemmShape, options: KernelGenerato
 
 /** A lane's 16 bytes of nibbles of a row of W, and steps and minima of low and high ones. */
 interface Part {
-  readonly words: Value<"b32">[];
-  readonly steps: [low: Value<"f32">, high: Value<"f32">];
-  readonly minima: [low: Value<"f32">, high: Value<"f32">];
+  readonly words: Word[];
+  readonly steps: [low: Single, high: Single];
+  readonly minima: [low: Single, high: Single];
 }
 
 class QuantizedProduct {
@@ -98,7 +99,7 @@ class QuantizedProduct {
         this.addProducts(parts, fromA, k.mad(index, values, inBlock), sums);
       });
       for (const [at, sum] of sums.entries()) {
-        const total = [16, 8, 4, 2, 1].reduce<Value<"f32">>((all, apart) => k.add(all, k.shuffle("bfly", all, apart)), sum);
+        const total = [16, 8, 4, 2, 1].reduce<Single>((all, apart) => k.add(all, k.shuffle("bfly", all, apart)), sum);
         const [row, column] = [k.add(firstA, at % rowsA), k.add(firstW, Math.floor(at / rowsA))];
         const where = k.and(k.compare("eq", lane, 0), k.and(k.compare("lt", row, m), k.compare("lt", column, n)));
         k.store(k.at(k.at(c, row, n), column), total, { where });
@@ -106,11 +107,11 @@ class QuantizedProduct {
     });
   }
 
-  private part(block: Pointer<"global", "b8">, laneOfBlock: Value<"u32">, exists: Value<"pred"> | undefined): Part {
+  private part(block: Bytes, laneOfBlock: Index, exists: Condition | undefined): Part {
     return this.shape.format === "superblock" ? this.superblockPart(block, laneOfBlock, exists) : this.block32Part(block, exists);
   }
 
-  private block32Part(block: Pointer<"global", "b8">, exists: Value<"pred"> | undefined): Part {
+  private block32Part(block: Bytes, exists: Condition | undefined): Part {
     const { k } = this;
     const access = { readOnly: true, ...(exists && { where: exists, otherwise: 0 }) } as const;
     const step = k.convert("f32", k.load(block.as("f16"), access));
@@ -120,23 +121,23 @@ class QuantizedProduct {
     return { words, steps: [step, step], minima: [minimum, minimum] };
   }
 
-  private superblockPart(block: Pointer<"global", "b8">, laneOfBlock: Value<"u32">, exists: Value<"pred"> | undefined): Part {
+  private superblockPart(block: Bytes, laneOfBlock: Index, exists: Condition | undefined): Part {
     const { k } = this;
     const access = { readOnly: true, ...(exists && { where: exists, otherwise: 0 }) } as const;
-    const [scales, s, m, both] = k.loadVector(block.as("b32"), 4, access) as [Value<"b32">, Value<"b32">, Value<"b32">, Value<"b32">];
+    const [scales, s, m, both] = k.loadVector(block.as("b32"), 4, access) as [Word, Word, Word, Word];
     const words = k.loadVector(k.at(block, laneOfBlock, 16).as("b32").plus(4), 4, access);
     // Lane `laneOfBlock` has run laneOfBlock / 2, which is groups 2 j and 2 j + 1: two neighbouring bytes of
     // each of the three words of scales.
     const run = k.shr(laneOfBlock, 1);
     const shift = k.shl(k.and(run, 1), 4);
-    const pair = (word: Value<"b32">): Value<"u32"> => k.shr(k.reinterpret("u32", word), shift);
+    const pair = (word: Word): Index => k.shr(k.reinterpret("u32", word), shift);
     const [sPair, mPair, bothPair] = [pair(s), pair(m), pair(both)];
     const early = k.compare("lt", run, 2);
-    const upper = (low: Value<"u32">, rest: Value<"u32">): Value<"u32"> => k.or(k.and(low, 0x0f0f), k.and(k.shr(rest, 2), 0x3030));
+    const upper = (low: Index, rest: Index): Index => k.or(k.and(low, 0x0f0f), k.and(k.shr(rest, 2), 0x3030));
     const steps = k.select(early, k.and(sPair, 0x3f3f), upper(bothPair, sPair));
     const minima = k.select(early, k.and(mPair, 0x3f3f), upper(k.shr(bothPair, 4), mPair));
-    const [d, dmin] = k.unpack(k.reinterpret("f16x2", scales)).map((half) => k.convert("f32", half)) as [Value<"f32">, Value<"f32">];
-    const two = (factor: Value<"f32">, packed: Value<"u32">): [Value<"f32">, Value<"f32">] => [
+    const [d, dmin] = k.unpack(k.reinterpret("f16x2", scales)).map((half) => k.convert("f32", half)) as [Single, Single];
+    const two = (factor: Single, packed: Index): [Single, Single] => [
       k.mul(factor, k.convert("f32", k.and(packed, 63))),
       k.mul(factor, k.convert("f32", k.bitField(packed, 8, 6))),
     ];
@@ -144,7 +145,7 @@ class QuantizedProduct {
   }
 
   /** Adds what the lane's 32 values of each row of W give with those of A that begin at `index`. */
-  private addProducts(parts: Part[], fromA: Pointer<"global", "f32">[], index: Value<"u32">, sums: Variable<"f32">[]): void {
+  private addProducts(parts: Part[], fromA: Singles[], index: Index, sums: Sum[]): void {
     const { k, rowsA } = this;
     const { k: depth, format } = this.shape;
     const apart = format === "superblock" ? 32 : 16;
@@ -174,16 +175,16 @@ class QuantizedProduct {
   }
 
   /** The low and the high nibbles of a word's four bytes as numbers. */
-  private nibbles(word: Value<"b32">): [low: Value<"f32">[], high: Value<"f32">[]] {
+  private nibbles(word: Word): [low: Single[], high: Single[]] {
     const { k } = this;
     const halves = [word, k.reinterpret("b32", k.shr(k.reinterpret("u32", word), 16))];
     // Put into the fraction of 2^23, a nibble at bit b is 2^23 + q 2^b; lop3 table 0xea is (a and
     // b) or c.
-    const number = (half: Value<"b32">, bit: number): Value<"f32"> => {
+    const number = (half: Word, bit: number): Single => {
       const large = k.reinterpret("f32", k.logic(half, 15 << bit, 0x4b000000, 0xea));
       return bit === 0 ? k.sub(large, 2 ** 23) : k.fma(large, 2 ** -bit, -(2 ** (23 - bit)));
     };
-    const side = (shift: number): Value<"f32">[] => halves.flatMap((half) => [number(half, shift), number(half, 8 + shift)]);
+    const side = (shift: number): Single[] => halves.flatMap((half) => [number(half, shift), number(half, 8 + shift)]);
     return [side(0), side(4)];
   }
 }

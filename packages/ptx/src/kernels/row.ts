@@ -1,7 +1,8 @@
 // A row of numbers shared out over a warp or a block: held in registers if it fits, read anew
 // for each pass if it does not. Softmax and the norms are passes over it.
-import type { Pointer, PtxKernel, Value } from "../builder/index.js";
+import type { PtxKernel } from "../builder/index.js";
 import { ceilDiv, range } from "./generated-kernel.js";
+import type { Condition, Index, Single, Singles } from "./value-types.js";
 
 /** How rows are shared out. */
 export interface RowPlan {
@@ -31,23 +32,23 @@ export function planRow(dim: number, form?: "warp" | "block"): RowPlan {
 }
 
 interface Piece {
-  readonly values: Value<"f32">[];
+  readonly values: Single[];
   /** False if the row has ended; undefined if it cannot have. */
-  readonly exists: Value<"pred"> | undefined;
+  readonly exists: Condition | undefined;
   /** The piece's first element in the row. */
-  readonly index: Value<"u32">;
+  readonly index: Index;
 }
 
 export class Row {
   private readonly k: PtxKernel;
   private readonly plan: RowPlan;
-  private readonly from: Pointer<"global", "f32">;
-  private readonly first: Value<"u32">;
+  private readonly from: Singles;
+  private readonly first: Index;
   private held: Piece[] | undefined;
-  private view: (x: Value<"f32">) => Value<"f32"> = (x) => x;
+  private view: (x: Single) => Single = (x) => x;
 
   /** @internal Made by eachRow. */
-  constructor(k: PtxKernel, plan: RowPlan, from: Pointer<"global", "f32">) {
+  constructor(k: PtxKernel, plan: RowPlan, from: Singles) {
     this.k = k;
     this.plan = plan;
     this.from = from;
@@ -55,7 +56,7 @@ export class Row {
     this.first = k.mul(lane, plan.vector);
   }
 
-  private load(start: Value<"u32">): Piece[] {
+  private load(start: Index): Piece[] {
     const { k, from } = this;
     const { vector, team, dim, pieces, held } = this.plan;
     return range(pieces).map((p) => {
@@ -84,7 +85,7 @@ export class Row {
   }
 
   /** Every number of the row becomes `change` of it, for the passes that follow. */
-  update(change: (x: Value<"f32">) => Value<"f32">): void {
+  update(change: (x: Single) => Single): void {
     if (this.plan.held) {
       this.each(() => {});
       this.held = this.held!.map((piece) => ({ ...piece, values: piece.values.map(change) }));
@@ -95,10 +96,10 @@ export class Row {
   }
 
   /** The sum or the largest of `of` over the row, the same in all of its threads. */
-  reduce(how: "sum" | "max", of: (x: Value<"f32">) => Value<"f32">): Value<"f32"> {
+  reduce(how: "sum" | "max", of: (x: Single) => Single): Single {
     const { k } = this;
     const neutral = how === "sum" ? 0 : Number.NEGATIVE_INFINITY;
-    const combine = (a: Value<"f32">, b: Value<"f32">): Value<"f32"> => (how === "sum" ? k.add(a, b) : k.max(a, b));
+    const combine = (a: Single, b: Single): Single => (how === "sum" ? k.add(a, b) : k.max(a, b));
     const total = k.variable("f32", neutral);
     this.each(({ values, exists }) => {
       for (const x of values) {
@@ -117,12 +118,12 @@ export class Row {
     return this.acrossLanes(others, combine);
   }
 
-  private acrossLanes(value: Value<"f32">, combine: (a: Value<"f32">, b: Value<"f32">) => Value<"f32">): Value<"f32"> {
+  private acrossLanes(value: Single, combine: (a: Single, b: Single) => Single): Single {
     return [16, 8, 4, 2, 1].reduce((sum, apart) => combine(sum, this.k.shuffle("bfly", sum, apart)), value);
   }
 
   /** Writes `of` every number, with its index in the row, to another row. */
-  write(to: Pointer<"global", "f32">, of: (x: Value<"f32">, part: number, piece: { index: Value<"u32"> }) => Value<"f32">): void {
+  write(to: Singles, of: (x: Single, part: number, piece: { index: Index }) => Single): void {
     this.each((piece) => {
       const where = piece.exists ? { where: piece.exists } : {};
       this.k.store(
@@ -134,7 +135,7 @@ export class Row {
   }
 
   /** The numbers of another row, as of weights, at the columns of a piece. */
-  alike(other: Pointer<"global", "f32">, piece: { index: Value<"u32"> }): Value<"f32">[] {
+  alike(other: Singles, piece: { index: Index }): Single[] {
     const { k } = this;
     const { vector, dim, team, pieces, held } = this.plan;
     const whole = held && dim === pieces * vector * team;
@@ -145,14 +146,7 @@ export class Row {
 }
 
 /** Runs `body` for each of `rows` rows of x, with the row of the output that belongs to it. */
-export function eachRow(
-  k: PtxKernel,
-  plan: RowPlan,
-  rows: Value<"u32">,
-  x: Pointer<"global", "f32">,
-  y: Pointer<"global", "f32">,
-  body: (row: Row, to: Pointer<"global", "f32">) => void,
-): void {
+export function eachRow(k: PtxKernel, plan: RowPlan, rows: Index, x: Singles, y: Singles, body: (row: Row, to: Singles) => void): void {
   const block = k.blockIndex();
   const index = plan.form === "warp" ? k.mad(block, plan.rowsPerBlock, k.warpIndex()) : block;
   k.if(k.compare("lt", index, rows), () => body(new Row(k, plan, k.at(x, index, plan.dim)), k.at(y, index, plan.dim)));
