@@ -58,39 +58,27 @@ function bytesOf(name: string): Handler {
   };
 }
 
-const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
-  [
-    "init",
-    (e) => {
-      const at = object(e, e.operand(0), accessModes.write);
-      e.line(`mbarrierInit(w,l,${e.site},${at},${e.word(e.operand(1), "u32")});`);
-    },
-  ],
-  [
-    "inval",
-    (e) => {
-      const at = object(e, e.operand(0), accessModes.both);
-      e.line(`mbarrierInvalidate(${at});`);
-    },
-  ],
-  ["arrive", (e) => arrive(e, false)],
-  ["arrive_drop", (e) => arrive(e, true)],
-  ["expect_tx", bytesOf("mbarrierExpect")],
-  ["complete_tx", bytesOf("mbarrierComplete")],
-  ["test_wait", wait],
-  ["try_wait", wait],
-  [
-    "pending_count",
-    (e) => {
-      e.type(["b64"]);
-      e.setWord(e.operand(0), `(${e.halves(e.operand(1))[0]}&1048575)`, "u32");
-    },
-  ],
-]);
+const handlers: Readonly<Record<string, Handler>> = {
+  init: (e) => {
+    const at = object(e, e.operand(0), accessModes.write);
+    e.line(`mbarrierInit(w,l,${e.site},${at},${e.word(e.operand(1), "u32")});`);
+  },
+  inval: (e) => e.line(`mbarrierInvalidate(${object(e, e.operand(0), accessModes.both)});`),
+  arrive: (e) => arrive(e, false),
+  arrive_drop: (e) => arrive(e, true),
+  expect_tx: bytesOf("mbarrierExpect"),
+  complete_tx: bytesOf("mbarrierComplete"),
+  test_wait: wait,
+  try_wait: wait,
+  pending_count: (e) => {
+    e.type(["b64"]);
+    e.setWord(e.operand(0), `(${e.halves(e.operand(1))[0]}&1048575)`, "u32");
+  },
+};
 
 /** mbarrier in all its parts. */
 export function barrierObject(e: Emitter): void {
-  const handler = handlers.get(e.reading.at(0) ?? "");
-  if (handler === undefined) throw e.unsupported("no such mbarrier operation");
-  handler(e);
+  const name = e.reading.at(0) ?? "";
+  if (!Object.hasOwn(handlers, name)) throw e.unsupported("no such mbarrier operation");
+  handlers[name]!(e);
 }

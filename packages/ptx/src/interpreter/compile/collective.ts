@@ -6,7 +6,7 @@ import { firstLane, forEachLane } from "../run/lanes.js";
 import type { Warp } from "../run/warp.js";
 import type { PtxInstruction } from "../types.js";
 import { LaneAccess, type ReadLane } from "./lane-access.js";
-import { compileMatrix } from "./matrix.js";
+import { matrixForms } from "./matrix.js";
 import type { RegisterFile } from "./registers.js";
 import type { Support } from "./support.js";
 import { compileWarpGroup } from "./warp-group.js";
@@ -241,31 +241,12 @@ function sleep(access: LaneAccess): Collective {
 
 export function compileCollective(instruction: PtxInstruction, file: RegisterFile, support: Support, target: number): Collective {
   const access = new LaneAccess(instruction, file, target);
-  const compiled = compileParts(access, support);
+  const compiled = compilers[instruction.opcode]!(access, support);
   access.refuseUnread();
   return compiled;
 }
 
-function compileParts(access: LaneAccess, support: Support): Collective {
-  switch (access.instruction.opcode) {
-    case "shfl":
-      return shuffle(access);
-    case "vote":
-      return vote(access);
-    case "match":
-      return match(access);
-    case "redux":
-      return reduce(access);
-    case "elect":
-      return elect(access);
-    case "bar":
-    case "barrier":
-      return barrier(access);
-    case "wgmma":
-      return compileWarpGroup(access, support);
-    case "nanosleep":
-      return sleep(access);
-    default:
-      return compileMatrix(access, support);
-  }
-}
+const compilers: Readonly<Record<string, (access: LaneAccess, support: Support) => Collective>> = {
+  ...{ shfl: shuffle, vote, match, redux: reduce, elect, bar: barrier, barrier, nanosleep: sleep, wgmma: compileWarpGroup },
+  ...matrixForms,
+};

@@ -9,6 +9,7 @@ import type { Resolve } from "../run/access.js";
 import { firstLane } from "../run/lanes.js";
 import type { Warp } from "../run/warp.js";
 import type { PtxOperand } from "../types.js";
+import type { Collective } from "./collective.js";
 import type { LaneAccess } from "./lane-access.js";
 
 /** Bits of an element of each type. */
@@ -135,7 +136,16 @@ export function shapeOf(access: LaneAccess): Shape {
   return { m: Number(found[1]), n: Number(found[2]), k: Number(found[3]) };
 }
 
-export function readMatrix(warp: Warp, fragment: Fragment, type: ElementType, layout: Layout, rows: number, columns: number): Float64Array {
+/** A matrix that the lanes hold. */
+export interface Held {
+  readonly fragment: Fragment;
+  readonly type: ElementType;
+  readonly layout: Layout;
+  readonly rows: number;
+  readonly columns: number;
+}
+
+export function readMatrix(warp: Warp, { fragment, type, layout, rows, columns }: Held): Float64Array {
   const matrix = new Float64Array(rows * columns);
   for (let lane = 0; lane < 32; lane++) {
     for (let register = 0; register < fragment.count; register++) {
@@ -148,14 +158,7 @@ export function readMatrix(warp: Warp, fragment: Fragment, type: ElementType, la
   return matrix;
 }
 
-export function writeMatrix(
-  warp: Warp,
-  fragment: Fragment,
-  type: ElementType,
-  layout: Layout,
-  matrix: Float64Array,
-  columns: number,
-): void {
+export function writeMatrix(warp: Warp, { fragment, type, layout, columns }: Held, matrix: Float64Array): void {
   for (let lane = 0; lane < 32; lane++) {
     for (let register = 0; register < fragment.count; register++) {
       const values: number[] = [];
@@ -181,7 +184,7 @@ export function multiply(a: Float64Array, b: Float64Array, c: Float64Array, { m,
 }
 
 /** The product of matrices of bits: counts bits in both rows and columns, or in only one. */
-export function productOfBits(access: LaneAccess): typeof multiply {
+function productOfBits(access: LaneAccess): typeof multiply {
   const operation = access.find(["and", "xor"]);
   if (operation === undefined || !access.has("popc")) throw access.unsupported("it takes .and.popc or .xor.popc");
   if (operation === "and") {
@@ -197,8 +200,19 @@ export function productOfBits(access: LaneAccess): typeof multiply {
     });
 }
 
+/** A product of a warp: result = a b + c. */
+export function productOf(access: LaneAccess, held: readonly [Held, Held, Held, Held], shape: Shape, whole: boolean): Collective {
+  const [result, left, right, sums] = held;
+  const saturates = whole && access.has("satfinite");
+  const times = left.type === "b1" ? productOfBits(access) : multiply;
+  return wholeWarp(access, (warp) => {
+    const product = times(readMatrix(warp, left), readMatrix(warp, right), readMatrix(warp, sums), shape);
+    writeMatrix(warp, result, saturates ? saturated(product) : product);
+  });
+}
+
 /** Sums of whole numbers within the range of s32. */
-export const saturated = (sums: Float64Array): Float64Array => sums.map((sum) => Math.min(Math.max(sum, -(2 ** 31)), 2 ** 31 - 1));
+const saturated = (sums: Float64Array): Float64Array => sums.map((sum) => Math.min(Math.max(sum, -(2 ** 31)), 2 ** 31 - 1));
 
 /** The state space of an address, as `resolve` takes it. */
 export function spaceCode(access: LaneAccess): number {
@@ -206,8 +220,13 @@ export function spaceCode(access: LaneAccess): number {
   return word === undefined ? 0 : word.startsWith("shared") ? 2 : 1;
 }
 
-export function everyLane(warp: Warp, access: LaneAccess, mask: number): void {
-  if (mask !== -1) throw warp.error("warpDivergence", "a matrix instruction takes all 32 lanes", firstLane(mask), access.instruction);
+/** What all 32 lanes do together. */
+export function wholeWarp(access: LaneAccess, run: (warp: Warp) => void): Collective {
+  const all = (warp: Warp, mask: number): void => {
+    if (mask !== -1) throw warp.error("warpDivergence", "a matrix instruction takes all 32 lanes", firstLane(mask), access.instruction);
+    run(warp);
+  };
+  return { kind: "lanes", members: "all", run: all };
 }
 
 /** What an instruction of a whole warp says in any case. */

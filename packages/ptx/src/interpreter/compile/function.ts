@@ -264,7 +264,17 @@ export class KernelCompiler {
     const formal = new Map([...fn.returns, ...fn.parameters].map((variable, k) => [variable, k]));
     const parameterOffsets = new Map(fn.kind === "entry" ? fn.parameters.map((variable, k) => [variable, entryOffsets[k]!]) : []);
     const context: CompileContext = {
-      address: (operand) => this.address(fn, operand.variable, operand.offset, offsets, formal, entryOffsets),
+      address: ({ variable, offset }) => {
+        if (!isStateSpace(variable.space)) throw new UnsupportedPtxError(`"${variable.name}" has no address`, variable.line);
+        const shared = this.sharedOffsets.get(variable);
+        if (shared !== undefined) return constantAddress(0, shared + offset);
+        const local = offsets.get(variable);
+        if (local !== undefined) return { low: `(w.frameBase+${local + offset})`, high: "0" };
+        const index = formal.get(variable);
+        if (index === undefined) return constantAddress(windows.global, this.linkage.offsetOf(variable) + offset);
+        if (fn.kind === "func") return { low: `(w.parameters[${index}]+${offset})`, high: "0" };
+        return { low: `(w.paramBase+${entryOffsets[index]! + offset})`, high: String(windows.global) };
+      },
       functionAddress: (name) => ({ low: String(16 * (this.linkage.functionNumber(name) + 1)), high: String(windows.function) }),
       isLocal: (variable) => offsets.has(variable) || (fn.kind === "func" && formal.has(variable)),
       entryParameter: (variable) => parameterOffsets.get(variable),
@@ -306,28 +316,6 @@ export class KernelCompiler {
       finish = `w.switchTo[l]=${emitter.word(emitter.operand(0), "u32")};`;
     } else if (segment.instructions.length === 0) return "undefined";
     return emitter.source(alive, finish, "taken");
-  }
-
-  /** A variable's address in its own space, as expressions of the two halves. */
-  private address(
-    fn: PtxFunction,
-    variable: PtxVariable,
-    offset: number,
-    offsets: ReadonlyMap<PtxVariable, number>,
-    formal: ReadonlyMap<PtxVariable, number>,
-    entryOffsets: readonly number[],
-  ): { low: string; high: string } {
-    if (!isStateSpace(variable.space)) throw new UnsupportedPtxError(`"${variable.name}" has no address`, variable.line);
-    const shared = this.sharedOffsets.get(variable);
-    if (shared !== undefined) return constantAddress(0, shared + offset);
-    const local = offsets.get(variable);
-    if (local !== undefined) return { low: `(w.frameBase+${local + offset})`, high: "0" };
-    const index = formal.get(variable);
-    if (index !== undefined) {
-      if (fn.kind === "entry") return { low: `(w.paramBase+${entryOffsets[index]! + offset})`, high: "7" };
-      return { low: `(w.parameters[${index}]+${offset})`, high: "0" };
-    }
-    return constantAddress(windows.global, this.linkage.offsetOf(variable) + offset);
   }
 }
 

@@ -1,27 +1,23 @@
 // Matrix instructions of a warp: mma.sync, wmma, ldmatrix, stmatrix, movmatrix.
 
 import { windows } from "../run/memory.js";
-import type { Warp } from "../run/warp.js";
 import type { Collective } from "./collective.js";
 import {
   type ElementType,
   elementBits,
-  everyLane,
   Fragment,
   type Heap,
+  type Held,
   isWholeFactor,
   type Layout,
-  multiply,
   parts,
-  productOfBits,
-  readMatrix,
+  productOf,
   type Shape,
-  saturated,
   shapeOf,
   spaceCode,
   together,
   typesOf,
-  writeMatrix,
+  wholeWarp,
 } from "./fragment.js";
 import type { LaneAccess } from "./lane-access.js";
 
@@ -72,8 +68,6 @@ function mma(access: LaneAccess): Collective {
   access.requires(target);
   if (access.every(["row", "col"]).join(".") !== "row.col") throw access.unsupported("it takes .row.col");
   const width = parts(aType);
-  const saturates = isWholeFactor(aType) && access.has("satfinite");
-  const times = aType === "b1" ? productOfBits(access) : multiply;
   const a: Layout = (lane, r, p) => [
     (lane >> 2) + 8 * (m === 16 ? r & 1 : 0),
     width * (lane & 3) + p + 4 * width * (m === 16 ? r >> 1 : r),
@@ -83,21 +77,12 @@ function mma(access: LaneAccess): Collective {
     parts(type) === 2
       ? (lane, r, p) => [(lane >> 2) + 8 * r, 2 * (lane & 3) + p]
       : (lane, r) => [(lane >> 2) + 8 * (r >> 1), 2 * (lane & 3) + (r & 1)];
-  const fragment = (index: number, type: ElementType, elements: number): Fragment =>
-    new Fragment(access, access.operand(index), type, elements / 32 / parts(type), index === 0);
-  const [left, right, sums] = [fragment(1, aType, m * depth), fragment(2, bType, depth * n), fragment(3, cType, m * n)];
-  const result = fragment(0, dType, m * n);
-  const run = (warp: Warp, mask: number): void => {
-    everyLane(warp, access, mask);
-    const product = times(
-      readMatrix(warp, left, aType, a, m, depth),
-      readMatrix(warp, right, bType, b, depth, n),
-      readMatrix(warp, sums, cType, accumulator(cType), m, n),
-      shape,
-    );
-    writeMatrix(warp, result, dType, accumulator(dType), saturates ? saturated(product) : product, n);
+  const held = (index: number, type: ElementType, layout: Layout, rows: number, columns: number): Held => {
+    const fragment = new Fragment(access, access.operand(index), type, (rows * columns) / 32 / parts(type), index === 0);
+    return { fragment, type, layout, rows, columns };
   };
-  return { kind: "lanes", members: "all", run };
+  const [left, right, sums] = [held(1, aType, a, m, depth), held(2, bType, b, depth, n), held(3, cType, accumulator(cType), m, n)];
+  return productOf(access, [held(0, dType, accumulator(dType), m, n), left, right, sums], shape, isWholeFactor(aType));
 }
 
 /** ldmatrix, stmatrix: 8 x 8 matrices of b16; lane 8 i + r has the address of row r of i. */
@@ -114,8 +99,7 @@ function rowMatrices(access: LaneAccess, heap: Heap, stores: boolean): Collectiv
   const reads = stores ? registers.map((each) => access.read(each)) : [];
   const writes = stores ? [] : registers.map((each) => access.write(each));
   const space = spaceCode(access);
-  const run = (warp: Warp, mask: number): void => {
-    everyLane(warp, access, mask);
+  return wholeWarp(access, (warp) => {
     const site = warp.launch.kernel.sites.indexOf(access.instruction);
     for (let i = 0; i < count; i++) {
       const rows: number[] = [];
@@ -134,8 +118,7 @@ function rowMatrices(access: LaneAccess, heap: Heap, stores: boolean): Collectiv
       }
     }
     if (stores) warp.launch.progress++;
-  };
-  return { kind: "lanes", members: "all", run };
+  });
 }
 
 /** movmatrix.trans: an 8 x 8 matrix of 16 bits held by the warp, transposed. */
@@ -144,16 +127,14 @@ function transposeMatrix(access: LaneAccess): Collective {
   if (!access.has("m8n8") || !access.has("trans") || !access.has("b16")) throw access.unsupported("it takes .m8n8.trans.b16");
   const read = access.read(access.operand(1));
   const write = access.write(access.operand(0));
-  const run = (warp: Warp, mask: number): void => {
-    everyLane(warp, access, mask);
+  return wholeWarp(access, (warp) => {
     const element = (row: number, column: number): number => (read(warp, 4 * row + (column >> 1)) >>> (16 * (column & 1))) & 0xffff;
     const words = Array.from(
       { length: 32 },
       (_, lane) => element(2 * (lane & 3), lane >> 2) | (element(2 * (lane & 3) + 1, lane >> 2) << 16),
     );
     for (let lane = 0; lane < 32; lane++) write(warp, lane, words[lane]!);
-  };
-  return { kind: "lanes", members: "all", run };
+  });
 }
 
 // wmma: matrices that a warp loads, multiplies and stores without knowing which lane holds which
@@ -235,8 +216,7 @@ function moveMatrix(access: LaneAccess, heap: Heap, stores: boolean): Collective
   const step = bits < 8 ? 32 / bits : 1;
   const elementAt = layoutOf(which, shape, type);
   const space = spaceCode(access);
-  const run = (warp: Warp, mask: number): void => {
-    everyLane(warp, access, mask);
+  return wholeWarp(access, (warp) => {
     const { globalRaces, kernel } = warp.launch;
     const site = kernel.sites.indexOf(access.instruction);
     const [top, bottom, line] = [high(warp, 0), low(warp, 0), stride(warp, 0)];
@@ -257,8 +237,7 @@ function moveMatrix(access: LaneAccess, heap: Heap, stores: boolean): Collective
         if (!stores) fragment.setWord(warp, lane, register, word);
       }
     if (stores) warp.launch.progress++;
-  };
-  return { kind: "lanes", members: "all", run };
+  });
 }
 
 /** The low word of what lies at an offset. */
@@ -286,29 +265,14 @@ function product(access: LaneAccess): Collective {
   if (b === undefined || more.length > 0) throw access.unsupported("it takes two layouts, .row or .col");
   refuseLayout(access, aType!, { a: a!, b });
   if (aType === "f64") access.skip(["rn"]);
-  const saturates = isWholeFactor(aType!) && access.has("satfinite");
-  const times = aType === "b1" ? productOfBits(access) : multiply;
-  const fragment = (index: number, which: Which, type: ElementType): Fragment =>
-    new Fragment(access, access.operand(index), type, registersOf(which, shape, type), index === 0);
-  const result = fragment(0, "d", dType);
-  const operands = (
-    [
-      ["a", aType!],
-      ["b", aType!],
-      ["c", cType],
-    ] as const
-  ).map(([which, type], k) => {
-    const [held, layout] = [fragment(k + 1, which, type), layoutOf(which, shape, type)];
-    return (warp: Warp): Float64Array => readMatrix(warp, held, type, layout, ...sizeOf(which, shape));
-  });
-  const layout = layoutOf("d", shape, dType);
-  const run = (warp: Warp, mask: number): void => {
-    everyLane(warp, access, mask);
-    const [left, right, sums] = operands.map((read) => read(warp));
-    const found = times(left!, right!, sums!, shape);
-    writeMatrix(warp, result, dType, layout, saturates ? saturated(found) : found, shape.n);
+  const held = (index: number, which: Which, type: ElementType): Held => {
+    const [rows, columns] = sizeOf(which, shape);
+    const fragment = new Fragment(access, access.operand(index), type, registersOf(which, shape, type), index === 0);
+    return { fragment, type, layout: layoutOf(which, shape, type), rows, columns };
   };
-  return { kind: "lanes", members: "all", run };
+  const result = held(0, "d", dType);
+  const operands = [held(1, "a", aType!), held(2, "b", aType!), held(3, "c", cType)] as const;
+  return productOf(access, [result, ...operands], shape, isWholeFactor(aType!));
 }
 
 /** wmma in all its parts. */
@@ -319,11 +283,10 @@ function wmma(access: LaneAccess, heap: Heap): Collective {
   return what === "mma" ? product(access) : moveMatrix(access, heap, what === "store");
 }
 
-export function compileMatrix(access: LaneAccess, heap: Heap): Collective {
-  const { opcode } = access.instruction;
-  if (opcode === "mma") return mma(access);
-  if (opcode === "wmma") return wmma(access, heap);
-  if (opcode === "ldmatrix" || opcode === "stmatrix") return rowMatrices(access, heap, opcode === "stmatrix");
-  if (opcode === "movmatrix") return transposeMatrix(access);
-  throw access.unsupported("this instruction is not modelled");
-}
+export const matrixForms = {
+  mma,
+  wmma,
+  ldmatrix: (access: LaneAccess, heap: Heap) => rowMatrices(access, heap, false),
+  stmatrix: (access: LaneAccess, heap: Heap) => rowMatrices(access, heap, true),
+  movmatrix: transposeMatrix,
+};

@@ -7,7 +7,18 @@ import { AsyncProducts } from "../run/async-products.js";
 import type { Warp } from "../run/warp.js";
 import type { PtxOperand } from "../types.js";
 import type { Collective } from "./collective.js";
-import { everyLane, Fragment, type Heap, type Layout, multiply, readMatrix, shapeOf, together, writeMatrix } from "./fragment.js";
+import {
+  Fragment,
+  type Heap,
+  type Held,
+  type Layout,
+  multiply,
+  readMatrix,
+  shapeOf,
+  together,
+  wholeWarp,
+  writeMatrix,
+} from "./fragment.js";
 import type { LaneAccess, ReadLane } from "./lane-access.js";
 
 type FactorType = "f16" | "bf16" | "tf32";
@@ -149,21 +160,21 @@ function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
   const turns = (index: number): boolean => type !== "tf32" && flag(index, [0, 1]) === 1;
   const [transposeA, transposeB] = inRegisters ? [false, turns(6)] : [turns(6), turns(7)];
   const accumulates = access.predicate(access.operand(3));
-  const held = inRegisters
-    ? new Fragment(access, access.operand(1), type, (64 * depth) / 128 / (type === "tf32" ? 1 : 2), false)
-    : undefined;
+  const width = type === "tf32" ? 1 : 2;
+  const layoutA: Layout = (lane, r, p) => [(lane >> 2) + 8 * (r & 1), width * (lane & 3) + p + 4 * width * (r >> 1)];
+  const fragment = inRegisters ? new Fragment(access, access.operand(1), type, (64 * depth) / 128 / width, false) : undefined;
+  const held = fragment && { fragment, type, layout: layoutA, rows: 16, columns: depth };
   const left = inRegisters
     ? undefined
     : new SharedFactor(access, heap, access.operand(1), { type, count: 16, depth, transposed: transposeA }, signA);
   const right = new SharedFactor(access, heap, access.operand(2), { type, count: n, depth, transposed: transposeB }, signB);
-  const width = type === "tf32" ? 1 : 2;
-  const layoutA: Layout = (lane, r, p) => [(lane >> 2) + 8 * (r & 1), width * (lane & 3) + p + 4 * width * (r >> 1)];
   const layoutD: Layout = (lane, r) => [(lane >> 2) + 8 * ((r >> 1) & 1), 8 * (r >> 2) + 2 * (lane & 3) + (r & 1)];
-  const before = new Fragment(access, access.operand(0), "f32", n / 2, false);
-  const after = new Fragment(access, access.operand(0), "f32", n / 2, true);
+  const [before, after] = [false, true].map((writable): Held => {
+    const fragment = new Fragment(access, access.operand(0), "f32", n / 2, writable);
+    return { fragment, type: "f32", layout: layoutD, rows: 16, columns: n };
+  }) as [Held, Held];
   const registers = registersOf([...sums, ...(inRegisters ? access.list(access.operand(1)) : [])]);
-  const run = (warp: Warp, mask: number): void => {
-    everyLane(warp, access, mask);
+  return wholeWarp(access, (warp) => {
     const products = productsOf(warp);
     const problem = products.problem(registers);
     if (problem !== undefined) throw warp.error("race", problem, 0, access.instruction);
@@ -175,13 +186,12 @@ function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
     const finish = (): void => {
       if (offsetsA) left!.look(warp, offsetsA, stampsA);
       right.look(warp, offsetsB, stampsB);
-      const a = held ? readMatrix(warp, held, type, layoutA, 16, depth).map((x) => signA * x) : left!.values(warp, offsetsA!, false);
-      const c = keeps ? readMatrix(warp, before, "f32", layoutD, 16, n) : new Float64Array(16 * n);
-      writeMatrix(warp, after, "f32", layoutD, multiply(a, right.values(warp, offsetsB, true), c, { m: 16, n, k: depth }), n);
+      const a = held ? readMatrix(warp, held).map((x) => signA * x) : left!.values(warp, offsetsA!, false);
+      const c = keeps ? readMatrix(warp, before) : new Float64Array(16 * n);
+      writeMatrix(warp, after, multiply(a, right.values(warp, offsetsB, true), c, { m: 16, n, k: depth }));
     };
     products.begin({ registers, words: warp.words, finish });
-  };
-  return { kind: "lanes", members: "all", run };
+  });
 }
 
 /** wgmma in all its parts. */
@@ -197,9 +207,7 @@ export function compileWarpGroup(access: LaneAccess, heap: Heap): Collective {
   };
   const step = steps[what ?? ""];
   if (step === undefined) throw access.unsupported("no such wgmma operation");
-  const run = (warp: Warp, mask: number): void => {
-    everyLane(warp, access, mask);
+  return wholeWarp(access, (warp) => {
     step(productsOf(warp));
-  };
-  return { kind: "lanes", members: "all", run };
+  });
 }

@@ -69,13 +69,12 @@ export class UnwrittenValues {
   follow(warp: Warp, { frame, segment: index, mask }: Group): void {
     const segment = frame.fn.segments[index]!;
     const held: UnwrittenRegisters = frame.unwritten ?? new Map();
-    const loads = this.loads;
-    const stores = this.stores;
+    const run: Run = { warp, held, loads: this.loads, stores: this.stores };
     this.loads = [];
     this.stores = [];
     for (const instruction of segment.instructions) {
       if (instruction.opcode === "call" || instruction.opcode === "shfl") continue;
-      const step = new Step(warp, held, loads, stores, instruction);
+      const step = new Step(run, instruction);
       for (let lane = 0; lane < 32; lane++) if ((mask >>> lane) & 1) step.follow(lane);
     }
     // A shuffle is done after this.
@@ -99,27 +98,23 @@ export class UnwrittenValues {
   }
 }
 
+/** What a segment of a warp did: its loads and stores, and such values in registers. */
+interface Run {
+  readonly warp: Warp;
+  readonly held: UnwrittenRegisters;
+  readonly loads: readonly UnwrittenLoad[];
+  readonly stores: readonly OwnStore[];
+}
+
 /** One instruction, followed lane by lane. */
 class Step {
-  private readonly warp: Warp;
-  private readonly held: UnwrittenRegisters;
-  private readonly loads: readonly UnwrittenLoad[];
-  private readonly stores: readonly OwnStore[];
+  private readonly run: Run;
   private readonly instruction: PtxInstruction;
   private readonly result: PtxOperand | undefined;
   private readonly sources: readonly PtxOperand[];
 
-  constructor(
-    warp: Warp,
-    held: UnwrittenRegisters,
-    loads: readonly UnwrittenLoad[],
-    stores: readonly OwnStore[],
-    instruction: PtxInstruction,
-  ) {
-    this.warp = warp;
-    this.held = held;
-    this.loads = loads;
-    this.stores = stores;
+  constructor(run: Run, instruction: PtxInstruction) {
+    this.run = run;
     this.instruction = instruction;
     const { operands } = instruction;
     this.result = hasResult(instruction) ? operands[0] : undefined;
@@ -158,14 +153,13 @@ class Step {
 
   /** Bytes that get a computed value count as not written, the others as written. */
   private store(lane: number, elements: readonly (Value | undefined)[]): void {
-    const { memory } = this.warp.launch.access;
-    const { sites } = this.warp.launch.kernel;
+    const { access, kernel } = this.run.warp.launch;
     const size = scalarBytes[this.instruction.modifiers.findLast(isScalarType) ?? "b32"];
-    const store = this.stores.find((each) => each.lane === lane && sites[each.site] === this.instruction);
+    const store = this.run.stores.find((each) => each.lane === lane && kernel.sites[each.site] === this.instruction);
     if (store === undefined) return;
     for (const [k, value] of elements.entries()) {
       const offset = store.offset + k * size;
-      memory.shadowBytes.fill(value?.computed ? shadow.unwritten : shadow.written, offset, offset + size);
+      access.memory.shadowBytes.fill(value?.computed ? shadow.unwritten : shadow.written, offset, offset + size);
     }
   }
 
@@ -187,8 +181,8 @@ class Step {
   private load(lane: number, to: readonly PtxOperand[]): void {
     const { modifiers } = this.instruction;
     const size = scalarBytes[modifiers.findLast(isScalarType) ?? "b32"];
-    const { sites } = this.warp.launch.kernel;
-    const load = this.loads.find((each) => each.lane === lane && sites[each.site] === this.instruction);
+    const { sites } = this.run.warp.launch.kernel;
+    const load = this.run.loads.find((each) => each.lane === lane && sites[each.site] === this.instruction);
     for (const [k, element] of to.entries()) {
       const bytes = (2 ** size - 1) << (k * size);
       const value = load !== undefined && (load.bytes & bytes) === bytes ? { load, computed: false } : undefined;
@@ -197,24 +191,25 @@ class Step {
   }
 
   private value({ index }: PtxRegister, lane: number): Value | undefined {
-    return this.held.get(index)?.[lane];
+    return this.run.held.get(index)?.[lane];
   }
 
   private set({ index }: PtxRegister, lane: number, value: Value | undefined): void {
-    const values = this.held.get(index);
+    const values = this.run.held.get(index);
     if (values !== undefined) values[lane] = value;
     else if (value !== undefined) {
       const fresh: (Value | undefined)[] = [];
       fresh[lane] = value;
-      this.held.set(index, fresh);
+      this.run.held.set(index, fresh);
     }
   }
 
   private refuse(value: Value | undefined, lane: number): void {
     if (value === undefined) return;
     const { load } = value;
-    const { launch } = this.warp;
+    const { warp } = this.run;
+    const { launch } = warp;
     const used = launch.kernel.sites[load.site] === this.instruction ? "" : ` and is used by ${launch.describe(this.instruction)}`;
-    throw launch.unwritten(this.warp, lane, load.site, load.offset, load.words(), used);
+    throw launch.unwritten(warp, lane, load.site, load.offset, load.words(), used);
   }
 }
