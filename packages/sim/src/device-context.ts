@@ -32,7 +32,6 @@ export class Pool {
   }
 }
 
-/** Device memory that was allocated. */
 export interface Block {
   readonly bytes: number;
   readonly pool: Pool | undefined;

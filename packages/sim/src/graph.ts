@@ -4,7 +4,6 @@ import type { SimulatedKernel } from "./module.js";
 import { code, Refusal } from "./refusal.js";
 import type { Work, WorkStream } from "./stream.js";
 
-/** A capture under way. */
 export class Capture {
   readonly origin: WorkStream;
   readonly works: Work[] = [];
@@ -53,7 +52,6 @@ export interface KernelWork extends Work {
   readonly kernel: SimulatedKernel;
 }
 
-/** Captured work. */
 export class SimulatedGraph {
   readonly works: readonly Work[];
 
@@ -65,7 +63,6 @@ export class SimulatedGraph {
 // CUgraphExecUpdateResult, cuda.h.
 const updateResult = { success: 0, topology: 2, nodeType: 3, functionChanged: 4 } as const;
 
-/** A graph that can be launched. */
 export class ExecutableGraph {
   works: readonly Work[];
 

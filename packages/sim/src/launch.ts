@@ -9,7 +9,6 @@ import type { Unfinished } from "./stream.js";
 
 type Triple = readonly [number, number, number];
 
-/** What a launch asks for. */
 export interface Launch {
   readonly grid: Triple;
   readonly block: Triple;

@@ -24,7 +24,6 @@ export class Machine {
     return this.#ptx;
   }
 
-  /** Simulated time in nanoseconds. */
   get time(): number {
     return this.ptx.nanoseconds;
   }

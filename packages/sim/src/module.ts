@@ -51,7 +51,6 @@ function refusalOf(error: unknown): Refusal {
   return new Refusal(code.outOfMemory, error as Error);
 }
 
-/** A loaded module. */
 export class SimulatedModule {
   readonly context: DeviceContext;
   readonly program: PtxProgram;
@@ -95,7 +94,6 @@ export class SimulatedModule {
   }
 }
 
-/** A kernel of a module. */
 export class SimulatedKernel {
   readonly module: SimulatedModule;
   readonly info: KernelInfo;

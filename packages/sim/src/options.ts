@@ -171,7 +171,6 @@ export function resolveOptions(options: SimulatedDriverOptions): Simulation {
   };
 }
 
-/** The memory of all devices. */
 export function makeMachine(simulation: Simulation): PtxMachine {
   return new PtxMachine({
     memoryBytes: simulation.memoryBytes * simulation.devices,

@@ -68,7 +68,6 @@ export function sentenceOf(status: number): string {
   return sentences[status] ?? statusName(status).replace("CUDA_ERROR_", "").replaceAll("_", " ").toLowerCase();
 }
 
-/** A driver call that is refused. */
 export class Refusal extends SpillwayError {
   override readonly name = "Refusal";
   readonly status: number;

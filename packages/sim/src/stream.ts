@@ -15,7 +15,6 @@ export interface Unfinished {
   abandon?(): void;
 }
 
-/** One thing to do. */
 export interface Work {
   readonly kind: WorkKind;
   /** Does it, or begins it. */
@@ -56,17 +55,14 @@ export class WorkStream {
     return this.#queue.length === 0;
   }
 
-  /** Pieces of work that have not run. */
   get waiting(): number {
     return this.#queue.length;
   }
 
-  /** What kind of work comes next. */
   get next(): WorkKind | undefined {
     return this.#queue[0]?.kind;
   }
 
-  /** Work given so far. */
   get given(): number {
     return this.#given;
   }

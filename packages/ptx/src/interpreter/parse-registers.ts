@@ -71,7 +71,6 @@ function access(opcode: "ld" | "st", { variable, value }: RegisterParameter, ori
   };
 }
 
-/** A word in place of a predicate. */
 function word(registers: PtxRegister[]): PtxOperand {
   const register: PtxRegister = { name: "%predicate", type: "u32", index: registers.length };
   registers.push(register);

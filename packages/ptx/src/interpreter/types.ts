@@ -11,7 +11,6 @@ export const scalarBytes = {
   b128: 16,
 };
 
-/** A PTX scalar type. */
 export type ScalarType = keyof typeof scalarBytes;
 
 export function isScalarType(name: string): name is ScalarType {
@@ -103,7 +102,6 @@ export interface PtxLabel {
   label: string;
 }
 
-/** What a body consists of. */
 export type PtxStatement = PtxInstruction | PtxLabel;
 
 /** A kernel or a function as it was read. */
@@ -113,7 +111,6 @@ export interface PtxFunction {
   parameters: PtxVariable[];
   returns: PtxVariable[];
   registers: PtxRegister[];
-  /** Variables declared in the body. */
   variables: PtxVariable[];
   statements: PtxStatement[];
   /** `.branchtargets` lists by label. */

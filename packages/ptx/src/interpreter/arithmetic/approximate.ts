@@ -15,7 +15,6 @@ function exponentialNearZero(r: number): number {
   return sum;
 }
 
-/** 2^x. */
 export function exp2(x: number): number {
   if (Number.isNaN(x)) return x;
   if (x >= 1024) return Infinity;
@@ -82,7 +81,6 @@ export function cosine(x: number): number {
   return circular(x, 1);
 }
 
-/** tanh(x). */
 export function hyperbolicTangent(x: number): number {
   const magnitude = Math.abs(x);
   if (magnitude < 0.5) {

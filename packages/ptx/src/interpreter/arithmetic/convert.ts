@@ -58,12 +58,10 @@ export function singleFromInteger64(low: number, high: number, signed: boolean):
   return Math.fround(toOdd(sum, top - (sum - part) + ((low >>> 0) - part)));
 }
 
-/** 64-bit integer to a format with any rounding. */
 export function floatFromInteger64(low: number, high: number, signed: boolean, format: FloatFormat, mode: Rounding): number {
   return integerTo(toBigInt(low, high, signed), format, mode);
 }
 
-/** A double to binary32 with any rounding. */
 export function narrowToSingle(x: number, mode: Rounding): number {
   return mode === "rn" ? Math.fround(x) : roundTo(x, binary32, mode);
 }
@@ -73,7 +71,6 @@ export function saturateInteger(value: number, least: number, most: number): num
   return (value < least ? least : Math.min(value, most)) | 0;
 }
 
-/** 64-bit integer clamped to a range of at most 32 bits. */
 export function saturateInteger64(low: number, high: number, signed: boolean, least: number, most: number): number {
   return saturateInteger((signed ? high : high >>> 0) * 4294967296 + (low >>> 0), least, most);
 }

@@ -14,7 +14,6 @@ export interface FloatFormat {
   precision: number;
   /** Exponent of the least subnormal. */
   leastExponent: number;
-  /** Largest finite value. */
   largest: number;
 }
 
@@ -69,7 +68,6 @@ function round(negative: boolean, magnitude: bigint, exponent: number, inexact: 
   return sign * (mode !== "rz" && toInfinity ? Infinity : format.largest);
 }
 
-/** a * b + c with one rounding. */
 export function exactFma(a: number, b: number, c: number, format: FloatFormat, mode: Rounding): number {
   const product = a * b;
   if (!Number.isFinite(a) || !Number.isFinite(b) || !Number.isFinite(c)) return Number.isFinite(a) && Number.isFinite(b) ? c : product + c;
@@ -127,14 +125,12 @@ function integerSquareRoot(value: bigint): bigint {
   }
 }
 
-/** A double rounded to a format. */
 export function roundTo(value: number, format: FloatFormat, mode: Rounding): number {
   if (value === 0 || !Number.isFinite(value)) return value;
   const x = exact(value);
   return round(value < 0, x.significand < 0n ? -x.significand : x.significand, x.exponent, false, format, mode);
 }
 
-/** An integer rounded to a format. */
 export function integerTo(value: bigint, format: FloatFormat, mode: Rounding): number {
   return value === 0n ? 0 : round(value < 0n, value < 0n ? -value : value, 0, false, format, mode);
 }

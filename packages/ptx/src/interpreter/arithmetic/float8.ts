@@ -24,7 +24,6 @@ export function halfFromByte(type: ByteFloat, byte: number): number {
 const valuesOf = (type: ByteFloat): Float64Array => Float64Array.from({ length: 256 }, (_, byte) => halfValue(halfFromByte(type, byte)));
 const values: Readonly<Record<ByteFloat, Float64Array>> = { e4m3: valuesOf("e4m3"), e5m2: valuesOf("e5m2") };
 
-/** The number that a byte means. */
 export function byteFloatValue(type: ByteFloat, byte: number): number {
   return values[type][byte]!;
 }

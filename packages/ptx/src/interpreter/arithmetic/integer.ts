@@ -141,7 +141,6 @@ export function funnelShift(a: number, b: number, amount: number, left: boolean,
 
 const byteOf = (x: number, k: number, signed: boolean): number => (signed ? (x << (24 - 8 * k)) >> 24 : (x >>> (8 * k)) & 255);
 
-/** Sum of four byte products, added to c. */
 export function dotBytes(a: number, b: number, c: number, aSigned: boolean, bSigned: boolean): number {
   let sum = c;
   for (let k = 0; k < 4; k++) sum = (sum + byteOf(a, k, aSigned) * byteOf(b, k, bSigned)) | 0;

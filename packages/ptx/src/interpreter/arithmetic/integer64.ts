@@ -95,7 +95,6 @@ export function rem64(aLow: number, aHigh: number, bLow: number, bHigh: number, 
   return fromBigInt(toBigInt(aLow, aHigh, signed) % toBigInt(bLow, bHigh, signed));
 }
 
-/** High 64 bits of the product. */
 export function mulHigh64(aLow: number, aHigh: number, bLow: number, bHigh: number, signed: boolean): number {
   return fromBigInt((toBigInt(aLow, aHigh, signed) * toBigInt(bLow, bHigh, signed)) >> 64n);
 }

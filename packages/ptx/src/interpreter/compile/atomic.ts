@@ -13,7 +13,6 @@ const bits: readonly ScalarType[] = ["b32", "b64"];
 const ordered: readonly ScalarType[] = ["u32", "s32", "u64", "s64"];
 const halves: readonly ScalarType[] = ["f16", "f16x2", "bf16", "bf16x2"];
 
-/** The types that each operation takes. */
 const operations: ReadonlyMap<string, readonly ScalarType[]> = new Map<string, readonly ScalarType[]>([
   ["add", ["u32", "s32", "u64", "f32", "f64", ...halves]],
   ["min", [...ordered, ...halves]],
@@ -27,18 +26,15 @@ const operations: ReadonlyMap<string, readonly ScalarType[]> = new Map<string, r
   ["cas", ["b16", ...bits, "b128"]],
 ]);
 
-/** What an atomic does to each of its elements. */
 interface Update {
   readonly operation: string;
   readonly type: ScalarType;
   readonly b: PtxOperand;
-  /** What cas writes. */
   readonly c: PtxOperand | undefined;
   /** Whether a sum in binary32 flushes subnormals: an expression. */
   readonly flush: string;
 }
 
-/** A new word from the old one and an operand. */
 const wordForms: Readonly<Record<string, (old: string, value: string, unsigned: string) => string>> = {
   add: (old, value) => `(${old}+${value})|0`,
   and: (old, value) => `${old}&${value}`,

@@ -76,7 +76,6 @@ const handlers: Readonly<Record<string, Handler>> = {
   },
 };
 
-/** mbarrier in all its parts. */
 export function barrierObject(e: Emitter): void {
   const name = e.reading.at(0) ?? "";
   if (!Object.hasOwn(handlers, name)) throw e.unsupported("no such mbarrier operation");

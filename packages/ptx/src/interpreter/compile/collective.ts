@@ -135,7 +135,6 @@ function match(access: LaneAccess): Collective {
   return { kind: "lanes", members: membersRequired(access, 2), run };
 }
 
-/** Which types each reduction takes. */
 const reductions = {
   add: ["u32", "s32"],
   min: ["u32", "s32", "f32"],

@@ -118,7 +118,6 @@ export function setPredicate(e: Emitter): void {
   e.setPredicate(to.second, second);
 }
 
-/** What a comparison of a type gives as a value. */
 function resultsOf(type: ScalarType): readonly ScalarType[] {
   if (type.endsWith("x2")) return [type, "u32", "s32"];
   return type === "f16" || type === "bf16" ? [type, "u16", "s16", "u32", "s32"] : ["u32", "s32", "f32", "f16", "bf16"];

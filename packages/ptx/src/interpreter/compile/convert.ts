@@ -5,7 +5,6 @@ import type { Emitter } from "./emitter.js";
 import { halfKind } from "./float.js";
 import { isSigned, isWideInteger } from "./templates.js";
 
-/** Range of an integer type of at most 32 bits. */
 function range(type: ScalarType): [least: number, most: number] {
   const bits = scalarBytes[type] * 8;
   return isSigned(type) ? [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1] : [0, 2 ** bits - 1];
@@ -59,7 +58,6 @@ function integerToInteger(e: Emitter, toType: ScalarType, fromType: ScalarType):
   setInteger(e, to, saturates ? `saturateInteger(${number},${least},${most})` : extend(value, toType), toType);
 }
 
-/** The source float as a JavaScript number. */
 function readNumber(e: Emitter, from: PtxOperand, type: ScalarType): string {
   if (type === "f16" || type === "bf16") return `toNumber(${halfKind(type)},${e.word(from, type, true)})`;
   const value = e.float(from, type);

@@ -7,7 +7,6 @@ import { Reading } from "./reading.js";
 import type { RegisterFile } from "./registers.js";
 import { specialRegister } from "./special.js";
 
-/** Checks that code is compiled with. */
 export interface CompiledChecks {
   races: boolean;
   globalRaces: boolean;
@@ -27,7 +26,6 @@ export interface CompileContext {
   /** Number of the architecture that the module is for: 90 of sm_90a. */
   architecture: number;
   file: RegisterFile;
-  /** The number of the module's target. */
   target: number;
   floatOnly: ReadonlySet<number>;
   /** The carry flag as a register of its own, if a function uses it. */
@@ -66,7 +64,6 @@ export class Emitter {
   private readonly registers = new Map<number, PtxRegister>();
   private readonly locals = new Set<string>();
   private temporaries = 0;
-  /** The instruction's modifiers and operands. */
   reading!: Reading;
   guarded = false;
 
@@ -124,7 +121,6 @@ export class Emitter {
     this.reading = new Reading(instruction, this.context.target);
   }
 
-  /** Emits one instruction, under its guard if it has one. */
   emit(instruction: PtxInstruction, handler: (emitter: Emitter) => void, skipped?: string): void {
     this.begin(instruction);
     if (instruction.guard === undefined) {
@@ -244,12 +240,10 @@ export class Emitter {
     return [low, high].slice(0, wanted);
   }
 
-  /** The low word of an operand. */
   word(operand: PtxOperand, type: ScalarType = "b32", wider = false): string {
     return this.words(operand, type, wider)[0]!;
   }
 
-  /** 64 bits of an operand as two halves. */
   halves(operand: PtxOperand, type: ScalarType = "b64"): [low: string, high: string] {
     return this.words(operand, type) as [string, string];
   }
@@ -315,7 +309,6 @@ export class Emitter {
     this.line(`${this.local(`l${register.index}`)}=${low};${this.local(`h${register.index}`)}=${high};`);
   }
 
-  /** Sets a register to the words of a type. */
   setWords(operand: PtxOperand, words: readonly string[], type: ScalarType): void {
     if (words.length === 1) this.setWord(operand, words[0]!, type);
     else if (words.length === 2) this.setHalves(operand, words[0]!, words[1]!, type);

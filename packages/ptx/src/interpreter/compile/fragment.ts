@@ -12,7 +12,6 @@ import type { PtxOperand } from "../types.js";
 import type { Collective } from "./collective.js";
 import type { LaneAccess } from "./lane-access.js";
 
-/** Bits of an element of each type. */
 export const elementBits = {
   b1: 1,
   s4: 4,
@@ -33,7 +32,6 @@ export type ElementType = keyof typeof elementBits;
 
 const elementTypes = Object.keys(elementBits);
 
-/** The element types that an instruction names, in their order. */
 export const typesOf = (access: LaneAccess): ElementType[] => access.every(elementTypes) as ElementType[];
 
 export const isWholeFactor = (type: ElementType): boolean => /^[su][48]$/.test(type);
@@ -58,7 +56,6 @@ export interface Heap {
   resolve: Resolve;
 }
 
-/** The element of a type at a position in a word. */
 function elementOf(word: number, type: Exclude<ElementType, "f64">, part: number): number {
   switch (type) {
     case "s32":
@@ -86,7 +83,6 @@ function elementOf(word: number, type: Exclude<ElementType, "f64">, part: number
   }
 }
 
-/** Reads and writes the elements of a fragment. */
 export class Fragment {
   readonly count: number;
   private readonly reads: ((warp: Warp, lane: number) => number)[][];
@@ -105,7 +101,6 @@ export class Fragment {
     this.writes = writable ? elements.map((element) => words.map((part) => access.write(element, part, held))) : [];
   }
 
-  /** Word `half` of a register. */
   word(warp: Warp, lane: number, register: number, half = 0): number {
     return this.reads[register]![half]!(warp, lane);
   }
@@ -136,7 +131,6 @@ export function shapeOf(access: LaneAccess): Shape {
   return { m: Number(found[1]), n: Number(found[2]), k: Number(found[3]) };
 }
 
-/** A matrix that the lanes hold. */
 export interface Held {
   readonly fragment: Fragment;
   readonly type: ElementType;
@@ -220,7 +214,6 @@ export function spaceCode(access: LaneAccess): number {
   return word === undefined ? 0 : word.startsWith("shared") ? 2 : 1;
 }
 
-/** What all 32 lanes do together. */
 export function wholeWarp(access: LaneAccess, run: (warp: Warp) => void): Collective {
   const all = (warp: Warp, mask: number): void => {
     if (mask !== -1) throw warp.error("warpDivergence", "a matrix instruction takes all 32 lanes", firstLane(mask), access.instruction);

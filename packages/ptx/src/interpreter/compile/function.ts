@@ -60,7 +60,6 @@ export interface CompiledFunction {
   registerBytes: number;
   /** Registers that ended activations left, for the next. */
   spareRegisters: Registers[];
-  /** Local bytes of one activation. */
   frameBytes: number;
   /** Local offsets of call arguments and results, by variable. */
   offsets: ReadonlyMap<PtxVariable, number>;
@@ -88,7 +87,6 @@ export interface CompiledKernel {
 /** Addresses of a module's variables and functions in the 64-bit address space. */
 export interface Linkage {
   module: PtxModule;
-  /** Heap offset of a module variable. */
   offsetOf(variable: PtxVariable): number;
   /** Number of a function, for calls through pointers. */
   functionNumber(name: string): number;

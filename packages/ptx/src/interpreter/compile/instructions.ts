@@ -41,7 +41,6 @@ const hints = /^(global|local|generic|L1|L2|L2::evict_(last|normal|first|unchang
 /** Instructions whose form depends on the type: integers, f32 and f64, pairs of f32, or halves. */
 const formsByType = { integer: integerForms, float: floatForms, pair: pairForms, half: halfForms } as const;
 
-/** All other instructions. */
 const instructions: Readonly<Record<string, Handler>> = {
   mov: move,
   cvta: convertAddress,

@@ -23,7 +23,6 @@ const integersAndPairs: readonly ScalarType[] = [...integers, "u16x2", "s16x2"];
 /** How amounts beyond the width count: wrapped, or as the width itself. */
 const wraps = (e: Emitter): boolean => e.reading.either("clamp", "wrap") === "wrap";
 
-/** Sum of two 64-bit values with carries done by hand. */
 function add64(e: Emitter, to: PtxOperand, type: ScalarType, a: Halves, b: Halves, carryIn?: string): string {
   const low = e.temporary(carryIn === undefined ? `(${a[0]}+${b[0]})|0` : `(${a[0]}+${b[0]}+${carryIn})|0`);
   const carry =
@@ -101,7 +100,6 @@ function sub(withBorrow: boolean): Handler {
 
 type Part = "lo" | "hi" | "wide";
 
-/** The type of twice as many bits. */
 const doubled: Partial<Record<ScalarType, ScalarType>> = { u16: "u32", s16: "s32", u32: "u64", s32: "s64" };
 
 /** A part of a product, as one word or as two halves read in order. */
@@ -240,7 +238,6 @@ function sumOfDifferences(e: Emitter): void {
   setTyped(e, to, `(${a}<${b}?${b}-${a}:${a}-${b})+${e.word(c, type)}|0`, type);
 }
 
-/** min and max, also of pairs. */
 function extreme(smaller: boolean): Handler {
   const name = smaller ? "Math.min" : "Math.max";
   return (e) => {
@@ -281,14 +278,12 @@ function shift(left: boolean): Handler {
   });
 }
 
-/** and, or, xor. */
 function logic(operator: "&" | "|" | "^"): Handler {
   const word = ([a, b]: readonly string[]): string => `${a}${operator}${b}`;
   const wide = ([al, ah, bl, bh]: readonly string[]): Halves => [`${al}${operator}${bl}`, `${ah}${operator}${bh}`];
   return integer({ types: ["pred", "b16", ...bits], operands: "rr", word, wide, predicate: word });
 }
 
-/** neg and abs. */
 function negate(absolute: boolean): Handler {
   return (e) => {
     const type = e.type(["s16", "s32", "s64"]);
@@ -308,7 +303,6 @@ function negate(absolute: boolean): Handler {
 const scan = (types: readonly ScalarType[], word: (x: string) => string, wide: (low: string, high: string) => string): Handler =>
   integer({ types, operands: "r", word: ([x]) => word(x!), wide: ([low, high]) => wide(low!, high!), result: "u32" });
 
-/** A function of words and of what modifiers say. */
 function call(name: string, types: readonly ScalarType[], operands: string, flags: (e: Emitter) => readonly unknown[] = () => []): Handler {
   return (e) =>
     integer({ types, operands, word: (values, signed) => `${name}(${[...values, ...(operands === "rw" ? [signed] : []), ...flags(e)]})` })(
@@ -351,7 +345,6 @@ function reverse(e: Emitter): void {
   e.setHalves(to, reversed, top, type);
 }
 
-/** The integer forms of instructions. */
 export const integerForms = {
   add: add(false),
   addc: add(true),

@@ -9,7 +9,6 @@ import type { RegisterFile } from "./registers.js";
 export type ReadLane = (warp: Warp, lane: number) => number;
 export type WriteLane = (warp: Warp, lane: number, value: number) => void;
 
-/** Access to the operands of one instruction. */
 export class LaneAccess extends Reading {
   private readonly file: RegisterFile;
 
@@ -18,7 +17,6 @@ export class LaneAccess extends Reading {
     this.file = file;
   }
 
-  /** The constant value of an operand, if it is one. */
   constant(operand: PtxOperand): number | undefined {
     return operand.kind === "integer" ? Number(BigInt.asIntN(32, operand.value)) : undefined;
   }

@@ -275,7 +275,6 @@ function product(access: LaneAccess): Collective {
   return productOf(access, [result, ...operands], shape, isWholeFactor(aType!));
 }
 
-/** wmma in all its parts. */
 function wmma(access: LaneAccess, heap: Heap): Collective {
   together(access);
   const what = access.find(["load", "store", "mma"]);

@@ -201,7 +201,6 @@ function put(e: Emitter, to: PtxOperand, type: ScalarType, at: string): void {
   }
 }
 
-/** Writes a register's low bytes to the heap. */
 function take(e: Emitter, from: PtxOperand, type: ScalarType, at: string): void {
   const bytes = scalarBytes[type];
   const float = from.kind === "register" && scalarBytes[from.register.type] === bytes && e.holdsFloat(from);
@@ -216,7 +215,6 @@ function take(e: Emitter, from: PtxOperand, type: ScalarType, at: string): void 
   else e.line(`G8[${at}]=${e.word(from, type, true)};`);
 }
 
-/** How many elements an access has. */
 export function vectorLength(e: Emitter): number {
   return Number(e.reading.find(["v2", "v4", "v8"])?.slice(1) ?? 1);
 }
@@ -398,7 +396,6 @@ function copyBulk(e: Emitter): void {
   } else e.line(`copyOut(w,l,${e.site},${to},${from},${bytes});`);
 }
 
-/** An address as one number. */
 function wholeAddress(e: Emitter, operand: PtxOperand): string {
   if (operand.kind !== "address") throw e.unsupported("expected an address in brackets");
   const { low, high, rest } = displaced(e, operand.base, operand.offset);

@@ -5,7 +5,6 @@ import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import type { Emitter } from "./emitter.js";
 import type { Handler } from "./templates.js";
 
-/** The untyped type of so many bytes. */
 const bitsOf = new Map<number, ScalarType>([
   [1, "b8"],
   [2, "b16"],

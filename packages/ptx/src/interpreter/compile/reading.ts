@@ -111,7 +111,6 @@ export class Reading {
     return found.map((index) => modifiers[index]!);
   }
 
-  /** All types that the modifiers name. */
   types(): ScalarType[] {
     return this.every(scalarTypes) as ScalarType[];
   }
@@ -138,7 +137,6 @@ export class Reading {
     return operand;
   }
 
-  /** An operand that need not be there. */
   optional(index: number): PtxOperand | undefined {
     this.unreadOperands.delete(index);
     return this.instruction.operands[index];

@@ -40,7 +40,6 @@ function collect(operand: PtxOperand, into: PtxRegister[]): void {
   }
 }
 
-/** The registers of an operand. */
 export function registersOf(operand: PtxOperand): PtxRegister[] {
   const found: PtxRegister[] = [];
   collect(operand, found);

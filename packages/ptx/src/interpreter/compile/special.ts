@@ -68,7 +68,6 @@ interface Uniforms {
   unsupported(reason: string): Error;
 }
 
-/** Expressions for the two halves of a special register. */
 export function specialRegister(emitter: Uniforms, name: string): { low: string; high: string } {
   const word = (low: string) => ({ low, high: "0" });
   const axis = /^tid\.([xyz])$/.exec(name)?.[1];

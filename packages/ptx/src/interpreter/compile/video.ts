@@ -5,7 +5,6 @@ import type { PtxOperand, ScalarType } from "../types.js";
 import type { Emitter } from "./emitter.js";
 import { type Handler, isSigned } from "./templates.js";
 
-/** An operation on two exact values. */
 type Operation = (a: string, b: string, e: Emitter) => string;
 
 const arithmetic: ReadonlyMap<string, Operation> = new Map<string, Operation>([

@@ -194,7 +194,6 @@ function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
   });
 }
 
-/** wgmma in all its parts. */
 export function compileWarpGroup(access: LaneAccess, heap: Heap): Collective {
   together(access);
   const what = access.find(["mma_async", "fence", "commit_group", "wait_group"]);

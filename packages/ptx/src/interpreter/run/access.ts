@@ -8,7 +8,6 @@ import type { LaunchState } from "./launch-state.js";
 import { type DeviceMemory, shadow, windows } from "./memory.js";
 import type { Warp } from "./warp.js";
 
-/** Numbers of the state spaces. */
 export const spaceCodes = { generic: 0, global: 1, shared: 2, local: 3, const: 4, param: 5 } as const;
 const spaceNames = Object.keys(spaceCodes);
 
@@ -40,7 +39,6 @@ function hexadecimal(high: number, low: number): string {
 /** The error of an access: its kind, and what follows the access in words. */
 type FaultOf = (kind: SimulationErrorKind, rest: string) => Error;
 
-/** An access in words. */
 function wordsOf(kind: number, bytes: number, space: number, high: number, low: number): string {
   const verb = kind === write ? "stores" : kind === both ? "updates" : "loads";
   return `${verb} ${bytes} bytes at ${spaceNames[space]} address ${hexadecimal(space === spaceCodes.shared ? 0 : high, low)}`;
@@ -170,7 +168,6 @@ export class Access {
     return this.resolve(warp, lane, site, spaceCodes.shared, 0, 0, address, bytes, write | later);
   }
 
-  /** Bytes of global memory that a copy loads. */
   private source(warp: Warp, lane: number, site: number, address: number, bytes: number): Uint8Array {
     const from = this.resolve(warp, lane, site, spaceCodes.global, 0, 0, address, bytes, 0);
     warp.launch.globalRaces?.touch(warp, lane, site, from, bytes, false);

@@ -39,7 +39,6 @@ export class Accesses {
     this.strong = part(3);
   }
 
-  /** Words that it is of. */
   get words(): number {
     return this.marks.length;
   }
@@ -48,7 +47,6 @@ export class Accesses {
     for (const each of [this.writers, this.readers, this.strong, this.marks]) each.fill(0, first, first + count);
   }
 
-  /** A load by a lane of a warp. Gives the store that it conflicts with. */
   load(at: number, warp: Warp, lane: number): Conflict | undefined {
     const { ordered } = warp;
     const thread = 32 * warp.index + lane;
@@ -154,7 +152,6 @@ export class Accesses {
 /** The thread number of a tag that is of one thread. */
 export const threadOf = (tag: number): number => tag & who;
 
-/** The owner of a tag, in words. */
 export function nameOf({ block }: Warp, tag: number): string {
   const name = tag & who;
   if (name < severalLanes) return `thread ${block.threadName(name)}`;

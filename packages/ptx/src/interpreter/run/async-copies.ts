@@ -4,7 +4,6 @@ import { type DeviceMemory, shadow } from "./memory.js";
 import type { Warp } from "./warp.js";
 
 interface Copy {
-  /** The instruction that began it. */
   readonly site: number;
   readonly offset: number;
   readonly bytes: Uint8Array;

@@ -10,7 +10,6 @@ import type { Warp } from "./warp.js";
 export interface Product {
   /** Indices of the registers of the sums, and of the left factor if it is in registers. */
   readonly registers: ReadonlySet<number>;
-  /** The register file that they are in. */
   readonly words: Int32Array;
   readonly finish: () => void;
 }

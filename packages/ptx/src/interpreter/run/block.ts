@@ -6,7 +6,6 @@ import type { BlockOrder } from "./global-races.js";
 import type { LaunchState } from "./launch-state.js";
 import { type Group, Warp } from "./warp.js";
 
-/** One of the 16 named barriers of a block. */
 export interface NamedBarrier {
   /** Warps that have arrived, waiting or not. */
   arrived: number;
@@ -14,7 +13,6 @@ export interface NamedBarrier {
   expected: number;
   waiting: { warp: Warp; groups: Group[] }[];
   known: Int32Array;
-  /** Predicates of a reduction so far. */
   all: boolean;
   any: boolean;
   count: number;

@@ -124,7 +124,6 @@ function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruc
   group.segment = 0;
 }
 
-/** Takes a group back to its caller. */
 export function leaveFrame(warp: Warp, group: Group): void {
   const { frame } = group;
   letGo(warp, frame, popcount(group.mask));

@@ -41,7 +41,6 @@ export class Page {
     this.all = new Int32Array(buffer);
   }
 
-  /** Forgets everything. */
   clear(): void {
     this.all.fill(0);
   }
@@ -55,7 +54,6 @@ interface BlockConflict {
 
 type AnyConflict = BlockConflict | Conflict;
 
-/** The pages that something touched. */
 class Pages {
   private readonly touched = new Map<number, Page>();
   private lastNumber = -1;
@@ -189,7 +187,6 @@ export class GlobalRaces {
     this.publications++;
   }
 
-  /** A strong load. */
   observe(order: BlockOrder, acquire: boolean): void {
     if (order.looked !== this.publications) {
       order.looked = this.publications;
@@ -254,7 +251,6 @@ export class GlobalRaces {
     return threads;
   }
 
-  /** Bytes one by one. */
   private each(warp: Warp, order: BlockOrder, lane: number, site: number, first: number, bytes: number, stores: boolean): void {
     for (let offset = first; offset < first + bytes; offset++) {
       const conflict = this.note(order, this.bytes.of(offset), offset % pageLength, warp, lane, site, stores);
@@ -272,7 +268,6 @@ export class GlobalRaces {
     return undefined;
   }
 
-  /** What a thread of the same block did. */
   private threadConflict(page: Page, at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
     return this.threadsOf(warp, page, at).conflict(at, warp, lane, stores, false);
   }

@@ -18,7 +18,6 @@ export interface GridShape {
   dynamicSharedBytes: number;
 }
 
-/** Room for one block. */
 export interface Slot {
   sharedBase: number;
   localBase: number;

@@ -22,7 +22,6 @@ export interface LaunchSetting {
   checks: Checks;
   limits: Limits;
   gridId: number;
-  /** Blocks of the grid. */
   blocks: number;
   localBytes: number;
   paramBase: number;

@@ -34,7 +34,6 @@ const roomFor = (bytes: number): number => Math.ceil(Math.max(bytes, 1) / 256) *
 export type AllocationKind = "heap" | "global" | "constant" | "parameter" | "shared" | "local";
 
 export interface Allocation {
-  /** First byte in the heap. */
   base: number;
   bytes: number;
   kind: AllocationKind;
@@ -237,7 +236,6 @@ export class DeviceMemory {
     };
   }
 
-  /** Copies from the host. */
   write(offset: number, from: Uint8Array, mark: number = shadow.written): void {
     this.bytes.set(from, offset);
     this.shadowBytes.fill(mark, offset, offset + from.length);

@@ -11,7 +11,6 @@ export class Spares {
   private readonly pages: Page[] = [];
   private accesses: Accesses | undefined;
 
-  /** A page of no access. */
   page(): Page {
     const spare = this.pages.pop();
     spare?.clear();

@@ -2,7 +2,6 @@
 // race. It finds no conflicts itself.
 interface Store {
   readonly offset: number;
-  /** What was there before. */
   readonly before: Uint8Array;
   readonly error: () => Error;
 }

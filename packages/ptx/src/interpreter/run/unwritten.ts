@@ -18,7 +18,6 @@ export interface UnwrittenLoad {
   /** Which bytes of it, as bits, and the first of them in the heap. */
   readonly bytes: number;
   readonly offset: number;
-  /** The load in words. */
   readonly words: () => string;
 }
 
@@ -47,9 +46,7 @@ const demanding = new Set(["atom", "red", "cp", "mbarrier", "brx"]);
 const listOf = (operand: PtxOperand): readonly PtxOperand[] => (operand.kind === "vector" ? operand.elements : [operand]);
 
 export class UnwrittenValues {
-  /** Loads of the segment that runs. */
   private loads: UnwrittenLoad[] = [];
-  /** Stores of the segment that runs. */
   private stores: OwnStore[] = [];
 
   get pending(): boolean {
@@ -106,7 +103,6 @@ interface Run {
   readonly stores: readonly OwnStore[];
 }
 
-/** One instruction, followed lane by lane. */
 class Step {
   private readonly run: Run;
   private readonly instruction: PtxInstruction;

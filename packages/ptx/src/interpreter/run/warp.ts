@@ -146,7 +146,6 @@ export interface Group {
   last: number;
 }
 
-/** Thread indices of a warp's lanes. */
 export interface WarpThreads {
   readonly x: Int32Array;
   readonly y: Int32Array;
