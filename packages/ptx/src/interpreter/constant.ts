@@ -1,8 +1,7 @@
 // Constant expressions of PTX, ISA 9.0 section 4.5: C's operators on 64-bit integers with and
 // without a sign, and arithmetic on doubles. If the ISA is silent it does what ptxas does;
 // `test/ptx/fixtures/literals.json` holds what that is.
-import type { Cursor } from "./cursor.js";
-import type { Token } from "./lexer.js";
+import type { Cursor, Token } from "./lexer.js";
 import { type PtxOperand, type ScalarType, scalarBytes } from "./types.js";
 
 /** A 64-bit integer in its sign's range, or a float: `double` or the binary32 of `0f`. */

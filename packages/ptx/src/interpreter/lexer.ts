@@ -25,7 +25,7 @@ const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /** Tokens of a PTX text, read one at a time with one token of look-ahead kept by the parser. */
-export class Lexer {
+class Lexer {
   readonly source: string;
   private readonly lineStarts: number[] = [0];
   private position = 0;
@@ -129,5 +129,85 @@ export class Lexer {
   error(problem: string, offset: number, offending: string): PtxSyntaxError {
     const { line, column } = this.locate(offset);
     return new PtxSyntaxError(problem, line, column, offending);
+  }
+}
+
+/** How deep braces, parentheses and operators may stand in one another. */
+const deepest = 500;
+
+/** Reads tokens for the parser: look-ahead and expectations. It knows no grammar either. */
+export class Cursor extends Lexer {
+  token: Token = this.next();
+  private ahead: Token | undefined;
+  private depth = 0;
+
+  /** Takes the token and goes on. @throws PtxSyntaxError at the end, so no loop is endless */
+  advance(): Token {
+    const taken = this.token;
+    if (taken.kind === "end") throw this.fail("the text ends too early");
+    this.token = this.ahead ?? this.next();
+    this.ahead = undefined;
+    return taken;
+  }
+
+  peek(): Token {
+    this.ahead ??= this.next();
+    return this.ahead;
+  }
+
+  fail(problem: string, token: Token = this.token): PtxSyntaxError {
+    return this.error(problem, token.start, token.text);
+  }
+
+  /** Reads what may hold itself. @throws PtxSyntaxError if it is nested too deep */
+  nested<T>(read: () => T): T {
+    if (++this.depth > deepest) throw this.fail(`nested more than ${deepest} deep`);
+    const result = read();
+    this.depth--;
+    return result;
+  }
+
+  is(text: string): boolean {
+    return this.token.text === text && this.token.kind === "punctuation";
+  }
+
+  isDotted(text: string): boolean {
+    return this.token.text === text && this.token.kind === "dotted";
+  }
+
+  accept(text: string): boolean {
+    if (!this.is(text)) return false;
+    this.advance();
+    return true;
+  }
+
+  acceptDotted(text: string): boolean {
+    if (!this.isDotted(text)) return false;
+    this.advance();
+    return true;
+  }
+
+  expect(text: string): Token {
+    if (!this.is(text)) throw this.fail(`expected "${text}"`);
+    return this.advance();
+  }
+
+  name(what: string): string {
+    if (this.token.kind !== "name") throw this.fail(`expected ${what}`);
+    return this.advance().text;
+  }
+
+  atCount(): boolean {
+    return this.token.kind === "integer";
+  }
+
+  /** An integer, as it is written, that is small enough to count with. */
+  count(what: string): number {
+    const token = this.token;
+    if (token.kind !== "integer") throw this.fail(`expected ${what}`);
+    const value = Number(token.text.replace(/U$/, "").replace(/^0(?=[0-7])/, "0o"));
+    if (value > 0x7fffffff) throw this.fail(`${what} is at most 2147483647`);
+    this.advance();
+    return value;
   }
 }

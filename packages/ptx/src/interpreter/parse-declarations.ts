@@ -1,7 +1,7 @@
 // Reads variable declarations: state space, alignment, type, name, dimensions and initialiser.
 // Registers and functions are read elsewhere.
 import { bitsAs, parseConstant, parseInteger } from "./constant.js";
-import type { Cursor } from "./cursor.js";
+import type { Cursor } from "./lexer.js";
 import {
   instructionTypes,
   isScalarType,
@@ -61,7 +61,7 @@ export function parseVariables(cursor: Cursor, space: StateSpace, external: bool
   const variables: PtxVariable[] = [];
   do {
     const { token } = cursor;
-    const { line } = cursor.lexer.locate(token.start);
+    const { line } = cursor.locate(token.start);
     const name = cursor.name("the name of a variable");
     const lengths = parseLengths(cursor);
     const initial = new Map<number, PtxInitialValue>();

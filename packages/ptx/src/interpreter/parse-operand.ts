@@ -2,8 +2,7 @@
 // yet (labels) are settled when the function has been read.
 import { isSpecialRegister, isVector } from "./compile/special.js";
 import { atConstant, parseConstant, parseInteger } from "./constant.js";
-import type { Cursor } from "./cursor.js";
-import type { Token } from "./lexer.js";
+import type { Cursor, Token } from "./lexer.js";
 import { axes, elementOf, type Scope } from "./scope.js";
 import type { PtxOperand, PtxVariable } from "./types.js";
 

@@ -1,6 +1,6 @@
 // Parameters and arguments in registers: a function finds them in param variables of its own, and a
 // call passes them through others. Running code knows only parameters in memory.
-import type { Cursor } from "./cursor.js";
+import type { Cursor } from "./lexer.js";
 import { parseScalarType, parseVectorLength } from "./parse-declarations.js";
 import type { Scope } from "./scope.js";
 import {
@@ -49,7 +49,7 @@ export function parseRegisterParameter(cursor: Cursor, scope: Scope): RegisterPa
   const { token } = cursor;
   const name = cursor.name("the name of a register");
   if (!scope.declare(name, { type, vector, count: undefined })) throw cursor.fail("this register is declared twice", token);
-  return { variable: variableOf(name, type, vector, cursor.lexer.locate(token.start).line), value: operandOf(scope.register(name)!) };
+  return { variable: variableOf(name, type, vector, cursor.locate(token.start).line), value: operandOf(scope.register(name)!) };
 }
 
 const operandOf = (register: PtxRegister | PtxRegister[]): PtxOperand =>

@@ -1,7 +1,7 @@
 // Reads a PTX text into a module with every name resolved. It checks the grammar; what instructions
 // mean is settled when they are compiled.
 import { checkText } from "@spillway/core/checks.js";
-import { Cursor } from "./cursor.js";
+import { Cursor } from "./lexer.js";
 import { isStateSpace, parseScalarType, parseVariables, parseVectorLength } from "./parse-declarations.js";
 import { OperandParser } from "./parse-operand.js";
 import { loaded, parseRegisterParameter, passed, type RegisterParameter, stored } from "./parse-registers.js";
@@ -138,7 +138,7 @@ class Parser {
 
   private function(): void {
     const { cursor, parsed } = this;
-    const { line } = cursor.lexer.locate(cursor.token.start);
+    const { line } = cursor.locate(cursor.token.start);
     // The lines of the function before are not this one's.
     this.location = undefined;
     const kind = cursor.advance().text as "entry" | "func";
@@ -310,7 +310,7 @@ class Parser {
   private instruction(scope: Scope): PtxInstruction {
     const { cursor } = this;
     const start = cursor.token.start;
-    const { line, column } = cursor.lexer.locate(start);
+    const { line, column } = cursor.locate(start);
     let guard: PtxInstruction["guard"];
     if (cursor.accept("@")) {
       const negated = cursor.accept("!");
@@ -330,7 +330,7 @@ class Parser {
       if (!cursor.accept(",")) break;
     }
     const end = cursor.expect(";").start;
-    const text = plainText(cursor.lexer.source.slice(start, end));
+    const text = plainText(cursor.source.slice(start, end));
     const location = this.location;
     return { opcode, modifiers, operands, line, column, text, ...(guard && { guard }), ...(location && { location }) };
   }

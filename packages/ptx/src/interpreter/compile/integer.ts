@@ -310,16 +310,6 @@ function call(name: string, types: readonly ScalarType[], operands: string, flag
     );
 }
 
-/** cnot: 1 for zero, 0 for anything else. */
-function isZero(e: Emitter): void {
-  const type = e.type(["b16", ...bits]);
-  const [to, a] = [e.operand(0), e.operand(1)];
-  if (isWideInteger(type)) {
-    const [low, high] = e.halves(a, type);
-    e.setHalves(to, e.temporary(`(${low}|${high})===0?1:0`), "0", type);
-  } else e.setWord(to, `${typedWord(e, a, type)}===0?1:0`, type);
-}
-
 function findTop(e: Emitter): void {
   const amount = e.has("shiftamt");
   const arguments_ = (values: readonly string[], signed: boolean): string => `(${values},${signed},${amount})`;
@@ -384,7 +374,12 @@ export const integerForms = {
     wide: ([low, high]) => [`~${low}`, `~${high}`],
     predicate: ([a]) => `${a}^1`,
   }),
-  cnot: isZero,
+  cnot: integer({
+    types: ["b16", ...bits],
+    operands: "t",
+    word: ([x]) => `${x}===0?1:0`,
+    wide: ([low, high]) => [`(${low}|${high})===0?1:0`, "0"],
+  }),
   popc: scan(
     bits,
     (x) => `popcount(${x})`,

@@ -113,25 +113,17 @@ export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes:
     const what = `${verbs[mode & 3]} ${bytes} bytes at an offset of ${offset}, beyond all ${local ? "local" : "shared"} memory`;
     return e.temporary(`outside(w,l,${site},${JSON.stringify(what)},${bytes})`);
   }
-  if (local) {
+  if (local || space === "shared") {
     const [low] = e.address(base);
     e.line(`${index}=(${low}+${offset})|0;`);
-    const lanes = `(${e.uniform("localBase", "w.localBase")}+l*${e.uniform("localBytes", "w.localBytes")})`;
-    const at = e.temporary(`(${index}+${lanes})|0`);
+    const start = e.uniform(`${local ? "local" : "shared"}Base`, `w.${local ? "local" : "shared"}Base`);
+    const size = e.uniform(`${local ? "local" : "shared"}Bytes`, `w.${local ? "local" : "shared"}Bytes`);
+    const at = e.temporary(`(${index}+${local ? `(${start}+l*${size})` : start})|0`);
+    const code = spaceCodes[local ? "local" : "shared"];
     e.line(
-      `if((${index}>>>0)>=localBytes||${shadowMismatch(at, bytes, false)})${at}=resolve(w,l,${site},3,0,${low},${offset},${bytes},${mode | added});`,
+      `if((${index}>>>0)>=${size}||${shadowMismatch(at, bytes, false)})${at}=resolve(w,l,${site},${code},0,${low},${offset},${bytes},${mode | added});`,
     );
-    return at;
-  }
-  if (space === "shared") {
-    const [low] = e.address(base);
-    e.line(`${index}=(${low}+${offset})|0;`);
-    const at = e.temporary(`(${index}+${e.uniform("sharedBase", "w.sharedBase")})|0`);
-    const size = e.uniform("sharedBytes", "w.sharedBytes");
-    e.line(
-      `if((${index}>>>0)>=${size}||${shadowMismatch(at, bytes, false)})${at}=resolve(w,l,${site},2,0,${low},${offset},${bytes},${mode | added});`,
-    );
-    if (e.context.checks.races && mode < accessModes.object) e.line(`else{${raceCheck(e, index, bytes, mode)}}`);
+    if (!local && e.context.checks.races && mode < accessModes.object) e.line(`else{${raceCheck(e, index, bytes, mode)}}`);
     return at;
   }
   const { low, high, rest } = displaced(e, base, offset);
@@ -264,33 +256,28 @@ export function load(e: Emitter): void {
   }
   const [to, from] = [e.operand(0), e.operand(1)];
   const results = elementsOf(e, to, count);
-  const entry = from.kind === "address" && from.base.kind === "variable" ? e.context.entryParameter(from.base.variable) : undefined;
-  if (space === "param" && entry !== undefined && from.kind === "address" && from.base.kind === "variable") {
-    loadParameter(e, from, entry, { type, size, bytes }, results);
-    return;
-  }
   const strong = order?.strong === true;
-  const at = locate(e, from, space, bytes, strong ? accessModes.read | accessModes.strong : accessModes.read, accessModes.followed);
+  const at =
+    (space === "param" ? entryParameter(e, from, bytes) : undefined) ??
+    locate(e, from, space, bytes, strong ? accessModes.read | accessModes.strong : accessModes.read, accessModes.followed);
   if (strong) e.line(`w.observe(${order.acquires});`);
   for (const [k, element] of results.entries()) put(e, element, type, k === 0 ? at : `(${at}+${k * size})`);
 }
 
-/** A kernel's parameter at a known offset: what is wrong is an error when it loads. */
-function loadParameter(
-  e: Emitter,
-  from: PtxOperand & { kind: "address" },
-  entry: number,
-  { type, size, bytes }: { type: ScalarType; size: number; bytes: number },
-  results: readonly PtxOperand[],
-): void {
-  const { base } = from as { base: PtxOperand & { kind: "variable" } };
-  const offset = entry + base.offset + from.offset;
-  let at = `(${e.uniform("paramBase", "w.paramBase")}+${offset})`;
+/**
+ * The index of a kernel's parameter, at a known offset: what is wrong is an error when it loads.
+ * Undefined for anything else.
+ */
+function entryParameter(e: Emitter, from: PtxOperand, bytes: number): string | undefined {
+  if (from.kind !== "address" || from.base.kind !== "variable") return undefined;
+  const entry = e.context.entryParameter(from.base.variable);
+  if (entry === undefined) return undefined;
+  const offset = entry + from.base.offset + from.offset;
+  const at = `(${e.uniform("paramBase", "w.paramBase")}+${offset})`;
   const outside = outsideVariable(from, bytes, accessModes.read);
-  if (outside !== undefined) at = e.temporary(`outside(w,l,${e.site},${JSON.stringify(outside)},${bytes})`);
-  else if (offset % bytes !== 0)
-    at = e.temporary(`resolve(w,l,${e.site},${spaceCodes.param},${windows.global},paramBase,${offset},${bytes},0)`);
-  for (const [k, element] of results.entries()) put(e, element, type, k === 0 ? at : `(${at}+${k * size})`);
+  if (outside !== undefined) return e.temporary(`outside(w,l,${e.site},${JSON.stringify(outside)},${bytes})`);
+  if (offset % bytes === 0) return at;
+  return e.temporary(`resolve(w,l,${e.site},${spaceCodes.param},${windows.global},paramBase,${offset},${bytes},0)`);
 }
 
 export function store(e: Emitter): void {

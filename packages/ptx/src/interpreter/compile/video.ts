@@ -23,10 +23,10 @@ const average: Operation = (a, b, e) => {
 
 const comparisons: Readonly<Record<string, string>> = { eq: "===", ne: "!==", lt: "<", le: "<=", gt: ">", ge: ">=" };
 
-function comparison(e: Emitter): Operation {
+const comparison: Operation = (a, b, e) => {
   const found = e.reading.one(Object.keys(comparisons), "it takes a comparison:");
-  return (a, b) => `(${a}${comparisons[found]}${b}?1:0)`;
-}
+  return `(${a}${comparisons[found]}${b}?1:0)`;
+};
 
 /** An operand's register and the part of it that a suffix names, as `b0`. */
 function partOf(operand: PtxOperand): { operand: PtxOperand; part: string | undefined } {
@@ -40,12 +40,13 @@ function registerOf(e: Emitter, index: number): { operand: PtxOperand; part: str
   return found;
 }
 
-/** The types that an instruction names, `count` of them. */
-function typesOf(e: Emitter, count: number): ScalarType[] {
+/** The types of the result and of two operands; a comparison names none for its result. */
+function typesOf(e: Emitter, compares = false): [type: ScalarType, a: ScalarType, b: ScalarType] {
   const types = e.reading.types();
+  const count = compares ? 2 : 3;
   if (types.length !== count || types.some((type) => type !== "u32" && type !== "s32"))
     throw e.unsupported(`it takes ${count} types, .u32 or .s32 each`);
-  return types;
+  return (compares ? ["u32", ...types] : types) as [ScalarType, ScalarType, ScalarType];
 }
 
 /** Bits `at` to `at + size` of a word as an exact number. */
@@ -94,18 +95,14 @@ function finishScalar(e: Emitter, value: string, type: ScalarType, saturates: bo
 
 function scalar(operation: Operation): Handler {
   return (e) => {
-    const [type, aType, bType] = typesOf(e, 3) as [ScalarType, ScalarType, ScalarType];
-    finishScalar(e, operation(scalarField(e, 1, aType), scalarField(e, 2, bType), e), type, true);
+    const compares = operation === comparison;
+    const [type, aType, bType] = typesOf(e, compares);
+    finishScalar(e, operation(scalarField(e, 1, aType), scalarField(e, 2, bType), e), type, !compares);
   };
 }
 
-function compareScalar(e: Emitter): void {
-  const [aType, bType] = typesOf(e, 2) as [ScalarType, ScalarType];
-  finishScalar(e, comparison(e)(scalarField(e, 1, aType), scalarField(e, 2, bType), e), "u32", false);
-}
-
 function shiftScalar(e: Emitter): void {
-  const [type, aType, bType] = typesOf(e, 3) as [ScalarType, ScalarType, ScalarType];
+  const [type, aType, bType] = typesOf(e);
   if (bType !== "u32") throw e.unsupported("it is shifted by a .u32");
   const mode = e.reading.either("clamp", "wrap");
   const [a, b] = [scalarField(e, 1, aType), scalarField(e, 2, bType)];
@@ -115,7 +112,7 @@ function shiftScalar(e: Emitter): void {
 
 /** vmad: a product, negated if one factor is, and a third operand, shifted right and clamped. */
 function multiplyAdd(e: Emitter): void {
-  const [type, aType, bType] = typesOf(e, 3) as [ScalarType, ScalarType, ScalarType];
+  const [type, aType, bType] = typesOf(e);
   const [minus, negated] = [1, 2, 3].reduce<[boolean, boolean]>(
     ([product, addend], k) => {
       const is = e.operand(k).kind === "minus";
@@ -184,35 +181,23 @@ function finishLanes(e: Emitter, values: readonly string[], type: ScalarType): v
 
 function packed(count: 2 | 4, operation: Operation): Handler {
   return (e) => {
-    const [type, aType, bType] = typesOf(e, 3) as [ScalarType, ScalarType, ScalarType];
+    const compares = operation === comparison;
+    const [type, aType, bType] = typesOf(e, compares);
     const [a, b] = [lanes(e, 1, count, aType), lanes(e, 2, count, bType)];
-    const saturates = !e.instruction.modifiers.includes("add") && e.has("sat");
+    const saturates = !compares && !e.instruction.modifiers.includes("add") && e.has("sat");
     const values = a.map((x, k) => operation(x, b[k]!, e));
     finishLanes(e, saturates ? values.map((value) => clamp(value, 32 / count, type)) : values, type);
   };
 }
 
-function comparePacked(count: 2 | 4): Handler {
-  return (e) => {
-    const [aType, bType] = typesOf(e, 2) as [ScalarType, ScalarType];
-    const operation = comparison(e);
-    const [a, b] = [lanes(e, 1, count, aType), lanes(e, 2, count, bType)];
-    finishLanes(
-      e,
-      a.map((x, k) => operation(x, b[k]!, e)),
-      "u32",
-    );
-  };
-}
-
 export const videoForms: Readonly<Record<string, Handler>> = Object.fromEntries<Handler>([
-  ...[...arithmetic].map(([name, operation]) => [`v${name}`, scalar(operation)] as const),
+  ...[...arithmetic, ["set", comparison] as const].map(([name, operation]) => [`v${name}`, scalar(operation)] as const),
   ["vshl", shiftScalar],
   ["vshr", shiftScalar],
   ["vmad", multiplyAdd],
-  ["vset", compareScalar],
-  ...([2, 4] as const).flatMap((count) => [
-    ...[...arithmetic, ["avrg", average] as const].map(([name, operation]) => [`v${name}${count}`, packed(count, operation)] as const),
-    [`vset${count}`, comparePacked(count)] as const,
-  ]),
+  ...([2, 4] as const).flatMap((count) =>
+    [...arithmetic, ["avrg", average] as const, ["set", comparison] as const].map(
+      ([name, operation]) => [`v${name}${count}`, packed(count, operation)] as const,
+    ),
+  ),
 ]);
