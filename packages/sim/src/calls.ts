@@ -1,10 +1,7 @@
 // The type of a table of simulated driver functions.
 import type { DriverCall, DriverFunction } from "@spillway/gpu";
 
-/**
- * A driver function that throws a Refusal if it fails. A number that it returns is the status;
- * anything else is success.
- */
+/** A driver function: throws a Refusal, returns a status, or anything else for success. */
 export type SimulatedFunction<Name extends DriverCall> = (...values: Parameters<DriverFunction<Name>>) => unknown;
 
 /** All functions of the driver. */

@@ -32,10 +32,7 @@ export class HostMemory {
     return base + BigInt(view.byteOffset);
   }
 
-  /**
-   * The address of memory that was shown before; undefined for other memory, which gets none: what
-   * a WeakRef is made of lives until the next task of the event loop.
-   */
+  /** The address of memory that was shown before; other memory gets none and may be collected. */
   knownAddressOf(view: ArrayBufferView): bigint | undefined {
     const base = this.#windows.get(view.buffer);
     return base === undefined ? undefined : base + BigInt(view.byteOffset);

@@ -112,10 +112,7 @@ export function readArguments(host: HostMemory, kernel: SimulatedKernel, table: 
   return packed;
 }
 
-/**
- * Begins a launch. It goes on whenever its stream does, beside launches of other devices that it
- * may wait for. Throws what the interpreter throws.
- */
+/** Begins a launch, which goes on with its stream. Throws what the interpreter throws. */
 export function beginLaunch(kernel: SimulatedKernel, launch: Launch, args: Uint8Array): Unfinished {
   const { context } = kernel.module;
   const { machine } = context;

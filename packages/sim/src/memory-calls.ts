@@ -28,10 +28,7 @@ function checkDevice(context: DeviceContext, address: bigint, bytes: number): vo
   if (problem !== undefined) throw new Refusal(code.invalidValue, `${bytes} bytes at ${hex(address)}: ${problem}`);
 }
 
-/**
- * A CUDA_MEMCPY2D (cuda.h, 128 bytes): for each side x, y, memory type, host and device address,
- * array and pitch; then width and height.
- */
+/** CUDA_MEMCPY2D (cuda.h): per side x, y, type, host and device address, array, pitch; sizes. */
 function readCopy2D(words: DataView): { source: Side; destination: Side; width: number; rows: number } {
   const long = (index: number) => words.getBigUint64(8 * index, true);
   const side = (at: number): Side => {

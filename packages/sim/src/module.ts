@@ -18,9 +18,7 @@ const attribute = { maxDynamicShared: 8, sharedCarveout: 9, nonPortableCluster: 
 
 const product = (numbers: readonly number[] | undefined): number | undefined => numbers?.reduce((all, each) => all * each, 1);
 
-/**
- * @throws Refusal if PTX is of a version that the driver does not know, or for another device.
- */
+/** @throws Refusal if the driver does not know the PTX version, or it is for another device. */
 function checkHeader(ptx: string, capability: Capability, driverVersion: number): void {
   const version = ptxVersion(ptx);
   const needed = version && driverForPtx(version);

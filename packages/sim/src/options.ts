@@ -23,10 +23,7 @@ export interface LaunchReport {
   readonly counters: LaunchCounters;
 }
 
-/**
- * What a multiprocessor of a compute capability has. CUDA C++ Programming Guide, table "Technical
- * Specifications per Compute Capability".
- */
+/** A multiprocessor. CUDA C++ Programming Guide, "Technical Specifications". */
 export interface Capability {
   readonly major: number;
   readonly minor: number;
@@ -97,10 +94,7 @@ export const simulationTable = {
     object(limitsTable),
     "What ends a launch that does not (SPILLWAY_SIM_IDLE_POLLS, SPILLWAY_SIM_IDLE_STEPS, SPILLWAY_SIM_STEPS, SPILLWAY_SIM_STACK).",
   ),
-  /**
-   * The CUDA release that the driver says it is of, 13000 for 13.0; it decides which PTX versions
-   * are taken. Default 13000.
-   */
+  /** The CUDA release, 13000 for 13.0, which decides which PTX is taken. Default 13000. */
   driverVersion: option(whole({ atLeast: 1000 }), 13_000, "The CUDA release that the driver says it is of; it decides which PTX is taken."),
   /** Is given what kernels print; default: written to standard output. */
   print: optional(callback<(text: string) => void>(), "Is given what kernels print; left out, it is written to standard output."),
@@ -108,10 +102,7 @@ export const simulationTable = {
   onLaunch: optional(callback<(report: LaunchReport) => void>(), "Called after each launch."),
 };
 
-/**
- * How a simulated device is made. An option that is left out is taken from its environment
- * variable, and then from its default.
- */
+/** How a device is made. Environment variables, then defaults, stand in for what is left out. */
 export interface SimulatedDriverOptions extends InputOf<typeof simulationTable> {}
 
 const of = "the simulated device";

@@ -70,9 +70,7 @@ export class Simulator {
     return handle;
   }
 
-  /**
-   * The object of a handle. @throws Refusal if the handle is of nothing, or of something else.
-   */
+  /** The object of a handle. @throws Refusal if it is of nothing, or of something else. */
   find<T extends object>(handle: bigint, kind: abstract new (...values: never[]) => T): T {
     const object = this.#entries.get(handle)?.object;
     if (object instanceof kind) return object as T;

@@ -67,10 +67,7 @@ export class Arithmetic extends Emitter {
     return (a, b, c) => this.operate(name, a.type, a.type, [a, b, c]);
   }
 
-  /**
-   * a + b, rounded to nearest even for floats. A whole number that cannot change, plus the constant
-   * 0, is itself.
-   */
+  /** a + b, floats rounded to nearest even. A whole number plus the constant 0 is itself. */
   add<T extends TypesOf<"add">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     if (b === 0 && /^[us]/.test(a.type) && !(a instanceof Variable)) return a;
     return this.operate("add", a.type, a.type, [a, b]);
@@ -215,10 +212,7 @@ export class Arithmetic extends Emitter {
     return this.operate("lop3", "b32", "b32", [a, b, c], [String(table & 255)]);
   }
 
-  /**
-   * A predicate from a comparison; one with a NaN is false but for "ne", which is true. Bits
-   * without a meaning are equal or not.
-   */
+  /** A comparison; with a NaN only "ne" is true. Bits without a meaning are equal or not. */
   compare<T extends TypesOf<"compare">>(how: ComparisonOf<NoInfer<T>>, a: Value<T>, b: Operand<NoInfer<T>>): Value<"pred"> {
     if (a.type.startsWith("b") && how !== "eq" && how !== "ne") throw this.fail(`compare of ${a.type} got ${how}; it takes eq or ne`);
     const float = a.type === "f32" || a.type === "f64";
@@ -232,10 +226,7 @@ export class Arithmetic extends Emitter {
     return this.operate("select", yes.type, yes.type, [yes, no], [predicate]);
   }
 
-  /**
-   * cvt: to another type, rounded to nearest even between floats and towards zero to integers
-   * unless said otherwise; f32 may become tf32.
-   */
+  /** cvt: between floats to nearest even, to integers towards zero, or as said; f32 to tf32. */
   convert<T extends ConvertibleType | "tf32">(to: T, a: Value<ConvertibleType>, rounding?: Rounding): Value<T> {
     if (!isConvertible(to, a.type)) throw this.fail(`convert to ${to} got a ${a.type}; it takes ${to === "tf32" ? "f32" : "one number"}`);
     const given: RegisterType = a.type;

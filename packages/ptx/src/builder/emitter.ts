@@ -64,10 +64,7 @@ export class Emitter {
     this.statements.push({ kind: "label", name });
   }
 
-  /**
-   * @internal An operand as it is printed; the check is for callers without TypeScript. `what`
-   * names it, or the operation whose operand it is.
-   */
+  /** @internal An operand as it is printed; `what` names it, or its operation, in errors. */
   item<T extends RegisterType>(type: T, operand: Operand<T>, what: string, index?: number): Item {
     if (operand instanceof Value) {
       const name = (): string => (index === undefined ? what : `operand ${index} of ${what}`);

@@ -93,9 +93,7 @@ export class Memory extends Storage {
     return this.loadMany(pointer, 1, options)[0]!;
   }
 
-  /**
-   * Loads 2 or 4 elements that lie in one aligned piece of at most 16 bytes, in one instruction.
-   */
+  /** Loads 2 or 4 elements of one aligned piece of at most 16 bytes, in one instruction. */
   loadVector<S extends Space, T extends MemoryType>(
     pointer: Pointer<S, T>,
     count: 2 | 4,

@@ -37,9 +37,7 @@ export class PtxModule {
   readonly addressSize = 64;
   private readonly kernels: PtxKernel[] = [];
 
-  /**
-   * @throws ArgumentError for an unknown option or target, or a PTX version before 6.0
-   */
+  /** @throws ArgumentError for an unknown option or target, or a PTX version before 6.0 */
   constructor(options: ModuleOptions = {}) {
     const { target, version } = resolve(moduleTable, options, "PtxModule");
     this.target = target;
@@ -115,10 +113,7 @@ function directives({ block, maxThreads, minBlocks, cluster }: LaunchBounds): st
   ];
 }
 
-/**
- * The statements as text. `op t, ...; mov v, t` with no other use of t becomes `op v, ...`: an
- * assignment costs nothing.
- */
+/** The statements as text. `op t; mov v, t` with no other use of t becomes `op v`. */
 function statementTexts({ statements, registers }: PtxKernel): string[] {
   const uses = new Uint32Array(registers.length);
   for (const each of statements) {

@@ -48,10 +48,7 @@ export function validateKernel(kernel: PtxKernel, target: Target): BuiltKernelRe
   return { registers, staticSharedBytes: kernel.staticSharedBytes, dynamicSharedBytes: kernel.dynamicSharedBytes, version };
 }
 
-/**
- * Every thread of a block must reach its barriers, and every lane of a warp its full-mask
- * instructions.
- */
+/** All threads of a block must reach its barriers, all lanes its full-mask instructions. */
 function checkTogether(kernel: PtxKernel, flow: ReturnType<typeof controlFlow>): void {
   const { blockLevels, valueLevels } = uniformity(flow, kernel.registers.length);
   for (const [k, block] of flow.blocks.entries()) {

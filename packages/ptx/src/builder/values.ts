@@ -72,10 +72,7 @@ const scratch = new DataView(new ArrayBuffer(8));
 
 const hex = (bits: number | bigint, digits: number): string => bits.toString(16).toUpperCase().padStart(digits, "0");
 
-/**
- * A constant as PTX text: floats by their bits, to round none twice. Throws PtxBuildError for a
- * number the type cannot hold.
- */
+/** A constant as PTX, floats by their bits. Throws PtxBuildError if the type cannot hold it. */
 export function literal(type: RegisterType | MemoryType, value: number | bigint): string {
   switch (type) {
     case "f32":

@@ -25,10 +25,7 @@ export class PtxSyntaxError extends SpillwayError {
   }
 }
 
-/**
- * PTX that is well formed but that the interpreter does not model, or a launch that names what the
- * module does not have.
- */
+/** PTX that is well formed and not modelled, or a launch of what the module does not have. */
 export class UnsupportedPtxError extends SpillwayError {
   override readonly name = "UnsupportedPtxError";
   readonly line: number;

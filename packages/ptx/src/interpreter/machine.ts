@@ -134,10 +134,7 @@ export class PtxMachine implements ProgramMachine {
     this.memory.shadowBytes.copyWithin(target, source, source + bytes);
   }
 
-  /**
-   * Reads PTX and puts its variables on the device, `owner`'s if one is named. Throws
-   * PtxSyntaxError, UnsupportedPtxError.
-   */
+  /** Reads PTX, with variables of `owner`. Throws PtxSyntaxError, UnsupportedPtxError. */
   load(ptx: string, owner?: object): PtxProgram {
     return new PtxProgram(this, moduleOf(ptx), owner);
   }

@@ -92,10 +92,7 @@ function parseLengths(cursor: Cursor): (number | undefined)[] {
   return lengths;
 }
 
-/**
- * `.ptr .global .align 4` after the type of a kernel parameter: a promise about the pointer, which
- * changes nothing here.
- */
+/** `.ptr .global .align 4` after a parameter's type: a promise that changes nothing here. */
 function parsePointerAttribute(cursor: Cursor): void {
   if (!cursor.acceptDotted("ptr")) return;
   while (cursor.token.kind === "dotted") {

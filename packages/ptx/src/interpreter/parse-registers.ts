@@ -103,10 +103,7 @@ function shapeOf(operand: PtxOperand): { type: ScalarType; count: number } | und
   return { type: operand.elements[0].register.type, count: operand.elements.length };
 }
 
-/**
- * A call with what it passes in registers, or as constants, moved to variables before and from
- * variables after. `callee`: if it is known.
- */
+/** A call, with moves of registers and constants to and from variables around it. */
 export function passed(call: PtxInstruction, fn: PtxFunction, callee: PtxFunction | undefined, cursor: Cursor): PtxInstruction[] {
   const { opcode: _, modifiers: __, operands, ...origin } = call;
   if (operands.every((operand) => operand.kind !== "list" || operand.elements.every(({ kind }) => kind === "variable"))) return [call];

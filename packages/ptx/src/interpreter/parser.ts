@@ -8,10 +8,7 @@ import { loaded, parseRegisterParameter, passed, type RegisterParameter, stored 
 import { Scope } from "./scope.js";
 import type { PtxFunction, PtxInstruction, PtxModule, PtxRegister, PtxVariable, SourceLocation, StateSpace } from "./types.js";
 
-/**
- * Reads PTX as nvcc, NVRTC or a text builder writes it.
- * Throws PtxSyntaxError, with line, column and the offending text.
- */
+/** Reads PTX text. Throws PtxSyntaxError, with line, column and the offending text. */
 export function parsePtx(source: string): PtxModule {
   checkText("source", source);
   return new Parser(source).module();

@@ -112,10 +112,7 @@ export class PtxProgram {
   private readonly functionNumbers: ReadonlyMap<string, number>;
   private unloaded = false;
 
-  /**
-   * Allocates and fills the module's variables. @throws UnsupportedPtxError on an extern that
-   * nothing defines
-   */
+  /** Allocates and fills the variables. @throws UnsupportedPtxError on an undefined extern */
   constructor(machine: ProgramMachine, module: PtxModule, owner?: object) {
     this.machine = machine;
     this.module = module;
@@ -157,10 +154,7 @@ export class PtxProgram {
     return { address: (BigInt(windows.global) << 32n) + BigInt(allocation.base), bytes: allocation.bytes };
   }
 
-  /**
-   * Parameters, memory and directives of a kernel. @throws LaunchError if there is none of that
-   * name
-   */
+  /** Parameters, memory and directives of a kernel. @throws LaunchError if there is none */
   info(entry: string): KernelInfo {
     const fn = this.entry(entry);
     const { offsets } = parameterLayout(fn.parameters);

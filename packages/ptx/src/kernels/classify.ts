@@ -101,10 +101,7 @@ interface OwnStates {
 /** Levels that one pass over the states counts by. */
 const levelsOfPass = 4;
 
-/**
- * Until the last chunk the row holds the sums and counts so far. Levels beyond the first four take
- * a pass of their own over the states, four at a time.
- */
+/** Until the last chunk the row holds sums and counts. Four levels take a pass of states. */
 function allStatistics(k: PtxKernel, own: OwnStates): void {
   const { row, state, first, end, isFirst, ends, count, size, levels } = own;
   const at = (s: number) => row.plus(s * size);

@@ -97,10 +97,7 @@ export interface TileGrid {
   readonly column: "x" | "y";
 }
 
-/**
- * Rows of tiles are along y, unless they are more than the 65535 blocks that a grid has that way.
- * @throws ArgumentError, PtxBuildError
- */
+/** Rows of tiles are along y, or x if above 65535. @throws ArgumentError, PtxBuildError */
 export function tileGrid(kernel: string, rows: number, columns: number): TileGrid {
   const most = 65535;
   if (rows <= most) return { grid: [columns, rows], row: "y", column: "x" };

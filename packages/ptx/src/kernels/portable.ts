@@ -3,10 +3,7 @@
 import type { PtxKernel } from "../builder/index.js";
 import type { Single } from "./value-types.js";
 
-/**
- * The polynomials of rule 4, from degree 0 up: -0x1.5554f6p-2, 0x1.10faeep-3, ... and
- * 0x1.fffffcp-2, 0x1.555492p-3, ...
- */
+/** The polynomials of rule 4, from degree 0: -0x1.5554f6p-2, ... and 0x1.fffffcp-2, ... */
 const tail = [-0.3333319127559662, 0.1332911103963852, -0.05355885997414589, 0.02009197138249874, -0.005138663109391928];
 const exponentialTail = [0.4999999403953552, 0.1666652113199234, 0.04166838899254799, 0.008368716575205326, 0.001381459878757596];
 

@@ -36,10 +36,7 @@ export const q4BlocksPerRow = (format: Q4Format, columns: number): number => Mat
 const clamp = (value: number, most: number): number => Math.min(most, Math.max(0, Math.round(value)));
 const f = Math.fround;
 
-/**
- * Quantises a matrix, by rows. Values are rounded to the nearest step; nothing is searched for.
- * @throws ArgumentError, PtxBuildError
- */
+/** Quantises a matrix by rows, values to the nearest step. @throws ArgumentError, PtxBuildError */
 export function quantizeQ4(weights: Float32Array, rows: number, columns: number, format: Q4Format = "superblock"): Q4Matrix {
   checkHas("weights", weights, "a Float32Array", "map");
   if (!Object.hasOwn(q4Blocks, format)) throw new ArgumentError("format", format, '"superblock" or "block32"');

@@ -15,10 +15,7 @@ export const tensorWarps = 8;
 
 const { bytes: blockBytes, values: blockValues } = q4Blocks.superblock;
 
-/**
- * Bytes between the runs of 64 inputs, and between planes, in shared memory: what lanes read at
- * once lies in different banks.
- */
+/** Bytes between runs of 64 inputs, and between planes: lanes read different banks at once. */
 const runBytes = 160;
 const planeBytes = 4 * runBytes + 16;
 /** Where a plane has the sums of its eight groups. */

@@ -2,10 +2,7 @@
 // the fast paths for rounding to nearest live beside it and fall back to it where their ranges end.
 import { powerOfTwo } from "./bits.js";
 
-/**
- * Rounding: to nearest even, toward zero, toward minus or plus infinity. PTX writes them .rn .rz
- * .rm .rp; .rna rounds ties away.
- */
+/** To nearest even, toward zero, to minus and plus infinity (.rn .rz .rm .rp); .rna: ties away. */
 export type Rounding = "rn" | "rz" | "rm" | "rp" | "rna";
 
 /** A binary floating-point format whose values are all doubles too. */

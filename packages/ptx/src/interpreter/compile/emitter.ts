@@ -325,10 +325,7 @@ export class Emitter {
     if (register !== undefined) this.line(`${this.local(`${this.isWide(register) ? "d" : "f"}${register.index}`)}=${expression};`);
   }
 
-  /**
-   * The whole function, `finish` run for each lane at the end; `result` is what the function
-   * returns.
-   */
+  /** The whole function, which returns `result`; `finish` is run for each lane at the end. */
   source(alive: (index: number) => boolean, finish: string, result: string): string {
     const back: string[] = [];
     for (const [index, held] of this.held) {

@@ -264,10 +264,7 @@ export function load(e: Emitter): void {
   for (const [k, element] of results.entries()) put(e, element, type, k === 0 ? at : `(${at}+${k * size})`);
 }
 
-/**
- * The index of a kernel's parameter, at a known offset: what is wrong is an error when it loads.
- * Undefined for anything else.
- */
+/** The index of a kernel's parameter; its errors come when it loads. Undefined for others. */
 function entryParameter(e: Emitter, from: PtxOperand, bytes: number): string | undefined {
   if (from.kind !== "address" || from.base.kind !== "variable") return undefined;
   const entry = e.context.entryParameter(from.base.variable);

@@ -37,9 +37,7 @@ export class Reading {
   private readonly unreadOperands: Set<number>;
   private readonly target: number;
 
-  /**
-   * `target`: the number of the module's, as 90 of sm_90a; not given if nothing asks for one.
-   */
+  /** `target`: the module's number, as 90 of sm_90a; left out if nothing asks for one. */
   constructor(instruction: PtxInstruction, target = Infinity) {
     this.instruction = instruction;
     this.target = target;

@@ -31,10 +31,7 @@ const laneMasks = new Map(
 
 const others = /^(tid\.[xyz]|warpid|clock(_lo|_hi|64)?|globaltimer(_lo|_hi)?|envreg\d+|pm\d+(_64)?|current_graph_exec|total_smem_size)$/;
 
-/**
- * Bytes at the start of a block's shared memory that the system keeps; cooperative groups has the
- * upper half (PTX ISA 9.0, section 10.30).
- */
+/** First bytes of shared memory, which the system keeps (PTX ISA 9.0, section 10.30). */
 export const reservedBytes = 1024;
 const reserved = new Map(
   Object.entries({ begin: 0, end: reservedBytes, cap: reservedBytes, 0: 0, 1: reservedBytes / 2 }).map(([name, value]) => [

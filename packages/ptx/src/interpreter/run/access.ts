@@ -115,10 +115,7 @@ export class Access {
     if (own === "shared" || own === "local") throw fault("outOfBounds", `, ${this.memory.describe(heapOffset).words}`);
   }
 
-  /**
-   * Looks at every byte's shadow. Gives those of a load that nothing wrote, as bits; undefined
-   * if the access must go nowhere because that check is off.
-   */
+  /** Checks shadows. Gives unwritten bytes of a load as bits; undefined if it goes nowhere. */
   private check(heapOffset: number, bytes: number, kind: number, { checks }: LaunchState, fault: FaultOf): number | undefined {
     const { shadowBytes } = this.memory;
     let unwritten = 0;
@@ -186,10 +183,7 @@ export class Access {
     warp.launch.progress++;
   };
 
-  /**
-   * cp.async.bulk to shared memory: its bytes arrive, and are counted at the barrier object at
-   * `barrier`, when somebody waits there.
-   */
+  /** cp.async.bulk to shared memory: bytes arrive, and count, as somebody waits at `barrier`. */
   readonly copyBulk =
     (objects: BarrierObjects) =>
     (warp: Warp, lane: number, site: number, to: number, from: number, bytes: number, barrier: number): void => {

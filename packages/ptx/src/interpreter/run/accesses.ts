@@ -89,10 +89,7 @@ export class Accesses {
     return undefined;
   }
 
-  /**
-   * A strong load or store. Gives the access that it conflicts with. A store makes later accesses
-   * look here again, which those in order before it need not.
-   */
+  /** A strong access. Gives what it conflicts with; after a store, accesses look here again. */
   touchStrong(at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
     const thread = 32 * warp.index + lane;
     const writer = this.writers[at]!;

@@ -8,10 +8,7 @@ import type { Warp } from "./warp.js";
 const countMask = 0xfffff;
 const phaseBit = 1 << 20;
 const initialisedBit = 1 << 21;
-/**
- * The most bytes that a phase may wait for, either way. PTX ISA, "Tracking asynchronous operations
- * by the mbarrier object".
- */
+/** Most bytes that a phase waits for, either way. PTX ISA, "Tracking asynchronous operations". */
 const mostTransactions = 2 ** 20 - 1;
 
 export class BarrierObjects {

@@ -16,10 +16,7 @@ interface CallShape {
   results: number;
 }
 
-/**
- * The operands of a call: an optional list of results, the target, an optional list of arguments,
- * an optional prototype.
- */
+/** The operands of a call: results, target, arguments, prototype; all but the target optional. */
 function shapeOf(instruction: PtxInstruction): CallShape {
   const { operands } = instruction;
   const at = operands.findIndex((operand) => operand.kind === "function" || operand.kind === "register");

@@ -8,10 +8,7 @@ export function emptyCounters() {
     /** Instructions times threads. A guarded instruction counts for every lane that comes by. */
     instructions: 0,
     byClass: { integer: 0, float: 0, half: 0, matrix: 0, memory: 0, atomic: 0, control: 0, barrier: 0, exchange: 0, move: 0 },
-    /**
-     * Bytes loaded and stored by state space, as the instructions name it; a guarded access counts
-     * for every lane that comes by.
-     */
+    /** Bytes loaded and stored by space; a guarded access counts for every lane that comes by. */
     bytes: { generic: 0, global: 0, shared: 0, local: 0, const: 0, param: 0 },
     /** Barriers of blocks and of clusters that were completed. */
     barriers: 0,

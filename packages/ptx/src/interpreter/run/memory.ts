@@ -10,10 +10,7 @@ import { LaunchError } from "@spillway/core/errors.js";
  */
 export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving: 4, foreign: 5 } as const;
 
-/**
- * High words of generic addresses, which tell the space. The low word of a global one is the offset
- * in the heap.
- */
+/** High words of addresses, which tell the space; low words of global ones are heap offsets. */
 export const windows = { shared: 1, local: 2, function: 3, global: 7 } as const;
 
 /** Bytes around every allocation that belong to none: an access beyond an end is then noticed. */

@@ -12,10 +12,7 @@ export const checksTable = {
    * atomic or a store depends on the value. Fixed when the device is made.
    */
   initialised: option(flag, true, "Reads of bytes that nothing wrote; fixed when the device is made."),
-  /**
-   * Shared-memory races between threads of a block, and touching what a copy still brings. Stores
-   * of equal bytes are none.
-   */
+  /** Races on shared memory, and touching what a copy still brings; not stores of equal bytes. */
   races: option(flag, true, "Races on shared memory between threads of a block."),
   /**
    * Races on global memory: between blocks, by the fences that the memory model asks for, and

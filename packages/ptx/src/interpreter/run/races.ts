@@ -108,10 +108,7 @@ export class Races {
     proxied[warp.index] = Math.max(proxied[warp.index]!, warp.time);
   }
 
-  /**
-   * A shared word is read by a product: refused if it was written in the ordinary way and not
-   * fenced since. Gives a number that another write changes. @throws SimulationError
-   */
+  /** Refuses a product's read of an unfenced word; else gives a stamp. @throws SimulationError */
   readByProduct(warp: Warp, site: number, word: number): number {
     if (!this.launch.checks.races) return 0;
     const writer = this.words.writers[word]!;

@@ -14,10 +14,7 @@ export class ConflictingStores {
     this.heap = heap;
   }
 
-  /**
-   * Refuses a conflict of an access to `bytes` bytes at an offset in the heap that is about to be
-   * done; one of two stores only if they turn out to store different bytes.
-   */
+  /** Refuses a conflict of an access that is to come; of two stores if their bytes differ. */
   refuse({ stored }: { readonly stored: boolean }, stores: boolean, offset: number, bytes: number, error: () => Error): void {
     if (!stores || !stored) throw error();
     this.found.push({ offset, before: this.heap.slice(offset, offset + bytes), error });
