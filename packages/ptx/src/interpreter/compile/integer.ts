@@ -23,78 +23,61 @@ const integersAndPairs: readonly ScalarType[] = [...integers, "u16x2", "s16x2"];
 /** How amounts beyond the width count: wrapped, or as the width itself. */
 const wraps = (e: Emitter): boolean => e.reading.either("clamp", "wrap") === "wrap";
 
-function add64(e: Emitter, to: PtxOperand, type: ScalarType, a: Halves, b: Halves, carryIn?: string): string {
-  const low = e.temporary(carryIn === undefined ? `(${a[0]}+${b[0]})|0` : `(${a[0]}+${b[0]}+${carryIn})|0`);
-  const carry =
-    carryIn === undefined ? `((${low}>>>0)<(${a[0]}>>>0)?1:0)` : e.temporary(`(${a[0]}>>>0)+(${b[0]}>>>0)+${carryIn}>4294967295?1:0`);
-  const sum = e.temporary(`(${a[1]}>>>0)+(${b[1]}>>>0)+${carry}`);
+function add64(e: Emitter, to: PtxOperand, type: ScalarType, a: readonly string[], b: readonly string[]): void {
+  const low = e.temporary(`(${a[0]}+${b[0]})|0`);
+  const sum = e.temporary(`(${a[1]}>>>0)+(${b[1]}>>>0)+((${low}>>>0)<(${a[0]}>>>0)?1:0)`);
   e.setHalves(to, low, `${sum}|0`, type);
-  return sum;
 }
 
-function sub64(e: Emitter, to: PtxOperand, type: ScalarType, a: Halves, b: Halves): void {
+function sub64(e: Emitter, to: PtxOperand, type: ScalarType, a: readonly string[], b: readonly string[]): void {
   const low = e.temporary(`(${a[0]}-${b[0]})|0`);
   const high = e.temporary(`(${a[1]}-${b[1]}-((${a[0]}>>>0)<(${b[0]}>>>0)?1:0))|0`);
   e.setHalves(to, low, high, type);
 }
 
-/** The carry flag, which `.cc` sets and `addc`, `subc`, `madc` read. */
-function carryOperand(e: Emitter): PtxOperand {
-  return e.context.carry!;
-}
-
-/** Whether the instruction sets the flag, and the flag's value if it reads it. */
-function carries(e: Emitter, reads: boolean): { sets: boolean; carryIn: string | undefined } {
+/**
+ * What an instruction has to do with the carry flag, which `.cc` sets and `addc`, `subc`, `madc`
+ * read: whether it sets it, and its value at first. After a subtraction it holds the borrow.
+ */
+function carries(e: Emitter, reads: boolean): { sets: boolean; first: string | undefined } {
   const sets = e.has("cc");
-  return { sets, carryIn: reads ? e.predicate(carryOperand(e)) : sets ? "0" : undefined };
+  return { sets, first: reads ? e.predicate(e.context.carry!) : sets ? "0" : undefined };
 }
 
-function add(withCarry: boolean): Handler {
-  return (e) => {
-    const { sets, carryIn } = carries(e, withCarry);
-    const type = e.type(sets ? wordsAndWide : withCarry ? integers : integersAndPairs);
-    const [to, a, b] = [e.operand(0), e.operand(1), e.operand(2)];
-    if (isWideInteger(type)) {
-      const sum = add64(e, to, type, e.halves(a, type), e.halves(b, type), carryIn);
-      if (sets) e.setPredicate(carryOperand(e), `${sum}>4294967295?1:0`);
-      return;
-    }
-    const [x, y] = [e.word(a, type), e.word(b, type)];
-    if (type === "s32" && !sets && e.has("sat")) e.setWord(to, `saturateInteger(${x}+${y}+${carryIn ?? 0},-2147483648,2147483647)`, type);
-    else if (carryIn !== undefined) {
-      const sum = e.temporary(`(${x}>>>0)+(${y}>>>0)+${carryIn}`);
-      setTyped(e, to, `${sum}|0`, type);
-      if (sets) e.setPredicate(carryOperand(e), `${sum}>4294967295?1:0`);
-    } else if (isPair(type)) e.setWord(to, `((${x}+${y})&65535)|((${x}&-65536)+(${y}&-65536))`, type);
-    else setTyped(e, to, `(${x}+${y})|0`, type);
-  };
+/** Sum or difference of one or two words with the carry flag. */
+function chain(
+  e: Emitter,
+  to: PtxOperand,
+  type: ScalarType,
+  sign: "+" | "-",
+  a: readonly string[],
+  b: readonly string[],
+  sets: boolean,
+  first: string,
+): void {
+  let carry = first;
+  const words = a.map((word, k) => {
+    const whole = e.temporary(`(${word}>>>0)${sign}(${b[k]}>>>0)${sign}${carry}`);
+    carry = `(${whole}${sign === "-" ? "<0" : ">4294967295"}?1:0)`;
+    return `${whole}|0`;
+  });
+  if (words.length === 2) e.setWords(to, words, type);
+  else setTyped(e, to, words[0]!, type);
+  if (sets) e.setPredicate(e.context.carry!, carry);
 }
 
-/** Subtraction; the flag holds the borrow, so a chain runs as the ISA says. */
-function sub(withBorrow: boolean): Handler {
+function sum(sign: "+" | "-", withCarry: boolean): Handler {
   return (e) => {
-    const { sets, carryIn: borrow } = carries(e, withBorrow);
-    const type = e.type(sets ? wordsAndWide : integers);
-    const [to, a, b] = [e.operand(0), e.operand(1), e.operand(2)];
-    if (isWideInteger(type)) {
-      const [x, y] = [e.halves(a, type), e.halves(b, type)];
-      if (borrow === undefined) {
-        sub64(e, to, type, x, y);
-        return;
-      }
-      const low = e.temporary(`(${x[0]}>>>0)-(${y[0]}>>>0)-${borrow}`);
-      const high = e.temporary(`(${x[1]}>>>0)-(${y[1]}>>>0)-(${low}<0?1:0)`);
-      e.setHalves(to, `${low}|0`, `${high}|0`, type);
-      if (sets) e.setPredicate(carryOperand(e), `${high}<0?1:0`);
-      return;
-    }
-    const [x, y] = [e.word(a, type), e.word(b, type)];
-    if (type === "s32" && !sets && e.has("sat")) e.setWord(to, `saturateInteger(${x}-${y}-${borrow ?? 0},-2147483648,2147483647)`, type);
-    else if (borrow !== undefined) {
-      const difference = e.temporary(`(${x}>>>0)-(${y}>>>0)-${borrow}`);
-      setTyped(e, to, `${difference}|0`, type);
-      if (sets) e.setPredicate(carryOperand(e), `${difference}<0?1:0`);
-    } else setTyped(e, to, `(${x}-${y})|0`, type);
+    const { sets, first } = carries(e, withCarry);
+    const type = e.type(sets ? wordsAndWide : withCarry || sign === "-" ? integers : integersAndPairs);
+    const [to, a, b] = [e.operand(0), e.words(e.operand(1), type), e.words(e.operand(2), type)];
+    const [x, y] = [a[0], b[0]];
+    if (type === "s32" && !sets && e.has("sat"))
+      e.setWord(to, `saturateInteger(${x}${sign}${y}${sign}${first ?? 0},-2147483648,2147483647)`, type);
+    else if (first !== undefined) chain(e, to, type, sign, a, b, sets, first);
+    else if (isWideInteger(type)) (sign === "+" ? add64 : sub64)(e, to, type, a, b);
+    else if (isPair(type)) e.setWord(to, `((${x}+${y})&65535)|((${x}&-65536)+(${y}&-65536))`, type);
+    else setTyped(e, to, `(${x}${sign}${y})|0`, type);
   };
 }
 
@@ -143,27 +126,19 @@ function mul(e: Emitter): void {
 
 function mad(withCarry: boolean): Handler {
   return (e) => {
-    const { sets, carryIn } = carries(e, withCarry);
+    const { sets, first } = carries(e, withCarry);
     const { type, part, result } = productTypes(e);
-    if (carryIn !== undefined && (part === "wide" || (sets && isShort(type))))
+    if (first !== undefined && (part === "wide" || (sets && isShort(type))))
       throw e.unsupported("carries take .lo or .hi of 32 or 64 bits");
     const { word, halves } = product(e, type, part);
     const [to, c] = [e.operand(0), e.operand(3)];
-    if (halves !== undefined) {
-      const low = e.temporary(halves[0]);
-      const high = e.temporary(halves[1]);
-      const sum = add64(e, to, result, [low, high], e.halves(c, result), carryIn);
-      if (sets) e.setPredicate(carryOperand(e), `${sum}>4294967295?1:0`);
-      return;
-    }
-    const addend = e.word(c, result);
-    if (carryIn !== undefined) {
-      const sum = e.temporary(`(${word!}>>>0)+(${addend}>>>0)+${carryIn}`);
-      setTyped(e, to, `${sum}|0`, result);
-      if (sets) e.setPredicate(carryOperand(e), `${sum}>4294967295?1:0`);
-    } else if (type === "s32" && part === "hi" && e.has("sat"))
-      e.setWord(to, `saturateInteger(${word!}+${addend},-2147483648,2147483647)`, result);
-    else setTyped(e, to, `(${word!}+${addend})|0`, result);
+    const factors = halves === undefined ? [word!] : halves.map((half) => e.temporary(half));
+    const addend = e.words(c, result);
+    if (first !== undefined) chain(e, to, result, "+", factors, addend, sets, first);
+    else if (halves !== undefined) add64(e, to, result, factors, addend);
+    else if (type === "s32" && part === "hi" && e.has("sat"))
+      e.setWord(to, `saturateInteger(${word!}+${addend[0]},-2147483648,2147483647)`, result);
+    else setTyped(e, to, `(${word!}+${addend[0]})|0`, result);
   };
 }
 
@@ -336,10 +311,10 @@ function reverse(e: Emitter): void {
 }
 
 export const integerForms = {
-  add: add(false),
-  addc: add(true),
-  sub: sub(false),
-  subc: sub(true),
+  add: sum("+", false),
+  addc: sum("+", true),
+  sub: sum("-", false),
+  subc: sum("-", true),
   mul,
   mad: mad(false),
   madc: mad(true),

@@ -212,16 +212,17 @@ export class GlobalRaces {
     const word = offset >>> 2;
     if (bytes < 4) {
       const conflict = this.blockConflict(order, this.words.of(word), word % pageLength, stores);
-      const other = conflict ?? this.threadConflict(this.words.of(word), word % pageLength, warp, lane, stores);
+      const threads = () => this.threadsOf(warp, this.words.of(word), word % pageLength);
+      const other = conflict ?? threads().conflict(word % pageLength, warp, lane, stores, false);
       if (other !== undefined) this.refuse(warp, lane, site, offset, bytes, stores, other);
       this.splitWords.add(word);
-      this.each(warp, order, lane, site, offset, bytes, stores);
+      this.each(warp, lane, site, offset, bytes, stores);
       return;
     }
     for (let k = word; k < (offset + bytes) >>> 2; k++) {
-      const conflict = this.note(order, this.words.of(k), k % pageLength, warp, lane, site, stores);
+      const conflict = this.note(this.words.of(k), k % pageLength, warp, lane, site, stores);
       if (conflict !== undefined) this.refuse(warp, lane, site, 4 * k, 4, stores, conflict);
-      if (this.splitWords.size > 0 && this.splitWords.has(k)) this.each(warp, order, lane, site, 4 * k, 4, stores);
+      if (this.splitWords.size > 0 && this.splitWords.has(k)) this.each(warp, lane, site, 4 * k, 4, stores);
     }
   }
 
@@ -251,9 +252,9 @@ export class GlobalRaces {
     return threads;
   }
 
-  private each(warp: Warp, order: BlockOrder, lane: number, site: number, first: number, bytes: number, stores: boolean): void {
+  private each(warp: Warp, lane: number, site: number, first: number, bytes: number, stores: boolean): void {
     for (let offset = first; offset < first + bytes; offset++) {
-      const conflict = this.note(order, this.bytes.of(offset), offset % pageLength, warp, lane, site, stores);
+      const conflict = this.note(this.bytes.of(offset), offset % pageLength, warp, lane, site, stores);
       if (conflict !== undefined) this.refuse(warp, lane, site, offset, 1, stores, conflict);
     }
   }
@@ -268,20 +269,9 @@ export class GlobalRaces {
     return undefined;
   }
 
-  private threadConflict(page: Page, at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
-    return this.threadsOf(warp, page, at).conflict(at, warp, lane, stores, false);
-  }
-
   /** Notes an access, if nothing conflicts with it. */
-  private note(
-    order: BlockOrder,
-    page: Page,
-    at: number,
-    warp: Warp,
-    lane: number,
-    site: number,
-    stores: boolean,
-  ): AnyConflict | undefined {
+  private note(page: Page, at: number, warp: Warp, lane: number, site: number, stores: boolean): AnyConflict | undefined {
+    const order = warp.block.order!;
     const { block, time } = order;
     const { writer, written, reader, read, otherReader, otherRead } = page;
     const conflict = this.blockConflict(order, page, at, stores);
