@@ -4,5 +4,4 @@ import type { DriverCall, DriverFunction } from "@spillway/gpu";
 /** A driver function: throws a Refusal, returns a status, or anything else for success. */
 export type SimulatedFunction<Name extends DriverCall> = (...values: Parameters<DriverFunction<Name>>) => unknown;
 
-/** All functions of the driver. */
 export type Calls = { readonly [Name in DriverCall]: SimulatedFunction<Name> };

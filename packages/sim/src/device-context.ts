@@ -106,7 +106,6 @@ export class DeviceContext {
     }
   }
 
-  /** Runs all that was given. */
   drain(): void {
     for (const stream of this.streams) stream.drain();
   }
@@ -160,7 +159,6 @@ export class DeviceContext {
     this.machine.ptx.free(address);
   }
 
-  /** Gives back all memory, when the context goes. */
   close(): void {
     for (const stream of this.streams) stream.abandon();
     for (const address of [...this.blocks.keys()]) this.release(address);

@@ -72,7 +72,6 @@ export class HostMemory {
     return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
   }
 
-  /** The address of a text that lasts. */
   addressOfText(text: string): bigint {
     let bytes = this.#texts.get(text);
     if (bytes === undefined) {

@@ -12,7 +12,6 @@ const poolAttribute = { releaseThreshold: 4, reserved: 5, reservedHigh: 6, used:
 // CUmemorytype, cuda.h.
 const memoryType = { host: 1, device: 2, unified: 4 } as const;
 
-/** One side of a CUDA_MEMCPY2D. */
 interface Side {
   readonly device: boolean;
   readonly address: bigint;

@@ -42,7 +42,6 @@ function checkHeader(ptx: string, capability: Capability, driverVersion: number)
     );
 }
 
-/** What reading or compiling PTX ends with. */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof PtxSyntaxError) return new Refusal(code.invalidPtx, error);
   if (error instanceof UnsupportedPtxError) return new Refusal(code.notSupported, error);

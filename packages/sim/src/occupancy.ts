@@ -17,7 +17,6 @@ export function blocksPerMultiprocessor({ capability }: Simulation, threads: num
   return Math.min(capability.blocks, Math.floor(capability.threads / (32 * warps)), byShared);
 }
 
-/** Blocks that all multiprocessors run at once. */
 export function residentBlocks(simulation: Simulation, threads: number, sharedBytes: number): number {
   return blocksPerMultiprocessor(simulation, threads, sharedBytes) * simulation.multiprocessors;
 }

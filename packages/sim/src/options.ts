@@ -51,7 +51,6 @@ const capabilities: readonly Capability[] = [
   capability(12, 0, 1536, 24, 100),
 ];
 
-/** Options with nothing left out. */
 export interface Simulation {
   readonly capability: Capability;
   readonly devices: number;

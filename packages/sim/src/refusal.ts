@@ -63,7 +63,6 @@ const sentences: Readonly<Record<number, string>> = {
   720: "too many blocks in cooperative launch",
 };
 
-/** A sentence for a status, as cuGetErrorString gives one. */
 export function sentenceOf(status: number): string {
   return sentences[status] ?? statusName(status).replace("CUDA_ERROR_", "").replaceAll("_", " ").toLowerCase();
 }
@@ -94,7 +93,6 @@ const kinds: Partial<Record<SimulationError["kind"], number>> = {
   stackOverflow: code.hardwareStackError,
 };
 
-/** The status of what a kernel or a copy ended with. */
 export function faultStatus(error: unknown): number {
   if (error instanceof Refusal) return error.status;
   return (error instanceof SimulationError ? kinds[error.kind] : undefined) ?? code.launchFailed;

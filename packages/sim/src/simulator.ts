@@ -63,7 +63,6 @@ export class Simulator {
     return this.#next;
   }
 
-  /** A handle for an object of the current context. */
   enter(object: object): bigint {
     const handle = this.#takeHandle();
     this.#entries.set(handle, { object, context: this.current });

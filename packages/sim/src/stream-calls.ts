@@ -11,7 +11,6 @@ const disableTiming = 2;
 /** A point in a stream's work, or in a capture's. */
 export class SimulatedEvent {
   readonly timing: boolean;
-  /** Where it was recorded last. */
   ticket: Ticket | undefined;
   /** The capture that it was recorded in instead. */
   captured: { readonly capture: Capture; readonly stream: WorkStream; readonly upTo: number } | undefined;

@@ -17,13 +17,11 @@ export interface Unfinished {
 
 export interface Work {
   readonly kind: WorkKind;
-  /** Does it, or begins it. */
   run(): Unfinished | undefined;
 }
 
 const done: Unfinished = { advance: () => true };
 
-/** A point in a stream's work. */
 export interface Ticket {
   readonly stream: WorkStream;
   /** Pieces of work that come before it in its stream. */
@@ -99,17 +97,14 @@ export class WorkStream {
     this.#done++;
   }
 
-  /** Runs all work before a point. */
   drain(upTo: number = this.#given): void {
     while (this.#done < upTo && this.#queue.length > 0) this.step();
   }
 
-  /** Whether all work before a point has run. */
   passed(number: number): boolean {
     return this.#done >= number;
   }
 
-  /** Forgets what has not run. */
   abandon(): void {
     this.#begun?.abandon?.();
     this.#begun = undefined;

@@ -14,7 +14,6 @@ export interface BasicBlock {
   readonly steps: Step[];
   readonly successors: number[];
   readonly predecessors: number[];
-  /** The instruction that chooses between two successors. */
   branch?: Instruction;
 }
 

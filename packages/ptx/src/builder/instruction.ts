@@ -22,7 +22,6 @@ export interface Instruction {
   readonly result: Item | undefined;
   readonly operands: readonly Item[];
   readonly guard: { readonly value: Value<"pred">; readonly negated: boolean } | undefined;
-  /** Where a branch goes. */
   readonly target: string | undefined;
   /** True if what the result's registers held before is read too. */
   readonly accumulates: boolean | undefined;

@@ -4,10 +4,8 @@
 import type { Needs } from "./targets.js";
 import type { RegisterType } from "./types.js";
 
-/** One operation of the table. */
 export interface Operation<T extends RegisterType = RegisterType> {
   readonly types: readonly T[];
-  /** The opcode for a type. */
   readonly text: (type: T) => string;
   /** The target or PTX version that a type asks for, beyond the least. */
   readonly needs: ((type: T) => Needs | undefined) | undefined;

@@ -122,7 +122,6 @@ export class Storage extends Control {
   }
 }
 
-/** The declaration of an array, without indent. */
 export function arrayText({ space, name, bytes, alignment, values }: DeclaredArray): string {
   if (values === undefined) return `.${space} .align ${alignment} .b8 ${name}[${bytes}];`;
   return `.${space} .align ${alignment} .${values.type} ${name}[${values.texts.length}] = {${values.texts.join(", ")}};`;

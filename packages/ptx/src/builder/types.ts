@@ -47,9 +47,7 @@ export type ConvertibleType = IntegerType | FloatType | "f16" | "bf16";
 
 interface TypeFacts {
   readonly bytes: number;
-  /** How a register of it is declared. */
   readonly declared: string;
-  /** The prefix of such registers' names. */
   readonly prefix: string;
 }
 

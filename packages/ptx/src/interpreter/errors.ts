@@ -77,7 +77,6 @@ export interface SimulationSite {
   thread: Index3;
 }
 
-/** The lines of a site in words. */
 export function lineWords({ line, source, inlinedAt }: Pick<SimulationSite, "line" | "source" | "inlinedAt">): string {
   const inlined = inlinedAt === undefined ? "" : `, inlined at ${inlinedAt}`;
   return `PTX line ${line}${source === undefined ? "" : ` (${source}${inlined})`}`;

@@ -114,7 +114,6 @@ export class OperandParser {
     return operand;
   }
 
-  /** Settles every pending name of the function just read. */
   settle(variables: ReadonlyMap<string, PtxVariable>, functions: ReadonlyMap<string, unknown>): void {
     for (const { operand, name, offset, scope, token } of this.pending.splice(0)) {
       const label = scope.label(name);

@@ -79,7 +79,6 @@ function word(registers: PtxRegister[]): PtxOperand {
 
 const integer = (value: bigint): PtxOperand => ({ kind: "integer", value });
 
-/** The instructions that bring a value from its variable. */
 export function loaded({ variable, value }: RegisterParameter, registers: PtxRegister[], origin: Origin): PtxInstruction[] {
   if (value.kind === "sink") return [];
   if (!isPredicate(value)) return [access("ld", { variable, value }, origin)];
@@ -88,7 +87,6 @@ export function loaded({ variable, value }: RegisterParameter, registers: PtxReg
   return [access("ld", { variable, value: whole }, origin), test];
 }
 
-/** The instructions that put a value into its variable. */
 export function stored({ variable, value }: RegisterParameter, registers: PtxRegister[], origin: Origin): PtxInstruction[] {
   if (!isPredicate(value)) return [access("st", { variable, value }, origin)];
   const whole = word(registers);

@@ -333,7 +333,6 @@ class Parser {
   }
 }
 
-/** An instruction on one line, without comments. */
 function plainText(source: string): string {
   const text = source.includes("/") ? source.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, " ") : source;
   return (text.length > mostText ? `${text.slice(0, mostText)}...` : text).replace(/\s+/g, " ").trim();

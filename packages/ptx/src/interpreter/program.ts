@@ -83,7 +83,6 @@ export interface MachineLaunchOptions {
   print?: (text: string) => void;
 }
 
-/** What a program needs of the machine that it is loaded on. */
 export interface ProgramMachine {
   /** @internal */
   readonly memory: DeviceMemory;

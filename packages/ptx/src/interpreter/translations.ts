@@ -4,7 +4,6 @@ import type { TranslatedKernel } from "./compile/function.js";
 import { parsePtx } from "./parser.js";
 import type { PtxModule } from "./types.js";
 
-/** Translations of a module that are kept. */
 const mostTranslations = 256;
 
 const modules = new Map<string, WeakRef<PtxModule>>();

@@ -97,7 +97,6 @@ export interface PtxInstruction {
   location?: SourceLocation;
 }
 
-/** A label, by a name that is unique in its function. */
 export interface PtxLabel {
   label: string;
 }

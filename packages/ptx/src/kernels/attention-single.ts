@@ -18,7 +18,6 @@ interface Plan {
   readonly width: number;
   /** Queries of a thread; a block has 16 times as many. */
   readonly rows: number;
-  /** Keys of a tile. */
   readonly keys: number;
   readonly layoutQ: TileLayout;
   readonly layoutK: TileLayout;
@@ -133,7 +132,6 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
     this.write(o!, k.add(firstQuery, row), column, outputs, states);
   }
 
-  /** Scores of the thread's queries with its keys. */
   private scores(ownQ: SharedSingles, ownK: SharedSingles): Sum[][] {
     const { k, ownKeys } = this;
     const { rows, layoutQ, layoutK } = this.plan;
@@ -191,7 +189,6 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
     for (const value of output) k.assign(value, k.mul(value, shrink));
   }
 
-  /** Adds probabilities times values to the outputs. */
   private addValues(ownP: SharedSingles, ownV: SharedSingles, outputs: Sum[][]): void {
     const { k, vector, groups } = this;
     const { rows, keys, layoutK, pitchP } = this.plan;

@@ -227,7 +227,6 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
     return k.reinterpret("b32", k.pack("f16x2", k.convert("f16", low), k.convert("f16", high)));
   }
 
-  /** Adds probabilities times values to the outputs. */
   private addValues(tileV: Pointer<"shared">, chances: Word[][], outputs: Four[][]): void {
     const { k } = this;
     const { keys, layoutK } = this.plan;

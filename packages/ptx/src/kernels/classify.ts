@@ -16,7 +16,6 @@ export const stateStatisticsName = ({ type = "f32", levels }: Pick<StateStatisti
   `${levels === undefined ? "state" : "all"}_statistics_${type}`;
 export const classSharesName = ({ shares = "softmax" }: Pick<ClassSharesShape, "shares">): string => `class_shares_${shares}`;
 
-/** Added to the variance of a layer norm. */
 export const layerNormEpsilon = 1e-5;
 
 const threads = 128;

@@ -176,7 +176,6 @@ class TiledProduct {
     return vector === 1 ? [this.k.load(from, access)] : this.k.loadVector(from, vector, access);
   }
 
-  /** Adds the product of the two tiles to the sums. */
   private multiply(readA: SharedSingles, readB: SharedSingles, sums: Sum[]): void {
     const { k, each, group } = this;
     const some = (from: SharedSingles, apart: number): Single[] =>

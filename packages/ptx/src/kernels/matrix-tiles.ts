@@ -67,7 +67,6 @@ export function loadFour(k: PtxKernel, row: Singles, index: Index, depth: number
   return range(4).map((i) => k.load(from.plus(i), { readOnly: true, where: exists(i), otherwise: 0 }));
 }
 
-/** Bytes of a tile in shared memory. */
 export const layoutBytes = ({ rows, pitch }: TileLayout): number => rows * pitch;
 
 /** Where 16 bytes `chunk` of `row` lie: rows are turned against each other by xor. */
@@ -178,7 +177,6 @@ export class TileStream<T extends TileElement> {
     this.bringUnits(undefined, false);
   }
 
-  /** Goes on to the next tile. */
   advance(): void {
     const { k, source, step } = this;
     const size = typeBytes(source.matrix.element);

@@ -92,7 +92,6 @@ function quantizeSuperblock(values: Float32Array, to: Uint8Array): void {
   for (let j = 0; j < 4; j++) for (let i = 0; i < 32; i++) to[16 + 32 * j + i] = quantum(2 * j, i) | (quantum(2 * j + 1, i) << 4);
 }
 
-/** The scale and minimum of a group of a superblock. */
 function groupScale(block: Uint8Array, g: number): [s: number, m: number] {
   const at = (k: number): number => block[4 + k]!;
   if (g < 4) return [at(g) & 63, at(g + 4) & 63];

@@ -28,7 +28,6 @@ interface Part {
   readonly words: readonly Word[];
   /** The scales of the low and the high nibbles, in both halves. */
   readonly scales: readonly [low: Value<"f16x2">, high: Value<"f16x2">];
-  /** The minima of the two groups. */
   readonly minima: Word;
   readonly d: Single;
   readonly dmin: Single;
@@ -204,7 +203,6 @@ export class TensorQuantizedProduct {
     }
   }
 
-  /** Adds what the warps have and stores it. */
   private finish(c: Singles, firstW: Index, firstA: Index, warp: Index, g: Index, t: Index, sums: readonly Sum[]): void {
     const { k, rowsA } = this;
     const { m, n } = this.shape;

@@ -4,11 +4,9 @@ import type { PtxKernel } from "../builder/index.js";
 import { ceilDiv, range } from "./generated-kernel.js";
 import type { Condition, Index, Single, Singles } from "./value-types.js";
 
-/** How rows are shared out. */
 export interface RowPlan {
   readonly form: "warp" | "block";
   readonly dim: number;
-  /** Threads that share a row. */
   readonly team: number;
   readonly threads: number;
   readonly rowsPerBlock: number;
@@ -35,7 +33,6 @@ interface Piece {
   readonly values: Single[];
   /** False if the row has ended; undefined if it cannot have. */
   readonly exists: Condition | undefined;
-  /** The piece's first element in the row. */
   readonly index: Index;
 }
 

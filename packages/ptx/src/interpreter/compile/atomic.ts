@@ -117,20 +117,20 @@ function update(e: Emitter, how: Update, at: string, to: PtxOperand): void {
 export function atomic(e: Emitter): void {
   const reduction = e.instruction.opcode === "red";
   const asynchronous = reduction && e.has("async");
-  const operation = e.reading.find([...operations.keys()].filter((word) => !reduction || (word !== "exch" && word !== "cas")));
+  const operation = e.find([...operations.keys()].filter((word) => !reduction || (word !== "exch" && word !== "cas")));
   if (operation === undefined) throw e.unsupported(`it takes an operation: ${[...operations.keys()].map((word) => `.${word}`).join(", ")}`);
   const type = e.type(operations.get(operation));
-  const order = e.reading.find(["relaxed", "acquire", "release", "acq_rel"]);
-  e.reading.find(["cta", "cluster", "gpu", "sys"]);
+  const order = e.find(["relaxed", "acquire", "release", "acq_rel"]);
+  e.find(["cta", "cluster", "gpu", "sys"]);
   const first = reduction ? 0 : 1;
   const space = spaceOf(e);
   if (space !== "generic" && space !== "global" && space !== "shared") throw e.unsupported("atomics are of global and shared memory");
   const count = vectorLength(e);
-  if (halves.includes(type)) e.reading.one(["noftz"]);
+  if (halves.includes(type)) e.one(["noftz"]);
   if (count === 1 && halves.includes(type) && operation !== "add") throw e.unsupported(`.${type} alone takes .add`);
   if (count > 1 && type !== "f32" && !halves.includes(type)) throw e.unsupported(`.v${count} takes floats`);
-  if (asynchronous) e.reading.skip(["mbarrier::complete_tx::bytes"]);
-  else skipHints(e, "global", e.reading.operandCount - 1);
+  if (asynchronous) e.skip(["mbarrier::complete_tx::bytes"]);
+  else skipHints(e, "global", e.operandCount - 1);
   const size = scalarBytes[type];
   const address = e.operand(first);
   const at = locate(e, address, space, size * count, accessModes.both | accessModes.strong);

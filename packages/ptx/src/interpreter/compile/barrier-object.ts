@@ -24,10 +24,10 @@ function arrive(e: Emitter, drop: boolean): void {
   const relaxed = e.has("relaxed");
   skipOrder(e, relaxed ? "relaxed" : "release");
   // That the phase does not end is the program's promise.
-  if (!expects) e.reading.skip(["noComplete"]);
+  if (!expects) e.skip(["noComplete"]);
   const first = e.operand(0).kind === "address" ? 0 : 1;
   const at = object(e, e.operand(first), accessModes.both);
-  const more = e.reading.optional(first + 1);
+  const more = e.optional(first + 1);
   const extra = more === undefined ? undefined : e.word(more, "u32");
   if (expects && extra === undefined) throw e.unsupported("it takes a number of bytes");
   const count = expects ? "1" : (extra ?? "1");
@@ -42,7 +42,7 @@ function wait(e: Emitter): void {
   const parity = e.has("parity");
   const which = parity ? `${e.word(e.operand(2))}&1` : `mbarrierParity(${e.halves(e.operand(2)).join(",")})`;
   // How long a waiting thread may sleep is no matter here.
-  const hint = e.instruction.modifiers[0] === "try_wait" ? e.reading.optional(3) : undefined;
+  const hint = e.instruction.modifiers[0] === "try_wait" ? e.optional(3) : undefined;
   if (hint !== undefined) e.word(hint, "u32");
   const done = e.temporary(`mbarrierDone(${at},${which})`);
   e.line(`if(${done}===1)w.synchronise();else w.polled=1;`);
@@ -77,7 +77,7 @@ const handlers: Readonly<Record<string, Handler>> = {
 };
 
 export function barrierObject(e: Emitter): void {
-  const name = e.reading.at(0) ?? "";
+  const name = e.at(0) ?? "";
   if (!Object.hasOwn(handlers, name)) throw e.unsupported("no such mbarrier operation");
   handlers[name]!(e);
 }

@@ -71,7 +71,7 @@ function compareNumbers(how: string, x: string, y: string): string {
 type Join = (test: string) => string;
 
 function joinOf(e: Emitter): Join {
-  const how = e.reading.find(combinations);
+  const how = e.find(combinations);
   if (how === undefined) return (test) => `(${test}?1:0)`;
   const other = e.predicate(e.operand(3));
   const operator = how === "and" ? "&" : how === "or" ? "|" : "^";
@@ -83,7 +83,7 @@ function tests(e: Emitter, type: ScalarType): string[] {
   const [a, b] = [e.operand(1), e.operand(2)];
   const float = type.includes("f");
   const ways = float ? floatWays : waysOf(type);
-  const how = e.reading.one(ways, "it takes a comparison:");
+  const how = e.one(ways, "it takes a comparison:");
   if (type === "f32" || type === "f64") {
     const [x, y] = [e.temporary(readFloat(e, a, type)), e.temporary(readFloat(e, b, type))];
     return [compareNumbers(how, x, y)];
@@ -125,7 +125,7 @@ function resultsOf(type: ScalarType): readonly ScalarType[] {
 
 /** set: all ones or 1.0 for true, zero for false. */
 export function setValue(e: Emitter): void {
-  const [toType, type, ...more] = e.reading.types();
+  const [toType, type, ...more] = e.types();
   if (toType === undefined || type === undefined || more.length > 0 || !compared.includes(type)) throw e.unsupported("it takes two types");
   if (!resultsOf(type).includes(toType)) throw e.unsupported(`.${toType} is no result of comparing .${type}`);
   const found = tests(e, type);
@@ -162,7 +162,7 @@ export function select(e: Emitter): void {
 
 /** slct d, a, b, c: a if c is not negative. */
 export function selectBySign(e: Emitter): void {
-  const [type, of, ...more] = e.reading.types();
+  const [type, of, ...more] = e.types();
   if (type === undefined || !chosen.includes(type) || more.length > 0 || (of !== "s32" && of !== "f32"))
     throw e.unsupported("it takes two types, and the second is .s32 or .f32");
   const c = e.operand(3);

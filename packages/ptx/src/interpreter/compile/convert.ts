@@ -68,12 +68,12 @@ const roundings = ["rn", "rz", "rm", "rp"];
 const wholeModes = ["rni", "rzi", "rmi", "rpi"];
 
 /** The rounding that a conversion must say, one of these. */
-const roundingOf = (e: Emitter, modes: readonly string[]): string => e.reading.one(modes, "it takes a rounding:");
+const roundingOf = (e: Emitter, modes: readonly string[]): string => e.one(modes, "it takes a rounding:");
 
 function floatToInteger(e: Emitter, toType: ScalarType, fromType: ScalarType): void {
   const mode = roundingOf(e, wholeModes);
   // Such a conversion saturates in any case.
-  e.reading.skip(["sat"]);
+  e.skip(["sat"]);
   const whole = `roundToWhole(${readNumber(e, e.operand(1), fromType)},"${mode}")`;
   if (isWideInteger(toType)) {
     const low = e.temporary(`clampToInteger64(${whole},${isSigned(toType)})`);
@@ -113,7 +113,7 @@ function integerToFloat(e: Emitter, toType: ScalarType, fromType: ScalarType): v
   const mode = roundingOf(e, roundings);
   const signed = isSigned(fromType);
   // A whole number is never subnormal.
-  if (toType === "f32") e.reading.skip(["ftz"]);
+  if (toType === "f32") e.skip(["ftz"]);
   if (isWideInteger(fromType)) {
     const [low, high] = e.halves(from, fromType);
     const format = { f64: "binary64", f32: "binary32", f16: "binary16", bf16: "bfloat16" }[toType as "f64" | "f32" | "f16" | "bf16"];
@@ -155,11 +155,11 @@ const byteFloats = /^(e4m3x2|e5m2x2|f16x2|f32)$/;
 
 /** cvt from or to two 8-bit floats; the upper byte is the upper half or first binary32. */
 function convertBytes(e: Emitter): void {
-  e.reading.requires(89);
-  const types = e.reading.every(byteFloats).join(".");
+  e.requires(89);
+  const types = e.every(byteFloats).join(".");
   const widened = /^f16x2\.(e4m3|e5m2)x2$/.exec(types)?.[1];
   const [, narrowed, fromType] = /^(e4m3|e5m2)x2\.(f16x2|f32)$/.exec(types) ?? [];
-  e.reading.one(["rn"]);
+  e.one(["rn"]);
   const relu = e.has("relu");
   const to = e.operand(0);
   if (widened !== undefined) {
@@ -172,7 +172,7 @@ function convertBytes(e: Emitter): void {
     return;
   }
   if (narrowed === undefined) throw e.unsupported("it takes .f16x2 from .e4m3x2 or .e5m2x2, or one of those from .f32 or .f16x2");
-  e.reading.one(["satfinite"]);
+  e.one(["satfinite"]);
   const byte = (value: string): string => (relu ? `relu8(byteFloatBits("${narrowed}",${value}))` : `byteFloatBits("${narrowed}",${value})`);
   if (fromType === "f32") e.setWord(to, `(${byte(e.float(e.operand(1), fromType))}<<8)|${byte(e.float(e.operand(2), fromType))}`, "b16");
   else {
@@ -189,7 +189,7 @@ export function convert(e: Emitter): void {
     convertBytes(e);
     return;
   }
-  const [toType, fromType, ...more] = e.reading.types();
+  const [toType, fromType, ...more] = e.types();
   if (toType === undefined || fromType === undefined) throw e.unsupported("cvt between these types is not modelled");
   if (e.has("pack")) {
     packIntegers(e, toType, fromType, more);
@@ -209,13 +209,13 @@ function floatToFloat(e: Emitter, toType: ScalarType, fromType: ScalarType): voi
   const [to, from] = [e.operand(0), e.operand(1)];
   const number = readNumber(e, from, fromType);
   if (toType === fromType) {
-    const whole = e.reading.find(wholeModes);
+    const whole = e.find(wholeModes);
     writeNumber(e, to, whole === undefined ? number : `roundToWhole(${number},"${whole}")`, toType, "rn", true);
   } else if (scalarBytes[toType] > scalarBytes[fromType]) {
     // bfloat16 may say how it rounds to what holds it.
-    if (fromType === "bf16") e.reading.find(["rn", "rz"]);
+    if (fromType === "bf16") e.find(["rn", "rz"]);
     writeNumber(e, to, number, toType, "rn", true);
-  } else if (scalarBytes[fromType] === 2) writeNumber(e, to, number, toType, e.reading.find(roundings) ?? "rn", false);
+  } else if (scalarBytes[fromType] === 2) writeNumber(e, to, number, toType, e.find(roundings) ?? "rn", false);
   else writeNumber(e, to, number, toType, roundingOf(e, roundings), false, fromType === "f32");
 }
 
@@ -226,7 +226,7 @@ function packIntegers(e: Emitter, toType: ScalarType, fromType: ScalarType, more
   const shifts = bytes === 1;
   if (!small.includes(toType) || fromType !== "s32" || more.length !== Number(shifts) || (shifts && more[0] !== "b32"))
     throw e.unsupported("it takes .u16.s32, .s16.s32, .u8.s32.b32 or .s8.s32.b32");
-  e.reading.one(["sat"]);
+  e.one(["sat"]);
   const [least, most] = range(toType);
   const [a, b] = [e.word(e.operand(1), "s32"), e.word(e.operand(2), "s32")];
   const bits = bytes * 8;

@@ -1,7 +1,6 @@
 // Writes the JavaScript of one segment: a loop over the active lanes, with registers in local
 // variables that are read from the warp's file on first use and written back if something later
 // reads them. The table of instructions.ts says what each computes.
-import type { UnsupportedPtxError } from "../errors.js";
 import { type PtxInstruction, type PtxOperand, type PtxRegister, type PtxVariable, type ScalarType, scalarBytes } from "../types.js";
 import { Reading } from "./reading.js";
 import type { RegisterFile } from "./registers.js";
@@ -53,7 +52,7 @@ function halvesOf(bits: bigint): [low: string, high: string] {
   return [literal(Number(BigInt.asIntN(32, bits))), literal(Number(BigInt.asIntN(32, bits >> 32n)))];
 }
 
-export class Emitter {
+export class Emitter extends Reading {
   readonly context: CompileContext;
   /** Statements before the loop over lanes, and names already made there. */
   readonly head: string[] = [];
@@ -64,32 +63,11 @@ export class Emitter {
   private readonly registers = new Map<number, PtxRegister>();
   private readonly locals = new Set<string>();
   private temporaries = 0;
-  reading!: Reading;
   guarded = false;
 
   constructor(context: CompileContext) {
+    super(context.target);
     this.context = context;
-  }
-
-  get instruction(): PtxInstruction {
-    return this.reading.instruction;
-  }
-
-  unsupported(what?: string): UnsupportedPtxError {
-    return this.reading.unsupported(what);
-  }
-
-  has(...words: string[]): boolean {
-    return this.reading.has(...words);
-  }
-
-  operand(index: number): PtxOperand {
-    return this.reading.operand(index);
-  }
-
-  /** The type that the instruction is of: the last one among its modifiers. */
-  type(allowed?: readonly ScalarType[]): ScalarType {
-    return this.reading.type(allowed);
   }
 
   get site(): number {
@@ -116,16 +94,11 @@ export class Emitter {
     return name;
   }
 
-  /** Makes an instruction the one that operands are read of. */
-  begin(instruction: PtxInstruction): void {
-    this.reading = new Reading(instruction, this.context.target);
-  }
-
   emit(instruction: PtxInstruction, handler: (emitter: Emitter) => void, skipped?: string): void {
     this.begin(instruction);
     if (instruction.guard === undefined) {
       handler(this);
-      this.reading.refuseUnread();
+      this.refuseUnread();
       return;
     }
     const { register, negated } = instruction.guard;
@@ -134,7 +107,7 @@ export class Emitter {
     this.out = [];
     this.guarded = true;
     handler(this);
-    this.reading.refuseUnread();
+    this.refuseUnread();
     this.guarded = false;
     const body = this.out.join("");
     this.out = saved;
@@ -229,13 +202,13 @@ export class Emitter {
    */
   words(operand: PtxOperand, type: ScalarType, wider = false): string[] {
     if (operand.kind === "register") {
-      this.reading.checkRegister(operand.register, type, wider);
+      this.checkRegister(operand.register, type, wider);
       this.needBits(operand.register);
       return this.names(operand.register);
     }
     if (type === "b128") throw this.unsupported("expected a .b128 register");
     const wanted = scalarBytes[type] === 8 ? 2 : 1;
-    if (operand.kind === "integer" || operand.kind === "float") return halvesOf(this.reading.constantBits(operand, type)).slice(0, wanted);
+    if (operand.kind === "integer" || operand.kind === "float") return halvesOf(this.constantBits(operand, type)).slice(0, wanted);
     const { low, high } = this.other(operand, type);
     return [low, high].slice(0, wanted);
   }
@@ -258,13 +231,13 @@ export class Emitter {
   float(operand: PtxOperand, type: ScalarType): string {
     const wide = scalarBytes[type] === 8;
     if (operand.kind === "register") {
-      this.reading.checkRegister(operand.register, type);
+      this.checkRegister(operand.register, type);
       this.needFloat(operand.register);
       return `${wide ? "d" : "f"}${operand.register.index}`;
     }
     if (operand.kind !== "integer" && operand.kind !== "float")
       throw this.unsupported(`a ${operand.kind} cannot stand where .${type} is expected`);
-    numbers.setBigUint64(0, this.reading.constantBits(operand, type));
+    numbers.setBigUint64(0, this.constantBits(operand, type));
     return literal(wide ? numbers.getFloat64(0) : numbers.getFloat32(4));
   }
 
@@ -277,7 +250,7 @@ export class Emitter {
     if (operand.kind === "sink") return undefined;
     if (operand.kind !== "register") throw this.unsupported("the result must go to a register");
     const { register } = operand;
-    this.reading.checkRegister(register, type, wider);
+    this.checkRegister(register, type, wider);
     // Under a guard the old value must be there for the lanes that keep it.
     if (this.guarded) float ? this.needFloat(register) : this.needBits(register);
     const held = this.state(register);

@@ -24,7 +24,7 @@ function writeFloat(e: Emitter, operand: PtxOperand, value: string, type: Scalar
 
 /** The rounding that the instruction asks for; undefined for the one to nearest. */
 function directed(e: Emitter): string | undefined {
-  const mode = e.reading.find(["rn", "rz", "rm", "rp"]);
+  const mode = e.find(["rn", "rz", "rm", "rp"]);
   return mode === "rn" ? undefined : mode;
 }
 
@@ -117,7 +117,7 @@ function squareRoot(e: Emitter): void {
 
 function reciprocalRoot(e: Emitter): void {
   const type = e.type(both);
-  e.reading.one(["approx"]);
+  e.one(["approx"]);
   const [to, from] = [e.operand(0), e.operand(1)];
   if (!isDouble(type)) writeFloat(e, to, `Math.fround(1/Math.sqrt(${readFloat(e, from, type)}))`, type);
   else if (e.has("ftz")) writeUpper(e, to, `1/Math.sqrt(${e.float(from, type)})`);
@@ -128,7 +128,7 @@ function reciprocalRoot(e: Emitter): void {
 function approximation(name: string, flushes = true): Handler {
   return (e) => {
     e.type(["f32"]);
-    e.reading.one(["approx"]);
+    e.one(["approx"]);
     const from = e.operand(1);
     if (flushes) writeFloat(e, e.operand(0), `Math.fround(${name}(${readFloat(e, from, "f32")}))`, "f32");
     else e.setFloat(e.operand(0), `Math.fround(${name}(${e.float(from, "f32")}))`, "f32");
@@ -144,7 +144,7 @@ function sign(operation: (value: string) => string): Handler {
 
 function extreme(e: Emitter, name: "minimum" | "maximum"): void {
   const type = e.type(both);
-  const count = type === "f32" && e.reading.operandCount > 3 ? 3 : 2;
+  const count = type === "f32" && e.operandCount > 3 ? 3 : 2;
   const operands = Array.from({ length: count }, (_, k) => readFloat(e, e.operand(k + 1), type));
   const nan = type === "f32" && e.has("NaN");
   if (type !== "f32" || !e.has("xorsign")) {
@@ -181,7 +181,7 @@ function testProperty(e: Emitter): void {
     normal: `Math.abs(${value})>=${least}&&Math.abs(${value})<Infinity`,
     subnormal: `Math.abs(${value})<${least}&&${value}!==0`,
   };
-  const test = e.reading.one(Object.keys(tests) as (keyof typeof tests)[]);
+  const test = e.one(Object.keys(tests) as (keyof typeof tests)[]);
   e.setPredicate(e.operand(0), `${tests[test]}?1:0`);
 }
 
@@ -274,7 +274,7 @@ function halfApproximation(name: string): Handler {
   return (e) => {
     const type = e.type(halves);
     const kind = halfKind(type);
-    e.reading.one(["approx"]);
+    e.one(["approx"]);
     // ex2 of bfloat16 has no other form; it has no subnormal values to flush that an approximation
     // would tell apart.
     if (e.instruction.opcode === "ex2" && kind === '"bf16"' && !e.has("ftz")) throw e.unsupported("it takes .approx.ftz");

@@ -16,7 +16,7 @@ import { videoForms } from "./video.js";
 /** An instruction that changes no result: the modifiers and operands that it may have. */
 function nothing(modifiers: RegExp, operands: number): Handler {
   return (e) => {
-    e.reading.skip(modifiers);
+    e.skip(modifiers);
     for (let k = 0; k < operands; k++) e.operand(k);
   };
 }
@@ -24,16 +24,16 @@ function nothing(modifiers: RegExp, operands: number): Handler {
 /** A fence of proxies orders no threads. */
 const fence: Handler = (e) => {
   if (e.has("proxy")) {
-    e.reading.skip(
+    e.skip(
       /^(alias|async|async::generic|tensormap::generic|global|shared::(cta|cluster)|acquire|release|sync_restrict::.*|cta|cluster|gpu|sys)$/,
     );
     e.line("w.launch.races.fenceProxy(w);");
     return;
   }
-  e.reading.skip(["mbarrier_init"]);
-  e.reading.find(["sc", "acq_rel", "acquire", "release"]);
+  e.skip(["mbarrier_init"]);
+  e.find(["sc", "acq_rel", "acquire", "release"]);
   const scopes = e.instruction.opcode === "membar" ? ["cta", "gl", "sys"] : ["cta", "cluster", "gpu", "sys"];
-  e.line(`w.fence(${e.reading.one(scopes, "it takes a scope:") !== "cta"});`);
+  e.line(`w.fence(${e.one(scopes, "it takes a scope:") !== "cta"});`);
 };
 
 const hints = /^(global|local|generic|L1|L2|L2::evict_(last|normal|first|unchanged))$/;
@@ -69,8 +69,8 @@ const instructions: Readonly<Record<string, Handler>> = {
   brkpt: (e) => e.line(`throw w.error("breakpoint","breakpoint",l,${e.site});`),
   createpolicy: (e) => {
     e.type(["b64"]);
-    e.reading.skip(/^(global|fractional|range|cvt|L2|L2::evict_(last|normal|first|unchanged))$/);
-    for (let k = 1; k < e.reading.operandCount; k++) e.operand(k);
+    e.skip(/^(global|fractional|range|cvt|L2|L2::evict_(last|normal|first|unchanged))$/);
+    for (let k = 1; k < e.operandCount; k++) e.operand(k);
     e.setHalves(e.operand(0), "0", "0");
   },
   prefetch: nothing(hints, 1),

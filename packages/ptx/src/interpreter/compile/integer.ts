@@ -21,7 +21,7 @@ const isPair = (type: ScalarType): boolean => type === "u16x2" || type === "s16x
 const integersAndPairs: readonly ScalarType[] = [...integers, "u16x2", "s16x2"];
 
 /** How amounts beyond the width count: wrapped, or as the width itself. */
-const wraps = (e: Emitter): boolean => e.reading.either("clamp", "wrap") === "wrap";
+const wraps = (e: Emitter): boolean => e.either("clamp", "wrap") === "wrap";
 
 function add64(e: Emitter, to: PtxOperand, type: ScalarType, a: readonly string[], b: readonly string[]): void {
   const low = e.temporary(`(${a[0]}+${b[0]})|0`);
@@ -109,7 +109,7 @@ function product(e: Emitter, type: ScalarType, part: Part): { word?: string; hal
 
 /** The type of the operands, the part of the product, and the type of the result. */
 function productTypes(e: Emitter): { type: ScalarType; part: Part; result: ScalarType } {
-  const part = e.reading.one(["lo", "hi", "wide"], "it takes", " or ");
+  const part = e.one(["lo", "hi", "wide"], "it takes", " or ");
   const type = e.type(part === "wide" ? ["u16", "s16", "u32", "s32"] : integers);
   return { type, part, result: part === "wide" ? doubled[type]! : type };
 }
@@ -145,7 +145,7 @@ function mad(withCarry: boolean): Handler {
 /** 24-bit factors; `.lo` and `.hi` name bits 0-31 and 16-47 of the product. */
 function mul24(addend: boolean): Handler {
   return (e) => {
-    const part = e.reading.either("lo", "hi");
+    const part = e.either("lo", "hi");
     const type = e.type(words);
     const extend = (operand: PtxOperand) => (type === "s32" ? `(${e.word(operand, type)}<<8>>8)` : `(${e.word(operand, type)}&16777215)`);
     const [a, b] = [e.temporary(extend(e.operand(1))), e.temporary(extend(e.operand(2)))];
@@ -172,7 +172,7 @@ function lop3(e: Emitter): void {
     e.setWord(to, result, type);
     return;
   }
-  const how = e.reading.either("and", "or", "two results take");
+  const how = e.either("and", "or", "two results take");
   e.setWord(to.first, result, type);
   e.setPredicate(to.second, `(${result}!==0?1:0)${how === "and" ? "&" : "|"}${e.predicate(e.operand(5))}`);
 }
@@ -180,8 +180,8 @@ function lop3(e: Emitter): void {
 /** dp4a and dp2a: four products of bytes, or two of a half-word and a byte. */
 function dotProduct(halves: boolean): Handler {
   return (e) => {
-    const upper = halves ? [e.reading.either("lo", "hi") === "hi"] : [];
-    const [aType, bType, ...more] = e.reading.types();
+    const upper = halves ? [e.either("lo", "hi") === "hi"] : [];
+    const [aType, bType, ...more] = e.types();
     if (aType === undefined || bType === undefined || more.length > 0 || !words.includes(aType) || !words.includes(bType))
       throw e.unsupported("it takes two types, .u32 or .s32 each");
     const type = aType === "u32" && bType === "u32" ? "u32" : "s32";
@@ -377,8 +377,8 @@ export const integerForms = {
   bfi: integer({ types: bits, operands: "rrww", word: (values) => `insertBits(${values})`, wide: (values) => `insertBits64(${values})` }),
   bmsk: call("bitMask", ["b32"], "rr", (e) => [wraps(e)]),
   szext: call("extendBits", words, "rw", (e) => [wraps(e)]),
-  shf: call("funnelShift", ["b32"], "rrr", (e) => [e.reading.either("l", "r") === "l", wraps(e)]),
-  prmt: call("permuteBytes", ["b32"], "rrr", (e) => [JSON.stringify(e.reading.find(["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"]) ?? "")]),
+  shf: call("funnelShift", ["b32"], "rrr", (e) => [e.either("l", "r") === "l", wraps(e)]),
+  prmt: call("permuteBytes", ["b32"], "rrr", (e) => [JSON.stringify(e.find(["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"]) ?? "")]),
   lop3,
   dp4a: dotProduct(false),
   dp2a: dotProduct(true),

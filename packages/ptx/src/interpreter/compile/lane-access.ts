@@ -13,7 +13,8 @@ export class LaneAccess extends Reading {
   private readonly file: RegisterFile;
 
   constructor(instruction: PtxInstruction, file: RegisterFile, target: number) {
-    super(instruction, target);
+    super(target);
+    this.begin(instruction);
     this.file = file;
   }
 

@@ -14,7 +14,7 @@ const spaceName = (word: string | undefined): SpaceName => (word?.split("::")[0]
 
 /** The state space that an instruction names; generic if it names none. */
 export function spaceOf(e: Emitter): SpaceName {
-  return spaceName(e.reading.find(spaceWords));
+  return spaceName(e.find(spaceWords));
 }
 
 /** The same of modifiers that were read before. */
@@ -29,11 +29,11 @@ interface Order {
 
 /** Reads the words of the memory model; an access of a space takes one of `words`. */
 function orderOf(e: Emitter, space: SpaceName, words: readonly string[]): Order {
-  const found = e.reading.find(words);
+  const found = e.find(words);
   const scoped = found !== undefined && found !== "volatile" && found !== "weak";
   const strong = scoped || found === "volatile";
   if (strong && (space === "local" || space === "const" || space === "param")) throw e.unsupported(`.${found} is not for ${space} memory`);
-  if (found === "relaxed" && space !== "shared") e.reading.skip(["mmio"]);
+  if (found === "relaxed" && space !== "shared") e.skip(["mmio"]);
   if (scoped && !e.has("cta", "cluster", "gpu", "sys")) throw e.unsupported(`.${found} takes a scope, as .gpu`);
   return { strong, acquires: found === "acquire", releases: found === "release" };
 }
@@ -52,12 +52,12 @@ export function skipHints(
   cache: readonly string[] = [],
   prefetch: readonly string[] = [],
 ): void {
-  const operator = e.reading.find(cache);
+  const operator = e.find(cache);
   if (space !== "generic" && space !== "global") return;
-  e.reading.find(prefetch);
+  e.find(prefetch);
   if (operator === undefined) {
-    e.reading.find(/^L1::(evict_(normal|unchanged|first|last)|no_allocate)$/);
-    e.reading.find(/^L2::evict_(normal|first|last)$/);
+    e.find(/^L1::(evict_(normal|unchanged|first|last)|no_allocate)$/);
+    e.find(/^L2::evict_(normal|first|last)$/);
   }
   if (e.has("L2::cache_hint")) e.halves(e.operand(index), "b64");
 }
@@ -170,7 +170,7 @@ function put(e: Emitter, to: PtxOperand, type: ScalarType, at: string): void {
   if (to.kind === "sink") return;
   if (to.kind !== "register") throw e.unsupported("a load gives to registers");
   const { register } = to;
-  e.reading.checkRegister(register, type, true);
+  e.checkRegister(register, type, true);
   const signed = type.startsWith("s");
   const bytes = scalarBytes[type];
   const width = scalarBytes[register.type];
@@ -208,7 +208,7 @@ function take(e: Emitter, from: PtxOperand, type: ScalarType, at: string): void 
 }
 
 export function vectorLength(e: Emitter): number {
-  return Number(e.reading.find(["v2", "v4", "v8"])?.slice(1) ?? 1);
+  return Number(e.find(["v2", "v4", "v8"])?.slice(1) ?? 1);
 }
 
 /** The elements of a vector operand, or the one operand of an access without. */
@@ -296,7 +296,7 @@ const completes = "mbarrier::complete_tx::bytes";
 
 /** st.async: stores to shared memory of the cluster and counts the bytes at a barrier there. */
 export function storeAsync(e: Emitter): void {
-  e.reading.skip(["async", "weak", completes]);
+  e.skip(["async", "weak", completes]);
   const { type, count, size, bytes } = accessShape(e);
   if (spaceOf(e) !== "shared") throw e.unsupported("it takes .shared::cluster");
   const at = locate(e, e.operand(0), "shared", bytes, accessModes.write | accessModes.object);
@@ -316,7 +316,7 @@ function waitForCopies(e: Emitter, bulk: boolean): boolean {
     return true;
   }
   if (!e.has("wait_group")) return false;
-  if (bulk) e.reading.skip(["read"]);
+  if (bulk) e.skip(["read"]);
   const pending = e.operand(0);
   if (pending.kind !== "integer" || pending.value < 0n) throw e.unsupported("it takes a number of groups");
   if (!bulk) e.line(`w.copies?.wait(l,${e.word(pending, "u32")});`);
@@ -339,7 +339,7 @@ export function copyAsync(e: Emitter): void {
 
 function arriveAfterCopies(e: Emitter): void {
   e.type(["b64"]);
-  e.reading.one(["arrive"]);
+  e.one(["arrive"]);
   e.line("w.copies?.waitForAll(l);");
   const space = spaceOf(e);
   const counts = e.has("noinc");
@@ -351,17 +351,17 @@ function arriveAfterCopies(e: Emitter): void {
 const isShared = (e: Emitter): boolean => e.has("shared", "shared::cta", "shared::cluster");
 
 function copySmall(e: Emitter): void {
-  const cached = e.reading.find(["ca", "cg"]);
+  const cached = e.find(["ca", "cg"]);
   if (cached === undefined || !isShared(e) || !e.has("global")) throw e.unsupported("it takes .ca or .cg, .shared and .global");
-  const [size, source] = [e.operand(2), e.reading.optional(3)];
+  const [size, source] = [e.operand(2), e.optional(3)];
   const sizes = cached === "cg" ? [16n] : [4n, 8n, 16n];
   if (size.kind !== "integer" || !sizes.includes(size.value)) throw e.unsupported(`it copies ${sizes.join(", ")} bytes`);
-  skipHints(e, "global", e.reading.operandCount - 1, [], prefetches);
+  skipHints(e, "global", e.operandCount - 1, [], prefetches);
   const bytes = String(size.value);
   let used = bytes;
   if (source !== undefined && (source.kind === "not" || (source.kind === "register" && source.register.type === "pred")))
     used = `(${e.predicate(source)}?0:${bytes})`;
-  else if (source !== undefined && e.reading.operandCount - (e.has("L2::cache_hint") ? 1 : 0) > 3) used = e.word(source, "u32");
+  else if (source !== undefined && e.operandCount - (e.has("L2::cache_hint") ? 1 : 0) > 3) used = e.word(source, "u32");
   e.line(`copyLater(w,l,${e.site},${wholeAddress(e, e.operand(0))},${wholeAddress(e, e.operand(1))},${bytes},${used});`);
 }
 

@@ -76,7 +76,7 @@ function moveElements(e: Emitter, count: number): void {
 }
 
 export function move(e: Emitter): void {
-  const vector = e.reading.find(["v2", "v4"]);
+  const vector = e.find(["v2", "v4"]);
   if (vector !== undefined) {
     moveElements(e, Number(vector.slice(1)));
     return;
@@ -98,7 +98,7 @@ export function move(e: Emitter): void {
 
 /** The state space that is named, and the whole word, which may say it is of the cluster. */
 function spaceNamed(e: Emitter): { space: string; whole: string } {
-  const found = e.reading.find(/^(const|global|local|param|shared)(::\w+)?$/);
+  const found = e.find(/^(const|global|local|param|shared)(::\w+)?$/);
   if (found === undefined) throw e.unsupported("it takes a state space");
   return { space: found.split("::")[0]!, whole: found };
 }
@@ -141,7 +141,7 @@ export function mapAddress(e: Emitter): void {
 /** getctarank: which block of the cluster a shared address belongs to. */
 export function addressRank(e: Emitter): void {
   const type = e.type(["u32", "u64"]);
-  e.reading.skip(["shared::cluster"]);
+  e.skip(["shared::cluster"]);
   e.setWord(e.operand(0), `w.rankOfShared(${e.word(e.operand(1), type)})`, "u32");
 }
 
@@ -158,7 +158,7 @@ function setPointer(e: Emitter, expression: string): void {
 
 function allocate(e: Emitter): void {
   const type = e.type(["u32", "u64"]);
-  const alignment = e.reading.optional(2);
+  const alignment = e.optional(2);
   if (alignment !== undefined && alignment.kind !== "integer") throw e.unsupported("an alignment is a constant");
   const bytes = alignment === undefined ? usualAlignment : Number(alignment.value);
   if (!(bytes > 0 && bytes <= 2 ** 30) || (bytes & (bytes - 1)) !== 0) throw e.unsupported("an alignment is a power of two");

@@ -32,15 +32,19 @@ function fits(register: PtxRegister, type: ScalarType, wider = false): boolean {
 }
 
 export class Reading {
-  readonly instruction: PtxInstruction;
-  private readonly unread: Set<number>;
-  private readonly unreadOperands: Set<number>;
+  instruction!: PtxInstruction;
+  private unread!: Set<number>;
+  private unreadOperands!: Set<number>;
   private readonly target: number;
 
   /** `target`: the module's number, as 90 of sm_90a; left out if nothing asks for one. */
-  constructor(instruction: PtxInstruction, target = Infinity) {
-    this.instruction = instruction;
+  constructor(target = Infinity) {
     this.target = target;
+  }
+
+  /** Makes an instruction the one that is read. */
+  begin(instruction: PtxInstruction): void {
+    this.instruction = instruction;
     this.unread = new Set(instruction.modifiers.keys());
     this.unreadOperands = new Set(instruction.operands.keys());
   }

@@ -27,7 +27,6 @@ const collectiveOpcodes = new Set(
   "shfl vote match redux bar barrier elect mma wmma wgmma ldmatrix stmatrix movmatrix nanosleep".split(" "),
 );
 
-/** True for an instruction that the lanes of a warp do together. */
 export function isCollective(instruction: PtxInstruction): boolean {
   return collectiveOpcodes.has(instruction.opcode);
 }
@@ -44,7 +43,8 @@ function checkFlow(instruction: PtxInstruction): void {
   const { opcode, operands } = instruction;
   const count = opcode === "call" ? operands.length : flowOperands.get(opcode);
   if (count === undefined) return;
-  const reading = new Reading(instruction);
+  const reading = new Reading();
+  reading.begin(instruction);
   reading.skip(["uni"]);
   if (opcode === "brx" && !reading.has("idx")) throw reading.unsupported("it takes .idx");
   for (let k = 0; k < count; k++) reading.operand(k);

@@ -4,7 +4,6 @@
 import type { PtxOperand, ScalarType } from "../types.js";
 import type { Emitter } from "./emitter.js";
 
-/** Writes what an instruction computes. */
 export type Handler = (emitter: Emitter) => void;
 /** Low and high word of 64 bits, as expressions. */
 export type Halves = [low: string, high: string];

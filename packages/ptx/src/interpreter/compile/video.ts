@@ -24,7 +24,7 @@ const average: Operation = (a, b, e) => {
 const comparisons: Readonly<Record<string, string>> = { eq: "===", ne: "!==", lt: "<", le: "<=", gt: ">", ge: ">=" };
 
 const comparison: Operation = (a, b, e) => {
-  const found = e.reading.one(Object.keys(comparisons), "it takes a comparison:");
+  const found = e.one(Object.keys(comparisons), "it takes a comparison:");
   return `(${a}${comparisons[found]}${b}?1:0)`;
 };
 
@@ -42,7 +42,7 @@ function registerOf(e: Emitter, index: number): { operand: PtxOperand; part: str
 
 /** The types of the result and of two operands; a comparison names none for its result. */
 function typesOf(e: Emitter, compares = false): [type: ScalarType, a: ScalarType, b: ScalarType] {
-  const types = e.reading.types();
+  const types = e.types();
   const count = compares ? 2 : 3;
   if (types.length !== count || types.some((type) => type !== "u32" && type !== "s32"))
     throw e.unsupported(`it takes ${count} types, .u32 or .s32 each`);
@@ -60,10 +60,8 @@ function clamp(value: string, size: number, type: ScalarType): string {
   return `Math.min(Math.max(${value},${least}),${most})`;
 }
 
-/** Bits of `value` at their position in a word. */
 const shifted = (value: string, at: number, size: number): string => `(${value}&${2 ** size - 1})<<${at}`;
 
-/** The position of a part in a word. */
 function bitsOf(e: Emitter, part: string | undefined): { at: number; size: number } {
   if (part === undefined) return { at: 0, size: 32 };
   const size = part.startsWith("b") ? 8 : 16;
@@ -83,8 +81,8 @@ function finishScalar(e: Emitter, value: string, type: ScalarType, saturates: bo
   const { operand: to, part } = registerOf(e, 0);
   const { at, size } = bitsOf(e, part);
   const result = saturates && e.has("sat") ? clamp(value, size, type) : value;
-  const second = part === undefined ? e.reading.find(["add", "min", "max"]) : undefined;
-  const third = part === undefined && second === undefined ? e.reading.optional(3) : e.operand(3);
+  const second = part === undefined ? e.find(["add", "min", "max"]) : undefined;
+  const third = part === undefined && second === undefined ? e.optional(3) : e.operand(3);
   // Without a second operation the third operand is there for nothing.
   const c = third === undefined ? "0" : e.word(third, type);
   if (part !== undefined) e.setWord(to, `${shifted(result, at, size)}|${c}&${~((2 ** size - 1) << at)}`, type);
@@ -104,7 +102,7 @@ function scalar(operation: Operation): Handler {
 function shiftScalar(e: Emitter): void {
   const [type, aType, bType] = typesOf(e);
   if (bType !== "u32") throw e.unsupported("it is shifted by a .u32");
-  const mode = e.reading.either("clamp", "wrap");
+  const mode = e.either("clamp", "wrap");
   const [a, b] = [scalarField(e, 1, aType), scalarField(e, 2, bType)];
   const power = `2**${mode === "wrap" ? `(${b}&31)` : `Math.min(${b},32)`}`;
   finishScalar(e, e.instruction.opcode === "vshl" ? `${a}*${power}` : `Math.floor(${a}/${power})`, type, true);
@@ -132,7 +130,7 @@ function multiplyAdd(e: Emitter): void {
   const more = e.has("po");
   if ((minus && negated) || (more && (minus || negated))) throw e.unsupported("one of the product, the addend and .po is negated or there");
   const signed = isSigned(aType) || isSigned(bType) || minus || negated;
-  const shift = { shr7: 7, shr15: 15, none: 0 }[(e.reading.find(["shr7", "shr15"]) as "shr7" | "shr15" | undefined) ?? "none"];
+  const shift = { shr7: 7, shr15: 15, none: 0 }[(e.find(["shr7", "shr15"]) as "shr7" | "shr15" | undefined) ?? "none"];
   const c = e.word(plain(3), type);
   const flags = [minus, negated, more, signed, shift, e.has("sat")];
   registerOf(e, 0);

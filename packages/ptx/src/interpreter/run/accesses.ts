@@ -111,7 +111,6 @@ export class Accesses {
     return stores && this.unorderedLoad(this.readers[at]!, warp, thread, at) ? { tag: this.readers[at]!, stored: false } : undefined;
   }
 
-  /** Takes over what is known of a word of another table. */
   copy(to: number, from: Accesses, at: number): void {
     this.writers[to] = from.writers[at]!;
     this.readers[to] = from.readers[at]!;
@@ -146,7 +145,6 @@ export class Accesses {
   }
 }
 
-/** The thread number of a tag that is of one thread. */
 export const threadOf = (tag: number): number => tag & who;
 
 export function nameOf({ block }: Warp, tag: number): string {

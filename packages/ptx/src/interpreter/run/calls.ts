@@ -68,7 +68,6 @@ export function callFunction(warp: Warp, group: Group, instruction: PtxInstructi
   return true;
 }
 
-/** Calls that pass what the function last called there takes. */
 const agreed = new WeakMap<PtxInstruction, CompiledFunction>();
 
 /** @throws SimulationError if a call passes other variables than the function takes */

@@ -78,14 +78,12 @@ class Pages {
     return page;
   }
 
-  /** Leaves its pages to the next launch. */
   giveBack(): void {
     for (const page of this.touched.values()) this.spares.givePage(page);
     this.touched.clear();
     this.lastNumber = -1;
   }
 
-  /** Forgets which threads of a block did what. */
   forgetThreads(block: number): void {
     for (const { writer, reader, threads } of this.touched.values())
       for (let at = 0; at < pageLength; at++) if (writer[at] === block || reader[at] === block) threads.forget(at, 1);
@@ -269,7 +267,6 @@ export class GlobalRaces {
     return undefined;
   }
 
-  /** Notes an access, if nothing conflicts with it. */
   private note(page: Page, at: number, warp: Warp, lane: number, site: number, stores: boolean): AnyConflict | undefined {
     const order = warp.block.order!;
     const { block, time } = order;

@@ -34,7 +34,6 @@ export interface LaunchSetting {
   /** Address of the grid's workspace as halves; null if the launch is not cooperative. */
   workspace: { low: number; high: number };
   fileNames: ReadonlyMap<number, string>;
-  /** Simulated time at its start. */
   startNanoseconds: number;
   print: ((text: string) => void) | undefined;
 }
@@ -48,7 +47,6 @@ export class LaunchState {
   readonly races: Races;
   readonly stores: ConflictingStores;
   readonly values = new UnwrittenValues();
-  /** Thread indices, by a warp's index in its block. */
   readonly threads: WarpThreads[] = [];
   /** Lets other threads go on, and tells whether one writes a byte, or races. */
   writtenLater: ((warp: Warp, offset: number) => boolean | SimulationError) | undefined;

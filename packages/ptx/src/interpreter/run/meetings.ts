@@ -8,7 +8,6 @@ import type { Group, Warp } from "./warp.js";
 
 type LaneOperation = Collective & { kind: "lanes" };
 
-/** Lanes that gave the same member mask. */
 export interface Meeting {
   readonly members: number;
   readonly lanes: number;

@@ -191,7 +191,6 @@ export class DeviceMemory {
     return this.live.get(base);
   }
 
-  /** The live allocation that a byte lies in. */
   liveAround(offset: number): Allocation | undefined {
     for (const each of this.live.values()) if (offset >= each.base && offset < each.base + each.bytes) return each;
     return undefined;

@@ -29,7 +29,6 @@ export class Races {
     this.launch = launch;
   }
 
-  /** Forgets the accesses to a block's words. */
   forget(first: number, count: number): void {
     this.words.forget(first, count);
     if (this.bytes.size > 0) for (const word of this.bytes.keys()) if (word >= first && word < first + count) this.bytes.delete(word);

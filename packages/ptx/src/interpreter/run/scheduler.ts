@@ -39,7 +39,6 @@ function choose(warp: Warp): Group | undefined {
   return best;
 }
 
-/** Gives the turn to the next group that can run. */
 function rotate(warp: Warp, group: Group): void {
   const at = warp.groups.indexOf(group);
   for (let k = 1; k < warp.groups.length; k++) {

@@ -181,7 +181,6 @@ export class Warp {
   frameBase = 0;
   parameters: readonly number[] = [];
   groups: Group[];
-  /** The group that runs, and its activation. */
   running: Group | undefined;
   frame!: Frame;
   /** Whether it ever loaded shared or local bytes that nothing wrote: see unwritten.ts. */
