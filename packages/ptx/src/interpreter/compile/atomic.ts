@@ -1,8 +1,7 @@
 // atom and red: one lane after the other reads, computes and writes, which is what makes them
 // atomic here.
 
-import { accessModes } from "../run/access.js";
-import { windows } from "../run/memory.js";
+import { accessModes, windows } from "../run/memory.js";
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import type { Emitter } from "./emitter.js";
 import { halfKind } from "./float.js";

@@ -1,7 +1,7 @@
 // mbarrier: the barrier objects of sm_80 and later, 64 bits in shared memory. The counting is done
 // by the runtime; see run/barrier-object.ts.
 
-import { accessModes } from "../run/access.js";
+import { accessModes } from "../run/memory.js";
 import type { PtxOperand } from "../types.js";
 import type { Emitter } from "./emitter.js";
 import { locate, spaceOf } from "./memory.js";

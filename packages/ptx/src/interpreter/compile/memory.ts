@@ -2,8 +2,7 @@
 // comparison checks the common access for bounds, life and initialisation; `resolve` looks closely
 // at whatever fails it.
 
-import { accessModes, spaceCodes } from "../run/access.js";
-import { windows } from "../run/memory.js";
+import { accessModes, spaceCodes, windows } from "../run/memory.js";
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import type { Emitter } from "./emitter.js";
 

@@ -5,19 +5,10 @@ import type { SimulationErrorKind } from "../errors.js";
 import { AsyncCopies } from "./async-copies.js";
 import type { BarrierObjects } from "./barrier-object.js";
 import type { LaunchState } from "./launch-state.js";
-import { type DeviceMemory, shadow, windows } from "./memory.js";
+import { accessModes, type DeviceMemory, shadow, spaceCodes, windows } from "./memory.js";
 import type { Warp } from "./warp.js";
 
-export const spaceCodes = { generic: 0, global: 1, shared: 2, local: 3, const: 4, param: 5 } as const;
 const spaceNames = Object.keys(spaceCodes);
-
-/**
- * What an access does. `strong` accesses (atomics, and what is volatile, relaxed or stronger) race
- * with those that are not alone; those of an `object`, as a barrier in shared memory, with none.
- * The values of loads that are `followed` are so if nothing wrote the bytes; see unwritten.ts. What
- * is stored `later` counts as other bytes than those there.
- */
-export const accessModes = { read: 0, write: 1, both: 2, strong: 4, later: 8, followed: 16, object: 36 } as const;
 const { write, both, strong, later, followed, object } = accessModes;
 
 export type Resolve = (

@@ -13,6 +13,17 @@ export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving
 /** High words of addresses, which tell the space; low words of global ones are heap offsets. */
 export const windows = { shared: 1, local: 2, function: 3, global: 7 } as const;
 
+/** Numbers of the state spaces of accesses. */
+export const spaceCodes = { generic: 0, global: 1, shared: 2, local: 3, const: 4, param: 5 } as const;
+
+/**
+ * What an access does. `strong` accesses (atomics, and what is volatile, relaxed or stronger) race
+ * with those that are not alone; those of an `object`, as a barrier in shared memory, with none.
+ * The values of loads that are `followed` are so if nothing wrote the bytes; see unwritten.ts. What
+ * is stored `later` counts as other bytes than those there.
+ */
+export const accessModes = { read: 0, write: 1, both: 2, strong: 4, later: 8, followed: 16, object: 36 } as const;
+
 /** Bytes around every allocation that belong to none: an access beyond an end is then noticed. */
 const guardBytes = 256;
 
