@@ -99,16 +99,8 @@ export function launchCalls(simulator: Simulator) {
     simulator.giveWork(stream, work);
   };
 
-  const plain = (
-    sizes: readonly [number, number, number, number, number, number, number],
-    stream: bigint,
-    cooperative: boolean,
-  ): Launch => ({
-    grid: [sizes[0], sizes[1], sizes[2]],
-    block: [sizes[3], sizes[4], sizes[5]],
-    shared: sizes[6],
-    stream,
-    cooperative,
+  const plain = (grid: Launch["grid"], block: Launch["block"], shared: number, stream: bigint, cooperative: boolean): Launch => ({
+    ...{ grid, block, shared, stream, cooperative },
     cluster: undefined,
   });
 
@@ -119,10 +111,10 @@ export function launchCalls(simulator: Simulator) {
     },
     cuLaunchKernel: (handle, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra) => {
       if (extra !== 0n) throw new Refusal(code.notSupported, "arguments in `extra` are not simulated; give kernelParams");
-      launch(kernelOf(handle), plain([gx, gy, gz, bx, by, bz, shared], stream, false), parameters);
+      launch(kernelOf(handle), plain([gx, gy, gz], [bx, by, bz], shared, stream, false), parameters);
     },
     cuLaunchCooperativeKernel: (handle, gx, gy, gz, bx, by, bz, shared, stream, parameters) =>
-      launch(kernelOf(handle), plain([gx, gy, gz, bx, by, bz, shared], stream, true), parameters),
+      launch(kernelOf(handle), plain([gx, gy, gz], [bx, by, bz], shared, stream, true), parameters),
     cuOccupancyMaxActiveBlocksPerMultiprocessor: (out, handle, threads, shared) => {
       const { info, maxDynamicShared } = kernelOf(handle);
       // As on a GPU: none with more dynamic shared memory than the kernel was allowed.

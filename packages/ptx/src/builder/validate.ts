@@ -70,22 +70,16 @@ function checkTogether(kernel: PtxKernel, flow: ReturnType<typeof controlFlow>):
 function checkLimits(kernel: PtxKernel, target: Target, registers: number): void {
   const facts = targetFacts(target);
   const { staticSharedBytes, dynamicSharedBytes, threads } = kernel;
-  if (staticSharedBytes > staticLimit)
-    throw new PtxTargetError(
-      `${staticSharedBytes} bytes of static shared memory; it takes at most ${staticLimit} (dynamicShared gives more)`,
-      kernel.name,
-    );
+  const refuseAbove = (most: number, value: number, what: string): void => {
+    if (value > most) throw new PtxTargetError(what, kernel.name);
+  };
+  const tooMuch = `${staticSharedBytes} bytes of static shared memory; it takes at most ${staticLimit} (dynamicShared gives more)`;
+  refuseAbove(staticLimit, staticSharedBytes, tooMuch);
   const constants = kernel.bytesIn("const");
-  if (constants > constantLimit)
-    throw new PtxTargetError(`${constants} bytes of constant memory; it takes at most ${constantLimit}`, kernel.name);
-  const shared = staticSharedBytes + dynamicSharedBytes;
-  if (shared > facts.sharedBytesPerBlock)
-    throw new PtxTargetError(`${shared} bytes of shared memory; a block of ${target} has ${facts.sharedBytesPerBlock}`, kernel.name);
+  refuseAbove(constantLimit, constants, `${constants} bytes of constant memory; it takes at most ${constantLimit}`);
+  const [shared, sharedLimit] = [staticSharedBytes + dynamicSharedBytes, facts.sharedBytesPerBlock];
+  refuseAbove(sharedLimit, shared, `${shared} bytes of shared memory; a block of ${target} has ${sharedLimit}`);
   const fair = threads === undefined ? facts.registersPerThread : Math.floor(facts.registersPerBlock / (Math.ceil(threads / 32) * 32));
   const most = Math.min(facts.registersPerThread, fair);
-  if (registers > most)
-    throw new PtxTargetError(
-      `about ${registers} registers a thread are alive at once; ${target} has ${most} for blocks of this size`,
-      kernel.name,
-    );
+  refuseAbove(most, registers, `about ${registers} registers a thread are alive at once; ${target} has ${most} for blocks of this size`);
 }

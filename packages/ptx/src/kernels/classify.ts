@@ -128,14 +128,7 @@ function allStatistics(k: PtxKernel, own: OwnStates): void {
   const [sum, squares, change] = [k.variable("f64", zero), k.variable("f64", zero), k.variable("f64", zero)];
   const [largest, smallest] = [k.variable("f64", start), k.variable("f64", start)];
   k.if(later, () => {
-    for (const [value, s] of [
-      [sum, 0] as const,
-      [squares, 1] as const,
-      [largest, 2] as const,
-      [smallest, 3] as const,
-      [change, 5] as const,
-    ])
-      k.assign(value, k.load(at(s)));
+    for (const [s, value] of [sum, squares, largest, smallest, undefined, change].entries()) if (value) k.assign(value, k.load(at(s)));
   });
   const counters = levels > 0 ? countersFrom(0) : [];
   pass((x) => {

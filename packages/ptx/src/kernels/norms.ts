@@ -29,25 +29,18 @@ function norm(
     const share = 1 / hiddenSize;
     eachRow(k, plan, count, x, y, (row, to) => {
       if (centred) {
-        const mean = k.mul(
-          row.reduce("sum", (value) => value),
-          share,
-        );
+        const total = row.reduce("sum", (value) => value);
+        const mean = k.mul(total, share);
         row.update((value) => k.sub(value, mean));
       }
-      const meanSquare = k.mul(
-        row.reduce("sum", (value) => k.mul(value, value)),
-        share,
-      );
+      const squares = row.reduce("sum", (value) => k.mul(value, value));
+      const meanSquare = k.mul(squares, share);
       const scale = k.rcp(k.sqrt(k.add(meanSquare, epsilon)));
       const loaded = new Map<object, Single[][]>();
       row.write(to, (value, part, piece) => {
-        if (!loaded.has(piece))
-          loaded.set(
-            piece,
-            given.map((vector) => row.alike(vector, piece)),
-          );
-        const [gamma, beta] = loaded.get(piece)!;
+        const vectors = loaded.get(piece) ?? given.map((vector) => row.alike(vector, piece));
+        loaded.set(piece, vectors);
+        const [gamma, beta] = vectors;
         return scaled(k, k.mul(value, scale), gamma?.[part], beta?.[part]);
       });
     });

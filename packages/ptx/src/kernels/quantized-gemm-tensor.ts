@@ -70,13 +70,8 @@ export class TensorQuantizedProduct {
       const scales = fromA.map((row, r) => this.stage(row, k.mul(block, blockValues), lane, planes.plusBytes(2 * r * planeBytes)));
       k.warpSync();
       const scale = scales.reduce((before, each, r) => k.select(k.compare("ge", t, r), each, before));
-      this.multiply(
-        raw.map((words) => this.part(words, t)),
-        plane,
-        t,
-        scale,
-        sums,
-      );
+      const parts = raw.map((words) => this.part(words, t));
+      this.multiply(parts, plane, t, scale, sums);
       k.warpSync();
     });
     this.finish(c, firstW, firstA, warp, g, t, sums);
@@ -100,10 +95,8 @@ export class TensorQuantizedProduct {
     const index = k.add(first, k.shl(lane, 3));
     const values = [0, 4].flatMap((more) => loadFour(k, row, k.add(index, more), depth, depth % blockValues === 0));
     const magnitude = (x: Single): Index => k.and(k.reinterpret("u32", x), 0x7fffffff);
-    const largest = k.reduceLanes(
-      "max",
-      values.map(magnitude).reduce((most, each) => k.max(most, each)),
-    );
+    const own = values.map(magnitude).reduce((most, each) => k.max(most, each));
+    const largest = k.reduceLanes("max", own);
     const exponent = k.min(k.max(k.shr(largest, 23), 2), 252);
     const factor = k.reinterpret("f32", k.shl(k.sub(k.constant("u32", 254), exponent), 23));
     const scaled = values.map((x) => k.mul(x, factor));
@@ -112,13 +105,14 @@ export class TensorQuantizedProduct {
       this.split(scaled[four + 1]!, scaled[four + 3]!),
     ]);
     const to = k.at(k.at(planes, k.shr(lane, 3), runBytes), k.and(lane, 7), 16).as("b32");
+    const store = (which: 0 | 1, values: readonly Word[]): void => k.store(to.plusBytes(which * planeBytes), values);
     for (const which of [0, 1] as const)
-      k.store(
-        to.plusBytes(which * planeBytes),
+      store(
+        which,
         parts.map((part) => part[which]),
       );
-    const own = scaled.reduce((sum, x) => k.add(sum, x));
-    const group = [1, 2].reduce((sum, apart) => k.add(sum, k.shuffle("bfly", sum, apart)), own);
+    const total = scaled.reduce((sum, x) => k.add(sum, x));
+    const group = [1, 2].reduce((sum, apart) => k.add(sum, k.shuffle("bfly", sum, apart)), total);
     const [high, low] = this.split(group, k.constant("f32", 0));
     const sumsTo = k.at(planes.plusBytes(sumsAt).as("u16"), k.shr(lane, 2));
     const where = k.compare("eq", k.and(lane, 3), 0);
@@ -187,14 +181,8 @@ export class TensorQuantizedProduct {
         }
       }
     const groups = k.load(k.at(plane.plusBytes(sumsAt).as("b32"), t));
-    k.mma(
-      "f16",
-      8,
-      parts.map(({ minima }) => minima),
-      [groups],
-      subtracted,
-      subtracted,
-    );
+    const minima = parts.map((part) => part.minima);
+    k.mma("f16", 8, minima, [groups], subtracted, subtracted);
     for (const [row, { d, dmin }] of parts.entries()) {
       const whole = (high: Single, low: Single): Single => k.fma(low, 1 / lowFactor, high);
       const [high, low] = [0, 1].map((part) => k.add(dots[0][2 * row + part]!, dots[1][2 * row + part]!)) as [Single, Single];

@@ -15,35 +15,24 @@ export interface Touched {
   writes: PtxRegister[];
 }
 
-function collect(operand: PtxOperand, into: PtxRegister[]): void {
+export function registersOf(operand: PtxOperand): PtxRegister[] {
   switch (operand.kind) {
     case "register":
-      into.push(operand.register);
-      break;
+      return [operand.register];
     case "address":
-      collect(operand.base, into);
-      break;
+      return registersOf(operand.base);
     case "not":
     case "minus":
     case "part":
-      collect(operand.operand, into);
-      break;
+      return registersOf(operand.operand);
     case "vector":
     case "list":
-      for (const element of operand.elements) collect(element, into);
-      break;
+      return operand.elements.flatMap(registersOf);
     case "pair":
-      collect(operand.first, into);
-      collect(operand.second, into);
-      break;
+      return [...registersOf(operand.first), ...registersOf(operand.second)];
     default:
+      return [];
   }
-}
-
-export function registersOf(operand: PtxOperand): PtxRegister[] {
-  const found: PtxRegister[] = [];
-  collect(operand, found);
-  return found;
 }
 
 export function hasResult({ opcode, modifiers, operands }: PtxInstruction): boolean {
@@ -53,11 +42,11 @@ export function hasResult({ opcode, modifiers, operands }: PtxInstruction): bool
   return operands[0] !== undefined && operands[0].kind !== "address";
 }
 
-function touchedWithoutGuard(instruction: PtxInstruction): { reads: PtxRegister[]; writes: PtxRegister[] } {
+function touchedWithoutGuard(instruction: PtxInstruction): Touched {
   const reads: PtxRegister[] = [];
   const writes: PtxRegister[] = [];
   const result = hasResult(instruction);
-  for (const [k, operand] of instruction.operands.entries()) collect(operand, k === 0 && result ? writes : reads);
+  for (const [k, operand] of instruction.operands.entries()) (k === 0 && result ? writes : reads).push(...registersOf(operand));
   // Its sums are added to.
   if (instruction.opcode === "wgmma") reads.push(...writes);
   return { reads, writes };
