@@ -114,7 +114,7 @@ export function poolCalls(simulator: Simulator) {
       if (value === undefined) host.giveWord(out, 1);
       else host.giveLong(out, value);
     },
-    // CUmemAccessDesc: kind of location, its number, and 3 for reading and writing or 0 for nothing.
+    // CUmemAccessDesc: kind of location, its number, and 3 for reading and writing or 0.
     cuMemPoolSetAccess: (handle, descriptions, count) => {
       const { access } = simulator.find(handle, Pool);
       const words = host.view(descriptions, 12 * count);

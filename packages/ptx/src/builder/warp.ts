@@ -1,5 +1,4 @@
-// What threads do together: barriers, shuffles, votes, barrier objects (mbarrier) in shared memory and
-// the copies that count their bytes at one.
+// What threads do together: barriers, shuffles, votes, barrier objects (mbarrier) and their copies.
 import { levels } from "./instruction.js";
 import { Memory } from "./memory.js";
 import type { MemoryType } from "./types.js";
@@ -115,8 +114,8 @@ export class Warp extends Memory {
   }
 
   /**
-   * Starts a copy of a multiple of 16 bytes between addresses aligned to 16; when it is done its bytes
-   * count at a barrier object, which expects them. One thread does it for all.
+   * Starts a copy of a multiple of 16 bytes between addresses aligned to 16, whose bytes count in the
+   * end at a barrier object, which expects them. One thread does it for all.
    */
   copyBulk(
     to: Pointer<"shared", MemoryType>,

@@ -46,7 +46,7 @@ export type SimulationErrorKind =
   | "readOnly" // a store to constant or parameter memory
   | "race" // two threads at the same bytes, one of them storing, with nothing that orders them
   | "barrierDivergence" // threads wait at a barrier that the others can never complete
-  | "warpDivergence" // lanes of a member mask can never arrive, or a lane is not in the mask it gives
+  | "warpDivergence" // lanes of a mask can never arrive, or a lane is not in its own
   | "inactiveLane" // a shuffle reads a lane that takes no part
   | "spin" // a polling loop that nothing can end
   | "trap" // this and the next two: the kernel asked for it

@@ -1,7 +1,5 @@
-// Attention in binary32 throughout, for results as good as its inputs: the streaming of
-// attention.ts, with fused multiply-adds in layout of tensor cores, whose factors keep too few bits.
-// 256 threads are 16 rows of 16; a row shares queries, and its threads have their own keys and
-// columns.
+// Attention in binary32 throughout: the streaming of attention.ts with fused multiply-adds. 256
+// threads are 16 rows of 16; a row shares queries, and its threads have their own keys and columns.
 import { type PtxKernel, type Target, targetFacts } from "../builder/index.js";
 import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, range } from "./generated-kernel.js";
 import { commitTiles, layoutBytes, TileKernel, type TileLayout, type TileStream, waitTiles } from "./matrix-tiles.js";

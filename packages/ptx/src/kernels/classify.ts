@@ -6,13 +6,10 @@ import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, r
 import type { Shapes } from "./shapes.js";
 import type { Condition, Double, Doubles, Index } from "./value-types.js";
 
-/** Which statistics of the states of sequences. */
-export type StateStatisticsShape = Shapes["stateStatistics"];
-
 /** From features to shares of classes. */
 export type ClassSharesShape = Shapes["classShares"];
 
-export const stateStatisticsName = ({ type = "f32", levels }: Pick<StateStatisticsShape, "type" | "levels">): string =>
+export const stateStatisticsName = ({ type = "f32", levels }: Pick<Shapes["stateStatistics"], "type" | "levels">): string =>
   `${levels === undefined ? "state" : "all"}_statistics_${type}`;
 export const classSharesName = ({ shares = "softmax" }: Pick<ClassSharesShape, "shares">): string => `class_shares_${shares}`;
 
@@ -32,7 +29,7 @@ const threads = 128;
  * and levels, if there are any.
  * @throws ArgumentError, PtxBuildError
  */
-export function stateStatistics(shape: StateStatisticsShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
+export function stateStatistics(shape: Shapes["stateStatistics"], options: KernelGeneratorOptions = {}): GeneratedKernel {
   const read = readShape("stateStatistics", "state_statistics", shape);
   const { size, type = "f32", features, last = true, mean = true, levels, sequences = 1 } = read;
   const name = stateStatisticsName(shape);
@@ -188,8 +185,7 @@ function levelCounter(k: PtxKernel, { row, level, ends, count, size, levels }: O
  * docs/numerics.md, rule 10, where f is the row, after a layer norm (f - mean) / sqrt(variance +
  * 1e-5) if it is asked for, as the readout sees it. Softmax gives exp(s_k - max) / sum; "positive"
  * gives max(s_k, 0) / sum, or 1 for the first largest score if none is above 0. All in binary64.
- * Arguments: features, weights (K x F), intercept (K), shares (rows x K), and with `scaled` a factor
- * of the scores.
+ * Arguments: features, weights (K x F), intercept (K), shares (rows x K), and if `scaled` a factor.
  * @throws ArgumentError, PtxBuildError
  */
 export function classShares(shape: ClassSharesShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
@@ -287,8 +283,7 @@ function positiveOf(k: PtxKernel, row: Doubles, classes: number): void {
   eachClass(k, row, classes, (x, at) => k.select(some, k.div(x, sum), k.select(k.compare("eq", at, index), one, k.constant("f64", 0))));
 }
 
-// Portable arithmetic in binary64 (docs/numerics.md, rules 1, 8 and 10): every operation rounded, none
-// fused, in one order.
+// Portable arithmetic in binary64 (docs/numerics.md, rules 1, 8 and 10): none fused, in one order.
 
 /** E of rule 8, from degree 0 up: (e^r - 1 - r) / r^2. */
 const expTail = [

@@ -31,10 +31,7 @@ import type { Index, Singles, Word } from "./value-types.js";
 /** Element types that tensor cores multiply here. */
 export type TensorCoreType = "f16" | "bf16" | "tf32";
 
-/** Sizes, element type and tile of a product on tensor cores. */
-export type GemmTensorCoreShape = Shapes["gemmTensorCore"];
-
-export const gemmTensorCoreName = ({ type = "f16" }: Pick<GemmTensorCoreShape, "type">): string => `gemm_tensor_core_${type}`;
+export const gemmTensorCoreName = ({ type = "f16" }: Pick<Shapes["gemmTensorCore"], "type">): string => `gemm_tensor_core_${type}`;
 
 const threads = 256;
 /** Bytes of a row of the tile of A: 32 halves or 16 single numbers. */
@@ -52,7 +49,7 @@ interface Plan {
   readonly layoutB: TileLayout;
 }
 
-function plan(shape: GemmTensorCoreShape, target: Target): Plan {
+function plan(shape: Shapes["gemmTensorCore"], target: Target): Plan {
   const { m, n, type = "f16" } = shape;
   const blocks = ([rows, columns]: readonly [number, number]): number => ceilDiv(m, rows) * ceilDiv(n, columns);
   const [tileM, tileN] = shape.tile ?? tensorTiles.find((size) => blocks(size) >= 128) ?? [64, 64];
@@ -75,7 +72,7 @@ function plan(shape: GemmTensorCoreShape, target: Target): Plan {
  * groups. Arguments: a, b, c.
  * @throws ArgumentError, PtxBuildError, PtxTargetError
  */
-export function gemmTensorCore(shape: GemmTensorCoreShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
+export function gemmTensorCore(shape: Shapes["gemmTensorCore"], options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { m, n, type = "f16" } = readShape("gemmTensorCore", "gemm_tensor_core", shape);
   const { target = "sm_75" } = options;
   const name = gemmTensorCoreName({ type });

@@ -14,16 +14,13 @@ import {
 import type { Shapes } from "./shapes.js";
 import type { Condition, Index, SharedSingles, Single, Singles, Sum } from "./value-types.js";
 
-/** Sizes and tile of a product by tiles in shared memory. */
-export type GemmTiledShape = Shapes["gemmTiled"];
-
 export const gemmTiledName = "gemm_tiled";
 
 const threads = 256;
 /** Columns of A and rows of B in a tile. */
 const tileDepth = 16;
 
-export function gemmTiledSize({ m, n, tileSize }: GemmTiledShape): number {
+export function gemmTiledSize({ m, n, tileSize }: Shapes["gemmTiled"]): number {
   return tileSize ?? [128, 64].find((size) => ceilDiv(m, size) * ceilDiv(n, size) >= 128) ?? 32;
 }
 
@@ -32,7 +29,7 @@ export function gemmTiledSize({ m, n, tileSize }: GemmTiledShape): number {
  * rising k. Any sizes; if k or n is no multiple of 4 the loads are narrower. Arguments: a, b, c.
  * @throws ArgumentError, PtxBuildError
  */
-export function gemmTiled(shape: GemmTiledShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
+export function gemmTiled(shape: Shapes["gemmTiled"], options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { m, n, k: depth } = readShape("gemmTiled", gemmTiledName, shape);
   const tile = gemmTiledSize(shape);
   const tiles = tileGrid(gemmTiledName, ceilDiv(m, tile), ceilDiv(n, tile));

@@ -4,9 +4,6 @@ import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, r
 import { butterfly, leakyIntegration, portableTanh } from "./portable.js";
 import type { Shapes } from "./shapes.js";
 
-/** y (m) = A (m x n) x (n). */
-export type GemvShape = Shapes["gemv"];
-
 export const gemvName = "gemv";
 export const leakyStepName = "leaky_step";
 
@@ -17,7 +14,7 @@ const warps = 4;
  * docs/numerics.md, rule 1. If beta is 0, y is not read. Arguments: a, x, y, alpha, beta.
  * @throws ArgumentError, PtxBuildError
  */
-export function gemv(shape: GemvShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
+export function gemv(shape: Shapes["gemv"], options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { m, n } = readShape("gemv", gemvName, shape);
   return generate({ name: gemvName, grid: [ceilDiv(m, warps)], block: [32 * warps] }, options, (k) => {
     const [a, x, y] = [k.pointer("f32", "a"), k.pointer("f32", "x"), k.pointer("f32", "y")];

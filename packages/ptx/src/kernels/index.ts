@@ -1,5 +1,4 @@
-// Kernels that the builder generates for given sizes, without any toolkit: matrix products, softmax,
-// norms, attention, four-bit weights, and the leaky step. Each generator documents its kernel.
+// Kernels that the builder generates for given sizes. Each generator documents its kernel.
 export { attention } from "./attention.js";
 export { generateKernel, type KernelType, kernelKinds, kernelName, presets } from "./catalogue.js";
 export { classShares, stateStatistics } from "./classify.js";

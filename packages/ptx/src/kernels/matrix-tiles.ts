@@ -27,7 +27,7 @@ export abstract class TileKernel<Shape, Plan> {
     this.target = target;
   }
 
-  /** sum += a b by mma.sync of 16 x 16 times 16 x 8 halves, in two steps if the target has no such. */
+  /** sum += a b of 16 x 16 times 16 x 8 halves, in two steps if the target needs them. */
   protected addProduct(type: "f16" | "bf16", a: Word[], b: Word[], sum: Four): void {
     const { k } = this;
     if (targetFacts(this.target).sm >= 80) k.mma(type, 16, a, b, sum, sum);
@@ -58,7 +58,7 @@ export function fourZeros(k: PtxKernel): Four {
   return [zero(), zero(), zero(), zero()];
 }
 
-/** Four numbers of a row of length `depth` from `index`; zeros past its end unless all are `inside`. */
+/** Four numbers of a row of `depth` from `index`; zeros past its end unless all are `inside`. */
 export function loadFour(k: PtxKernel, row: Singles, index: Index, depth: number, inside: boolean): Single[] {
   const from = k.at(row, index);
   const exists = (more: number): Condition => k.compare("lt", more === 0 ? index : k.add(index, more), depth);

@@ -6,15 +6,12 @@ import { eachRow, planRow } from "./row.js";
 import type { Shapes } from "./shapes.js";
 import type { Single } from "./value-types.js";
 
-/** Sizes and form of a layer norm or RMS norm. */
-export type NormShape = Shapes["layerNorm"];
-
 export const layerNormName = "layernorm";
 export const rmsNormName = "rmsnorm";
 
 function norm(
   name: string,
-  shape: NormShape,
+  shape: Shapes["layerNorm"],
   defaultEpsilon: number,
   vectors: readonly string[],
   options: KernelGeneratorOptions,
@@ -57,7 +54,7 @@ function scaled(k: PtxKernel, value: Single, gamma: Single | undefined, beta: Si
  * row (divided by its length), in binary32. Arguments: x, y, gamma and beta if affine, rows.
  * @throws ArgumentError, PtxBuildError
  */
-export function layerNorm(shape: NormShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
+export function layerNorm(shape: Shapes["layerNorm"], options: KernelGeneratorOptions = {}): GeneratedKernel {
   return norm(layerNormName, shape, 1e-5, ["gamma", "beta"], options, true);
 }
 
@@ -66,6 +63,6 @@ export function layerNorm(shape: NormShape, options: KernelGeneratorOptions = {}
  * Arguments: x, y, gamma if affine, rows.
  * @throws ArgumentError, PtxBuildError
  */
-export function rmsNorm(shape: NormShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
+export function rmsNorm(shape: Shapes["layerNorm"], options: KernelGeneratorOptions = {}): GeneratedKernel {
   return norm(rmsNormName, shape, 1e-6, ["gamma"], options, false);
 }

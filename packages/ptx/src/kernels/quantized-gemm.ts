@@ -19,10 +19,7 @@ import { TensorQuantizedProduct, tensorRows, tensorWarps } from "./quantized-gem
 import { type Shapes, shapeTables } from "./shapes.js";
 import type { Bytes, Condition, Index, Single, Singles, Sum, Word } from "./value-types.js";
 
-/** Sizes of a product with four-bit weights. */
-export type QuantizedGemmShape = Shapes["quantizedGemm"];
-
-export const quantizedGemmName = ({ format = "superblock" }: Pick<QuantizedGemmShape, "format">): string =>
+export const quantizedGemmName = ({ format = "superblock" }: Pick<Shapes["quantizedGemm"], "format">): string =>
   format === "superblock" ? "q4k_gemm_fused" : "q4k_gemm_fused_block32";
 
 const warps = 4;
@@ -32,7 +29,7 @@ const warps = 4;
  * of k values as quantizeQ4 gives them. Any sizes. Arguments: a, w, c.
  * @throws ArgumentError, PtxBuildError
  */
-export function quantizedGemm(shape: QuantizedGemmShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
+export function quantizedGemm(shape: Shapes["quantizedGemm"], options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { m, n, k: depth, format = "superblock" } = readShape("quantizedGemm", "q4k_gemm_fused", shape);
   const name = quantizedGemmName({ format });
   const rowsA = Math.min(m, 4);
@@ -126,8 +123,7 @@ class QuantizedProduct {
     const access = { readOnly: true, ...(exists && { where: exists, otherwise: 0 }) } as const;
     const [scales, s, m, both] = k.loadVector(block.as("b32"), 4, access) as [Word, Word, Word, Word];
     const words = k.loadVector(k.at(block, laneOfBlock, 16).as("b32").plus(4), 4, access);
-    // Lane `laneOfBlock` has run laneOfBlock / 2, which is groups 2 j and 2 j + 1: two neighbouring bytes of
-    // each of the three words of scales.
+    // The lane has half of a run, groups 2 j and 2 j + 1: neighbouring bytes of the three words.
     const run = k.shr(laneOfBlock, 1);
     const shift = k.shl(k.and(run, 1), 4);
     const pair = (word: Word): Index => k.shr(k.reinterpret("u32", word), shift);

@@ -3,10 +3,7 @@ import { ceilDiv, type GeneratedKernel, generate, type KernelGeneratorOptions, r
 import { eachRow, planRow } from "./row.js";
 import type { Shapes } from "./shapes.js";
 
-/** Sizes and form of a softmax over rows. */
-export type SoftmaxShape = Shapes["softmax"];
-
-export const softmaxName = ({ dim, form }: SoftmaxShape): string => `softmax_${planRow(dim, form).form}`;
+export const softmaxName = ({ dim, form }: Shapes["softmax"]): string => `softmax_${planRow(dim, form).form}`;
 
 /**
  * y[r, i] = exp(x[r, i] - max_j x[r, j]) / sum_j exp(x[r, j] - max_j x[r, j]) in binary32 for
@@ -14,7 +11,7 @@ export const softmaxName = ({ dim, form }: SoftmaxShape): string => `softmax_${p
  * differ from the shape's, with a grid to match).
  * @throws ArgumentError, PtxBuildError
  */
-export function rowSoftmax(shape: SoftmaxShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
+export function rowSoftmax(shape: Shapes["softmax"], options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { rows = 1, dim } = readShape("softmax", "softmax", shape);
   const name = softmaxName(shape);
   const plan = planRow(dim, shape.form);

@@ -1,6 +1,5 @@
-// Floating-point instructions. Of 32 and 64 bits, rounding to nearest is JavaScript's own arithmetic,
-// and directed rounding is exact. Half-precision values (f16, bf16 and their pairs) stay 16 bits in a
-// word, and a helper does the arithmetic with one rounding.
+// Floating-point instructions. Of 32 and 64 bits JavaScript rounds to nearest, and directed rounding
+// is exact. Halves (f16, bf16 and pairs) stay 16 bits in a word, for a helper that rounds once.
 import type { PtxOperand, ScalarType } from "../types.js";
 import { type Emitter, literal } from "./emitter.js";
 import type { Handler } from "./templates.js";

@@ -1,6 +1,5 @@
-// Translates the functions that a kernel reaches: lays out registers, shared and local variables, and
-// turns every segment into a JavaScript function of a warp and a mask of lanes. A translation is made
-// once for all devices; bind.ts binds it to one. Running it is the scheduler's work.
+// Translates the functions that a kernel reaches: lays out registers and variables, and makes every
+// segment a JavaScript function of a warp and a mask of lanes, for all devices. bind.ts binds it.
 import { UnsupportedPtxError } from "../errors.js";
 import { isStateSpace } from "../parse-declarations.js";
 import { windows } from "../run/memory.js";

@@ -1,5 +1,4 @@
-// The table of instructions: what writes each, by opcode and type. An opcode that is not here is not
-// modelled, and the error names it.
+// The table of instructions: what writes each, by opcode and type. Others are not modelled.
 import { isScalarType, type PtxInstruction, type ScalarType } from "../types.js";
 import { atomic } from "./atomic.js";
 import { barrierObject } from "./barrier-object.js";

@@ -173,7 +173,7 @@ function restore(e: Emitter): void {
   e.line(`w.frame.restore(w,l,${low},${high},${e.site});`);
 }
 
-/** The stack of a function's activation, which grows in each lane on its own. Pointers are to local memory. */
+/** The stack of a function's activation in local memory, which grows in each lane on its own. */
 export const stackForms = {
   alloca: allocate,
   stacksave: (e) => setPointer(e, "w.frame.topOf(l)"),

@@ -40,7 +40,7 @@ type Expression<Result> = (values: readonly string[], signed: boolean, type: Sca
 
 interface IntegerRow {
   readonly types: readonly ScalarType[];
-  /** One letter an operand: "t" of the type with its sign, "r" of the type as raw bits, "w" a word. */
+  /** A letter an operand: "t" of the type with its sign, "r" of the type as raw bits, "w" a word. */
   readonly operands: string;
   /** Of at most 32 bits. */
   readonly word: Expression<string>;

@@ -102,20 +102,14 @@ function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruc
   }
   checkPassed(warp, group, found, shape, instruction);
   const base = frame.topOfAll(group.mask);
-  if (base + found.frameBytes > warp.localBytes)
-    throw warp.error(
-      "stackOverflow",
-      `calling ${name} takes ${base + found.frameBytes} bytes of local memory of ${warp.localBytes}; limits.stackBytes sets how many there are`,
-      firstLane(group.mask),
-      instruction,
-    );
-  if (!warp.launch.keepRegisters(found.registerBytes))
-    throw warp.error(
-      "stackOverflow",
-      `calling ${name}: the registers of all calls under way would take more than ${mostRegisterBytes} bytes`,
-      firstLane(group.mask),
-      instruction,
-    );
+  if (base + found.frameBytes > warp.localBytes) {
+    const what = `calling ${name} takes ${base + found.frameBytes} bytes of local memory of ${warp.localBytes}; limits.stackBytes sets how many there are`;
+    throw warp.error("stackOverflow", what, firstLane(group.mask), instruction);
+  }
+  if (!warp.launch.keepRegisters(found.registerBytes)) {
+    const what = `calling ${name}: the registers of all calls under way would take more than ${mostRegisterBytes} bytes`;
+    throw warp.error("stackOverflow", what, firstLane(group.mask), instruction);
+  }
   group.frame = new Frame(found, frame, group.segment + 1, base, passed, popcount(group.mask));
   group.segment = 0;
 }

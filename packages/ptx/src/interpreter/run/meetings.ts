@@ -37,13 +37,10 @@ function meetings(warp: Warp, group: Group, operation: LaneOperation, instructio
       const lane = firstLane(others);
       const own = operation.members(warp, lane);
       if (own === members) lanes |= 1 << lane;
-      else if (launch.checks.shuffles && (own & members) !== 0)
-        throw warp.error(
-          "warpDivergence",
-          `lanes give member masks that overlap, ${hexadecimal(own)} and ${hexadecimal(members)}`,
-          lane,
-          instruction,
-        );
+      else if (launch.checks.shuffles && (own & members) !== 0) {
+        const what = `lanes give member masks that overlap, ${hexadecimal(own)} and ${hexadecimal(members)}`;
+        throw warp.error("warpDivergence", what, lane, instruction);
+      }
     }
     const outside = lanes & ~members;
     if (launch.checks.shuffles && outside !== 0) {

@@ -141,12 +141,8 @@ export function idle(warp: Warp): Error {
 
 function stuck(warp: Warp, group: Group, segment: CompiledSegment): Error {
   const polled = segment.instructions.findLast((each) => /^(ld|atom|red|mbarrier)$/.test(each.opcode)) ?? segment.instructions.at(-1)!;
-  return warp.error(
-    "spin",
-    `polled ${warp.idlePolls} times while no thread of the launch changed anything: nothing can end this loop, at step ${warp.launch.steps}`,
-    firstLane(group.mask),
-    polled,
-  );
+  const what = `polled ${warp.idlePolls} times while no thread of the launch changed anything: nothing can end this loop, at step ${warp.launch.steps}`;
+  return warp.error("spin", what, firstLane(group.mask), polled);
 }
 
 /** Does what a segment ends with. True if the group can go on at once. */

@@ -1,10 +1,8 @@
 // Values that were loaded from shared or local bytes which nothing wrote. Loading and moving them
-// is no error, since copies of structs have padding and a guarded use may not come; it is one that
-// an address, a branch, an atomic or a store depends on them. Values are followed in registers, a
-// segment at a time and after it ran. Bytes of shared or local memory that get a value computed from
-// them count as not written. What is not known then counts as harmless: instructions under a guard,
-// a choice or a logical operation of which one side is good, and bytes that a plain copy to shared
-// or local memory took along.
+// is no error, since structs have padding; it is one that an address, a branch, an atomic or a store
+// depends on them. They are followed in registers, after each segment. Bytes that get a value
+// computed from them count as not written. What is not known counts as harmless: instructions under
+// a guard, choices and logic of which one side is good, and bytes that a plain copy took along.
 import { spaceIn } from "../compile/memory.js";
 import { hasResult, registersOf } from "../compile/registers.js";
 import { isScalarType, type PtxInstruction, type PtxOperand, type PtxRegister, scalarBytes } from "../types.js";

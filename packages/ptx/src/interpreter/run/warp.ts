@@ -97,13 +97,10 @@ export class Frame {
   allocate(warp: Warp, lane: number, low: number, high: number, alignment: number, site: number): number {
     const bytes = (high >>> 0) * 2 ** 32 + (low >>> 0);
     const start = Math.ceil(this.topOf(lane) / alignment) * alignment;
-    if (start + bytes > warp.localBytes)
-      throw warp.error(
-        "stackOverflow",
-        `alloca of ${bytes} bytes at byte ${start} of ${warp.localBytes} bytes of local memory; limits.stackBytes sets how many there are`,
-        lane,
-        site,
-      );
+    if (start + bytes > warp.localBytes) {
+      const what = `alloca of ${bytes} bytes at byte ${start} of ${warp.localBytes} bytes of local memory; limits.stackBytes sets how many there are`;
+      throw warp.error("stackOverflow", what, lane, site);
+    }
     this.setTop(lane, start + bytes);
     return start;
   }
