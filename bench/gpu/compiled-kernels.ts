@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { Matrix, type SparseMatrix } from "../../packages/numerics/src/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { compiledDenseFits, compiledSparseFits } from "../../src/engine/cuda/persistent/compiled-shapes.js";
-import { densePlan, sparsePlan } from "../../src/engine/cuda/persistent/index.js";
+import { fitPlan } from "../../src/engine/cuda/persistent/index.js";
 import { whyNoCompiler } from "../../src/engine/cuda/persistent/kernel-code.js";
 import { longestRow } from "../../src/engine/cuda/persistent/pack.js";
 import { choices } from "../../src/engine/cuda/plan.js";
@@ -90,8 +90,8 @@ function shapesOf(model: ReservoirModel): TimeLoopPlan[] {
   const { weights } = model;
   const plans =
     "rowOffsets" in weights
-      ? compiledSparseFits(sizes, longestRow(weights), context.info).map((fit) => sparsePlan(fit, made))
-      : compiledDenseFits(sizes, context.info).map((fit) => densePlan(fit, made));
+      ? compiledSparseFits(sizes, longestRow(weights), context.info).map((fit) => fitPlan(fit, made))
+      : compiledDenseFits(sizes, context.info).map((fit) => fitPlan(fit, made));
   return plans.filter(({ microsecondsPerStep }) => microsecondsPerStep <= 2 * plans[0]!.microsecondsPerStep);
 }
 

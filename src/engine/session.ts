@@ -102,7 +102,9 @@ export interface ChunkTrainer<C extends Chunk> {
 /** How an engine makes the steps of a session. Calls do not overlap. */
 export interface Steps<C extends Chunk = Chunk> {
   readonly store: StateStore;
-  /** x after one more step, at once; the record does not know of it yet. @throws NonFiniteStateError */
+  /**
+   * x after one more step, at once; the record does not know of it yet. @throws NonFiniteStateError
+   */
   step(record: SessionRecord, input: FloatArray): FloatArray;
   /** The chunks of a sequence from the present state; `number` is its noise sequence. */
   chunks(sequence: SequenceInput, record: SessionRecord, number: number, wanted: Wanted): Chunks<C>;

@@ -1,6 +1,6 @@
 // Whatever holds several things gives all of them back, also if one of them fails to.
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { disposeAllAsync, disposeQuietlyAsync } from "../../packages/core/src/disposal.js";
+import { disposeAllAsync, disposeQuietlyAsync, Making } from "../../packages/core/src/disposal.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
 import { Classifier, FieldForecaster, Forecaster, ReservoirComputer } from "../../src/index.js";
 import { ConceptorMemory } from "../../src/model/index.js";
@@ -29,6 +29,40 @@ describe("things that are disposed later", () => {
     const { order, things } = four();
     await disposeQuietlyAsync(things);
     expect(order).toEqual([3, 2, 1, 0]);
+  });
+});
+
+describe("things of something that is being made", () => {
+  const disposed: string[] = [];
+  const thing = (name: string) => ({
+    dispose: () => {
+      disposed.push(name);
+      throw new Error(`${name} cannot be given back`);
+    },
+  });
+  const make = (fails: boolean) => {
+    using made = new Making();
+    made.own(thing("first"));
+    made.own(thing("second"));
+    if (fails) throw new Error("not made");
+    return made.done(made);
+  };
+  afterEach(() => {
+    disposed.length = 0;
+  });
+
+  it("are given back if the making fails, whose error is thrown", () => {
+    expect(() => make(true)).toThrow("not made");
+    expect(disposed).toEqual(["second", "first"]);
+  });
+
+  it("stay if all were made, until they are disposed of", () => {
+    const made = make(false);
+    expect(disposed).toEqual([]);
+    expect(() => made[Symbol.dispose]()).toThrow("second cannot be given back");
+    expect(disposed).toEqual(["second", "first"]);
+    made.dispose();
+    expect(disposed.length).toBe(2);
   });
 });
 

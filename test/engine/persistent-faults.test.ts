@@ -5,7 +5,7 @@ import { type Fault, FaultyDriver } from "../../packages/gpu/src/fault-injection
 import { type Context, CudaError, ModuleLoadError, openDevice } from "../../packages/gpu/src/index.js";
 import { isSparse } from "../../packages/numerics/src/index.js";
 import { simulatedDriver } from "../../packages/sim/src/index.js";
-import { densePlan, sortedPlan, sparsePlan } from "../../src/engine/cuda/persistent/index.js";
+import { fitPlan, sortedPlan } from "../../src/engine/cuda/persistent/index.js";
 import { longestRow } from "../../src/engine/cuda/persistent/pack.js";
 import { denseVariants, fitDense, fitSparse, sparseVariants } from "../../src/engine/cuda/persistent/shapes.js";
 import { fitSorted, sortedVariants } from "../../src/engine/cuda/persistent/sorted-shapes.js";
@@ -20,9 +20,9 @@ const dense = model({ size: 10, storage: "dense", seed: 1 });
 const sparse = model({ size: 10, storage: "sparse", seed: 1 });
 const longest = isSparse(sparse.weights) ? longestRow(sparse.weights) : 0;
 const kinds: readonly (readonly [string, ReservoirModel, (context: Context) => TimeLoopPlan])[] = [
-  ["cluster", dense, ({ info }) => densePlan(fitDense(variant("cluster"), 10, info)!)],
-  ["grid", dense, ({ info }) => densePlan(fitDense(variant("grid"), 10, info)!)],
-  ["sparse grid", sparse, ({ info }) => sparsePlan(fitSparse(sparseVariants[0]!, 10, longest, info)!)],
+  ["cluster", dense, ({ info }) => fitPlan(fitDense(variant("cluster"), 10, info)!)],
+  ["grid", dense, ({ info }) => fitPlan(fitDense(variant("grid"), 10, info)!)],
+  ["sparse grid", sparse, ({ info }) => fitPlan(fitSparse(sparseVariants[0]!, 10, longest, info)!)],
   ["sorted sparse grid", sparse, ({ info }) => sortedPlan(fitSorted(sortedVariants[0]!, shapeOf(sparse), info)!)],
 ];
 

@@ -7,7 +7,7 @@ import { simulatedDriver } from "../../packages/sim/src/index.js";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
-import { QuantizedWeights, quantizedLayout } from "../../src/engine/cuda/streamed/quantized.js";
+import { quantizedLayout, quantizedWeights } from "../../src/engine/cuda/streamed/quantized.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { undrawnMatrix, unscaledDraws } from "../../src/reservoir/weight-draws.js";
 import { model, randomMatrix } from "./contract.js";
@@ -50,7 +50,7 @@ describe("memory that the pool keeps", () => {
       const layout = quantizedLayout(shapeOf(model({ ...options, spectralRadius: null })), context.info)!;
       const stream = context.stream();
       const draws = unscaledDraws(config, seedKeys(config.seed));
-      const weights = new QuantizedWeights(context, stream, undrawnMatrix(200), draws, layout, [0, 0, 0, 0]);
+      const weights = quantizedWeights(context, stream, { size: 200, weights: undrawnMatrix(200), draws }, layout, [0, 0, 0, 0]);
       stream.sync();
       weights.dispose();
       stream.dispose();

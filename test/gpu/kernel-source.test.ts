@@ -51,11 +51,11 @@ describe('kernelSource "nvrtc"', () => {
     kernels.leakyIntegration({ state, drive, leak: state } as never);
     const vectors = state as never;
     kernels.patternDetection({ vectors, templates: vectors, length: 2 });
-    expect(compiler.requests.map(({ name }) => name).sort()).toEqual(["neuromorphic_gemv.cu", "pattern_detection.cu", "spike_encoding.cu"]);
+    expect(compiler.requests.map(({ name }) => name).sort()).toEqual(["neuromorphic_gemv.cu", "pattern_detection.cu"]);
     const { source, headers, options } = shippedSource("neuromorphic_gemv");
     expect(compiler.requests[0]).toMatchObject({ source, headers, output: "ptx" });
     expect(compiler.requests[0]!.options).toEqual(["--gpu-architecture=compute_90", "--std=c++17", ...options]);
-    expect(compiler.requests.find(({ name }) => name === "spike_encoding.cu")!.options[0]).toBe("--gpu-architecture=compute_75");
+    expect(compiler.requests.find(({ name }) => name === "pattern_detection.cu")!.options[0]).toBe("--gpu-architecture=compute_75");
   });
 
   it("asks for no compiler by default", () => {

@@ -99,3 +99,23 @@ export class Held implements Disposable, Disposes {
     this.dispose();
   }
 }
+
+/**
+ * Things of something that is being made: `using` gives them back, past errors of that, unless
+ * `done` was called; then they are held.
+ */
+export class Making extends Held {
+  #state: "making" | "done" | "held" = "making";
+
+  /** Says that all was made, and returns what it is given. */
+  done<T = undefined>(made?: T): T {
+    this.#state = "done";
+    return made as T;
+  }
+
+  override [Symbol.dispose](): void {
+    if (this.#state === "making") this.disposeQuietly();
+    else if (this.#state === "done") this.#state = "held";
+    else this.dispose();
+  }
+}

@@ -205,16 +205,7 @@ export const driverCalls = {
   // **kernelParams)
   cuLaunchCooperativeKernel: signature(
     "cuLaunchCooperativeKernel",
-    "handle",
-    "u32",
-    "u32",
-    "u32",
-    "u32",
-    "u32",
-    "u32",
-    "u32",
-    "handle",
-    "pointer",
+    ...(["handle", "u32", "u32", "u32", "u32", "u32", "u32", "u32", "handle", "pointer"] as const),
   ),
   // CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int
   // blockSize, size_t dynamicSMemSize)

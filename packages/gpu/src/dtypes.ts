@@ -54,18 +54,8 @@ export type DtypeOf<A extends HostArray> = A extends Float32Array
 type ArrayConstructor = { new (buffer: ArrayBuffer, offset: number, length: number): HostArray; readonly BYTES_PER_ELEMENT: number };
 
 const arrays: { readonly [T in Dtype]: ArrayConstructor } = {
-  i8: Int8Array,
-  u8: Uint8Array,
-  i16: Int16Array,
-  u16: Uint16Array,
-  i32: Int32Array,
-  u32: Uint32Array,
-  i64: BigInt64Array,
-  u64: BigUint64Array,
-  f16: Uint16Array,
-  bf16: Uint16Array,
-  f32: Float32Array,
-  f64: Float64Array,
+  ...{ i8: Int8Array, u8: Uint8Array, i16: Int16Array, u16: Uint16Array, i32: Int32Array, u32: Uint32Array },
+  ...{ i64: BigInt64Array, u64: BigUint64Array, f16: Uint16Array, bf16: Uint16Array, f32: Float32Array, f64: Float64Array },
   bool: Uint8Array,
 };
 
@@ -94,17 +84,8 @@ export function arrayOf<T extends Dtype>(dtype: T, length: number, buffer?: Arra
 }
 
 const byTag: Readonly<Record<string, Dtype>> = {
-  Float32Array: "f32",
-  Float64Array: "f64",
-  Int32Array: "i32",
-  Uint32Array: "u32",
-  BigInt64Array: "i64",
-  BigUint64Array: "u64",
-  Int16Array: "i16",
-  Uint16Array: "u16",
-  Int8Array: "i8",
-  Uint8Array: "u8",
-  Uint8ClampedArray: "u8",
+  ...{ Float32Array: "f32", Float64Array: "f64", Int32Array: "i32", Uint32Array: "u32", BigInt64Array: "i64" },
+  ...{ BigUint64Array: "u64", Int16Array: "i16", Uint16Array: "u16", Int8Array: "i8", Uint8Array: "u8", Uint8ClampedArray: "u8" },
 };
 
 /** The element type of a typed array. @throws ArgumentError if the value is none. */

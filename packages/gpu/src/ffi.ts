@@ -61,7 +61,10 @@ export function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n")[0]!;
 }
 
-/** A C library whose functions return a 32-bit status; of the path null, what the process has loaded. */
+/**
+ * A C library whose functions return a 32-bit status; of the path null, what the process has
+ * loaded.
+ */
 export class ForeignLibrary {
   readonly path: string;
   readonly #koffi: Koffi;

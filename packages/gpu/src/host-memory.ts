@@ -1,4 +1,5 @@
-// Host memory by functions of the C library: copies on threads of Node's pool, and advice about pages.
+// Host memory by functions of the C library: copies on threads of Node's pool, and advice about
+// pages.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { signature } from "./driver-calls.js";
 import { ForeignLibrary, keptStacks } from "./ffi.js";

@@ -13,7 +13,9 @@ const directive = /(?:#|%:)(?:\s|\/\*[\s\S]*?\*\/)*(?:include|import|embed)/g;
 const plainInclude = /(?<=^[ \t]*)#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)[ \t\r]*(?:\/\/[^\n]*)?$/gm;
 /** Trigraphs can spell #; the others depend on files or the clock. */
 const unpredictable = /\?\?[=/]|__has_|\b__(?:DATE|TIME|TIMESTAMP)__\b|include_alias/;
-/** Pasted tokens can spell `__has_include`, in a condition on more than the compiler's own macros. */
+/**
+ * Pasted tokens can spell `__has_include`, in a condition on more than the compiler's own macros.
+ */
 const pasted = /##|%:%:/;
 const condition = /(?:#|%:)(?:[ \t]|\/\*[\s\S]*?\*\/)*(?:el)?if\b([^\n]*)/g;
 const known = /defined[ \t]*\(?[ \t]*\w+|\b(?:__CUDA\w*|__cplusplus|\d\w*)\b/g;

@@ -1,5 +1,5 @@
-// The last launches of a stream, kept for the sentence of an error: a kernel's fault is reported by a
-// later call. Noting one allocates nothing.
+// The last launches of a stream, kept for the sentence of an error: a kernel's fault is reported by
+// a later call. Noting one allocates nothing.
 
 /** A launch as an error tells it. */
 export interface LaunchRecord {

@@ -48,33 +48,12 @@ export function ptxTarget(ptx: string): string | undefined {
  * PTX versions and the first CUDA release whose driver takes each: PTX ISA 9.0, section "Release
  * Notes", table "PTX Release History".
  */
-const releases: readonly (readonly [ptx: number, cuda: number])[] = [
-  [600, 9000],
-  [601, 9010],
-  [602, 9020],
-  [603, 10000],
-  [604, 10010],
-  [605, 10020],
-  [700, 11000],
-  [701, 11010],
-  [702, 11020],
-  [703, 11030],
-  [704, 11040],
-  [705, 11050],
-  [706, 11060],
-  [707, 11070],
-  [708, 11080],
-  [800, 12000],
-  [801, 12010],
-  [802, 12020],
-  [803, 12030],
-  [804, 12040],
-  [805, 12050],
-  [806, 12070],
-  [807, 12080],
-  [808, 12090],
-  [900, 13000],
-];
+const releases: Readonly<Record<number, number>> = {
+  ...{ 600: 9000, 601: 9010, 602: 9020, 603: 10000, 604: 10010, 605: 10020 },
+  ...{ 700: 11000, 701: 11010, 702: 11020, 703: 11030, 704: 11040, 705: 11050, 706: 11060, 707: 11070, 708: 11080 },
+  ...{ 800: 12000, 801: 12010, 802: 12020, 803: 12030, 804: 12040, 805: 12050, 806: 12070, 807: 12080, 808: 12090 },
+  900: 13000,
+};
 
 /**
  * The driver version (as `cuDriverGetVersion` gives it, 12040 for 12.4) that a PTX version asks for
@@ -82,7 +61,7 @@ const releases: readonly (readonly [ptx: number, cuda: number])[] = [
  */
 export function driverForPtx([major, minor]: readonly [major: number, minor: number]): number {
   const wanted = major * 100 + minor;
-  const release = releases.find(([ptx]) => ptx >= wanted);
+  const release = Object.entries(releases).find(([ptx]) => Number(ptx) >= wanted);
   return release ? release[1] : major * 1000 + 4000 + minor * 10;
 }
 

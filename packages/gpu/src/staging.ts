@@ -265,7 +265,10 @@ export class Staging {
   }
 }
 
-/** Memory from part to part, as long as they follow one another in one buffer; page-locked ones left out. */
+/**
+ * Memory from part to part, as long as they follow one another in one buffer; page-locked ones left
+ * out.
+ */
 function* stretchesOf(parts: readonly HostPart[]): Generator<Uint8Array> {
   for (let k = 0; k < parts.length; ) {
     const { buffer, byteOffset: from } = parts[k]!.array;

@@ -1,6 +1,6 @@
 // Where everything of one reservoir stands in the memory of its WebAssembly instance, decided
 // before anything is allocated.
-import { isSparse, storedValues } from "@spillway/numerics";
+import { type FloatArray, isSparse, type Precision, storedValues } from "@spillway/numerics";
 import { wasmMemoryLimit, wasmReserved } from "@spillway/numerics/wasm/index.js";
 import {
   columnBytesOf,
@@ -20,6 +20,10 @@ export interface Region {
   readonly address: number;
   readonly bytes: number;
 }
+
+/** Numbers of a precision in a memory. */
+export const viewOf = (buffer: ArrayBuffer, precision: Precision, { address }: Region, length: number): FloatArray =>
+  precision === "float32" ? new Float32Array(buffer, address, length) : new Float64Array(buffer, address, length);
 
 /** The memory of one reservoir. */
 export interface MemoryMap {

@@ -1,13 +1,13 @@
 // The layout of a network in the memory of its WebAssembly instances, and the records
 // that assembly/network.ts reads: lists that all parts read, and lists of each part.
-import type { FloatArray, Precision } from "@spillway/numerics";
+import type { Precision } from "@spillway/numerics";
 import { wasmMemoryLimit, wasmReserved } from "@spillway/numerics/wasm/index.js";
 import { packColumns } from "@spillway/numerics/wasm/layout.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { NetworkModel, NetworkPlan } from "../../spikes/network/plan.js";
 import { upswingNumbers } from "../../spikes/network/planned-neurons.js";
 import { expectedSynapses } from "../../spikes/network/wiring.js";
-import { placeRegions, type Region, stepsPerChunk } from "./memory.js";
+import { placeRegions, type Region, stepsPerChunk, viewOf } from "./memory.js";
 import { CutTable, cutNeurons, type NetworkPart, periodOf } from "./network-parts.js";
 
 /**
@@ -193,8 +193,7 @@ export function writeNetwork(memory: NetworkMemory, buffer: ArrayBuffer): void {
 /** Writes W_in and what the drive of each neuron is times. */
 function writeLiquid({ model, common }: NetworkMemory, buffer: ArrayBuffer): void {
   const { size, precision, populations, liquid } = model;
-  const floats = ({ address }: Region, length: number): FloatArray =>
-    precision === "float32" ? new Float32Array(buffer, address, length) : new Float64Array(buffer, address, length);
+  const floats = (region: Region, length: number) => viewOf(buffer, precision, region, length);
   const gains = floats(common.driveGains, size);
   for (const { first, size: count, neuron } of populations) gains.fill(neuron.driveGain, first, first + count);
   const weights = liquid!.inputWeights;

@@ -2,7 +2,7 @@
 // thread or several. The arithmetic is docs/numerics.md, rule 13; the kernel is
 // assembly/network.ts.
 import { DisposedError } from "@spillway/core/errors.js";
-import type { FloatArray } from "@spillway/numerics";
+import { allocate, type FloatArray } from "@spillway/numerics";
 import { loadWasm, type WasmInstance, wasmInstance } from "@spillway/numerics/wasm/index.js";
 import type { NetworkModel, NetworkPlan, PlasticTable } from "../../spikes/network/plan.js";
 import { NetworkPlasticity } from "../../spikes/network/plasticity.js";
@@ -14,7 +14,7 @@ import {
   NotFiniteError,
   type StepSpikes,
 } from "../../spikes/network/session.js";
-import type { Region } from "./memory.js";
+import { type Region, viewOf } from "./memory.js";
 import {
   bytesOf,
   type CallRows,
@@ -199,16 +199,13 @@ export class WasmNetwork implements NetworkSession {
 
   #get(name: ValueList, lists: number): FloatArray {
     const { size, precision } = this.model;
-    const values = precision === "float32" ? new Float32Array(lists * size) : new Float64Array(lists * size);
+    const values = allocate(precision, lists * size);
     for (const part of this.#memory.parts) this.#copy(part, this.#floats(part, name, lists), values, "out");
     return values;
   }
 
   #floats({ size, regions }: PlacedPart, name: ValueList, lists: number): FloatArray {
-    const [buffer, { address }] = [this.#buffer, regions[name]];
-    return this.model.precision === "float32"
-      ? new Float32Array(buffer, address, lists * size)
-      : new Float64Array(buffer, address, lists * size);
+    return viewOf(this.#buffer, this.model.precision, regions[name], lists * size);
   }
 
   #words({ size, regions }: PlacedPart, name: "held" | "ring", lists: number): Int32Array {
@@ -234,10 +231,9 @@ export class WasmNetwork implements NetworkSession {
   #rowsOfLiquid(): LiquidRows {
     const capacity = rowsAtOnce(this.model);
     const { rowInputs } = this.#memory.common;
-    const Values = this.model.precision === "float32" ? Float32Array : Float64Array;
     return {
       capacity,
-      inputs: new Values(this.#buffer, rowInputs.address, capacity * inputsOf(this.model)),
+      inputs: viewOf(this.#buffer, this.model.precision, rowInputs, capacity * inputsOf(this.model)),
       states: this.#floats(this.#memory.parts[0]!, "states", capacity),
       advance: (rows, step, sequence) => {
         if (sequence !== this.#sequence) writeSequence(this.#memory, this.#buffer, sequence);

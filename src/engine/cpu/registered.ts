@@ -20,7 +20,7 @@ import type { KindWasm } from "../../reservoir/registered/wasm.js";
 import { stepperSession } from "../host-steps.js";
 import { clockFor } from "../phase-clock.js";
 import { openRegistered, planOf, RegisteredStepper } from "../registered.js";
-import { placeRegions, type Region, stepsPerChunk } from "./memory.js";
+import { placeRegions, type Region, stepsPerChunk, viewOf } from "./memory.js";
 
 /** What a kind's functions are given, and where it stands. */
 interface KindMap {
@@ -154,8 +154,7 @@ class WasmKindStepper extends RegisteredStepper {
   constructor(model: RegisteredModel, { wasm, capacity, regions }: KindMap, instance: WasmInstance) {
     super(model, capacity);
     const { buffer } = instance.memory;
-    const view = ({ address, bytes }: Region): FloatArray =>
-      model.precision === "float32" ? new Float32Array(buffer, address, bytes / 4) : new Float64Array(buffer, address, bytes / 8);
+    const view = (region: Region) => viewOf(buffer, model.precision, region, region.bytes / (model.precision === "float32" ? 4 : 8));
     const { kind } = model.config;
     this.#instance = instance;
     this.#isOwn = wasm.module !== undefined;

@@ -6,7 +6,7 @@ import { asColumn, packColumns, packPanels, packSlices } from "@spillway/numeric
 import { keepOf } from "../../reservoir/cell.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { Stepper } from "../host-steps.js";
-import type { MemoryMap, Region } from "./memory.js";
+import { type MemoryMap, type Region, viewOf } from "./memory.js";
 import type { Globals, WorkerTeam } from "./team.js";
 
 /** Index of the first bad step in the barrier's words. */
@@ -46,10 +46,7 @@ export class WasmStepper implements Stepper {
   readonly #run: (steps: number, firstPart: number, lastPart: number, firstRow: number, lastRow: number) => number;
 
   constructor(model: ReservoirModel, map: MemoryMap, memory: WasmInstance["memory"], exports: WasmExports, team?: WorkerTeam) {
-    const view = (region: Region, length: number): FloatArray =>
-      model.precision === "float32"
-        ? new Float32Array(memory.buffer, region.address, length)
-        : new Float64Array(memory.buffer, region.address, length);
+    const view = (region: Region, length: number) => viewOf(memory.buffer, model.precision, region, length);
     const { regions } = map;
     this.#model = model;
     this.#exports = exports;

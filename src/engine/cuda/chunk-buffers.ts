@@ -1,6 +1,6 @@
 // The buffers of two chunks under way: while the device makes the states of one, those of the other
 // come over. They grow with the longest chunk yet.
-import { Held } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceEvent, DeviceSlice, PinnedBuffer } from "@spillway/gpu";
 import { allocAny, realType } from "./kernels.js";
 import type { ModelShape } from "./shape.js";
@@ -38,7 +38,7 @@ export class ChunkBuffers {
   readonly feedback: RealSlice | null;
   readonly #context: Context;
   readonly #shape: ModelShape;
-  readonly #owned = new Held();
+  readonly #owned = new Making();
   #hostStates: readonly [RealPinned, RealPinned] | undefined;
 
   constructor(context: Context, shape: ModelShape, capacity: number) {
@@ -46,14 +46,11 @@ export class ChunkBuffers {
     this.#context = context;
     this.#shape = shape;
     this.capacity = capacity;
-    try {
-      this.slots = [this.#slot(), this.#slot()];
-      this.drive = this.#device(capacity * size, "drive");
-      this.feedback = outputSize > 0 ? this.#device(capacity * size, "feedback") : null;
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
-    }
+    using owned = this.#owned;
+    this.slots = [this.#slot(), this.#slot()];
+    this.drive = this.#device(capacity * size, "drive");
+    this.feedback = outputSize > 0 ? this.#device(capacity * size, "feedback") : null;
+    owned.done();
   }
 
   /** capacity x N of page-locked memory for each chunk, taken when it is first needed. */

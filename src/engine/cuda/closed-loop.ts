@@ -1,7 +1,7 @@
 // A closed loop in chunks: the readout and the feedback stay on the device, only y comes to the
 // host. docs/numerics.md, rule 10.
 
-import { Held } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import type { DeviceSlice } from "@spillway/gpu";
 import { allocate, type FloatArray, firstNonFinite, Matrix } from "@spillway/numerics";
 import { featureCount, type LinearReadout } from "../../reservoir/features.js";
@@ -43,7 +43,7 @@ export class ClosedLoop {
   readonly #steps: number;
   readonly #inputs: RealSlice;
   readonly #outputs: RealSlice;
-  readonly #owned = new Held();
+  readonly #owned = new Making();
 
   constructor(
     parts: PipelineParts & { readonly openStreamed: () => Promise<TimeLoop> },
@@ -57,23 +57,20 @@ export class ClosedLoop {
     this.#buffers = buffers;
     this.#outside = outside;
     this.#steps = steps;
-    const { own } = this.#owned;
-    try {
-      this.#readout = {
-        features: readout.features,
-        outputs: readout.weights.rows,
-        featureCount: featureCount(readout.features, model.size, model.inputSize),
-        weights: own(context.upload(readout.weights.data, { label: "readout" })),
-        intercept: own(context.upload(readout.intercept, { label: "intercept" })),
-      };
-      const rows = this.#chunkSteps + 1;
-      const real = realType(model.precision);
-      this.#inputs = own(allocAny(context, real, rows * Math.max(1, model.inputSize), "inputs of the closed loop"));
-      this.#outputs = own(allocAny(context, real, rows * this.#readout.outputs, "outputs of the closed loop"));
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
-    }
+    using owned = this.#owned;
+    const { own } = owned;
+    this.#readout = {
+      features: readout.features,
+      outputs: readout.weights.rows,
+      featureCount: featureCount(readout.features, model.size, model.inputSize),
+      weights: own(context.upload(readout.weights.data, { label: "readout" })),
+      intercept: own(context.upload(readout.intercept, { label: "intercept" })),
+    };
+    const rows = this.#chunkSteps + 1;
+    const real = realType(model.precision);
+    this.#inputs = own(allocAny(context, real, rows * Math.max(1, model.inputSize), "inputs of the closed loop"));
+    this.#outputs = own(allocAny(context, real, rows * this.#readout.outputs, "outputs of the closed loop"));
+    owned.done();
   }
 
   get #chunkSteps(): number {

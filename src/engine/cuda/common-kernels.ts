@@ -2,7 +2,7 @@
 // the look for states that are not finite.
 import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
 import type { Precision } from "@spillway/numerics";
-import { type AnyArgument, type AnyKernel, type CompiledSource, loadEntries, realKernel, realType } from "./kernels.js";
+import { type AnyArgument, type AnyKernel, type CompiledSource, realKernel, realType, shippedKernel } from "./kernels.js";
 import { NamedKernels } from "./named-kernels.js";
 import type { DeviceReadout, RealSlice } from "./time-loop.js";
 
@@ -77,7 +77,7 @@ const mostRows = 65_535;
 function integerDrive(context: Context): NamedKernels["matvecInput"] {
   const name = "integer_drive";
   const parameters = ["const f32*", "const f32*", "const f32*", "f32*", "i32", "i32", "i32"] as const;
-  const kernel: AnyKernel = loadEntries(context, "reservoir_integer", [name]).kernel(name, parameters);
+  const kernel: AnyKernel = shippedKernel(context, "reservoir_integer", name, parameters);
   return (stream, weights, bias, rows, out, { size, inputs, steps }) => {
     const config = { grid: [Math.ceil(size / 256), Math.min(mostRows, steps)] as const, block: 256 };
     stream.launch(kernel, config, ...([weights, bias, rows, out, size, inputs, steps] as AnyArgument[]));

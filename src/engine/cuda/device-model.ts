@@ -1,12 +1,12 @@
 // A model's small matrices and its state on the device: all but W, which is the time loop's. In
 // integer arithmetic the matrices are words of 32 bits; the state is binary32 in any.
-import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import type { Context } from "@spillway/gpu";
 import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
 import { integerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { inWords } from "./integer-words.js";
-import { type AnyBuffer, allocAny, realType } from "./kernels.js";
+import { allocAny, realType } from "./kernels.js";
 import type { RealSlice } from "./time-loop.js";
 
 export class DeviceModel {
@@ -18,34 +18,26 @@ export class DeviceModel {
   readonly feedbackWeights: RealSlice | null;
   /** N: x. */
   readonly state: RealSlice;
-  readonly #buffers: AnyBuffer[] = [];
+  readonly #owned = new Making();
 
   constructor(context: Context, model: ReservoirModel) {
-    const upload = (values: FloatArray, label: string): RealSlice => {
-      const buffer = context.upload(values, { label });
-      this.#buffers.push(buffer);
-      return buffer;
-    };
     const { inputWeights, bias, feedbackWeights } = model.config.arithmetic === "integer" ? inWords(model, integerRows(model)) : model;
-    try {
-      this.inputWeights = model.inputSize > 0 ? upload(transposed(inputWeights), "W_in") : null;
-      this.bias = upload(bias, "b");
-      this.feedbackWeights = feedbackWeights ? upload(transposed(feedbackWeights), "W_fb") : null;
-      const state = allocAny(context, realType(model.precision), model.size, "x");
-      this.#buffers.push(state);
-      this.state = state;
-    } catch (error) {
-      disposeQuietly(this.#buffers);
-      throw error;
-    }
+    using owned = this.#owned;
+    const upload = (values: FloatArray, label: string): RealSlice => owned.own(context.upload(values, { label }));
+    this.inputWeights = model.inputSize > 0 ? upload(transposed(inputWeights), "W_in") : null;
+    this.bias = upload(bias, "b");
+    this.feedbackWeights = feedbackWeights ? upload(transposed(feedbackWeights), "W_fb") : null;
+    this.state = owned.own(allocAny(context, realType(model.precision), model.size, "x"));
+    owned.done();
   }
 
   dispose(): void {
-    disposeAll(this.#buffers);
+    this.#owned.dispose();
   }
 }
 
-function transposed({ rows, cols, data }: Matrix): FloatArray {
+/** A matrix column by column. */
+export function transposed({ rows, cols, data }: Pick<Matrix, "rows" | "cols" | "data">): FloatArray {
   const out = allocate(data instanceof Float32Array ? "float32" : "float64", data.length);
   for (let r = 0; r < rows; r++) for (let c = 0; c < cols; c++) out[c * rows + r] = data[r * cols + c]!;
   return out;

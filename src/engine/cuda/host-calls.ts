@@ -1,5 +1,5 @@
-// Calls of the driver by the one thread that serves all devices: what they cost, and how they do not
-// wait for a device.
+// Calls of the driver by the one thread that serves all devices: what they cost, and how they do
+// not wait for a device.
 import type { ArrayOf, DeviceSlice, Dtype, Stream } from "@spillway/gpu";
 
 /**

@@ -16,7 +16,6 @@ import {
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
 import { Session } from "../session.js";
-import { openBatch } from "./batch/index.js";
 import { limitChunks } from "./chunk-limit.js";
 import { type EngineDevice, givenDevice, isSimulated, ownDevice } from "./device.js";
 import { ensembleMicroseconds } from "./ensemble/cost.js";
@@ -39,7 +38,6 @@ import { DeviceSteps } from "./steps.js";
 import { drawRowSums, drawSparse } from "./streamed/drawn.js";
 import { streamedLoops } from "./streamed/index.js";
 import type { TimeLoop } from "./time-loop.js";
-import { openTrainer } from "./training/index.js";
 
 /** Which device an engine runs on. */
 export interface DeviceEngineOptions {
@@ -240,7 +238,7 @@ async function openRates(parts: EngineParts, model: ReservoirModel, options: Eng
   try {
     const clock = options.profile ? clockOf(context, loop) : undefined;
     const steps = new DeviceSteps({
-      ...{ context, model, loop, openTrainer, openBatch, named, clock, spinLimit: options.spinLimit },
+      ...{ context, model, loop, named, clock, spinLimit: options.spinLimit },
       capacity: choice.memory.capacity,
       compiled: loop.name === "named" && choice.loop.kernelSource === "nvrtc" ? "nvrtc" : undefined,
       openStreamed: async () => {

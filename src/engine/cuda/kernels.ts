@@ -1,26 +1,9 @@
-// Shipped kernels, loaded once a context: only the entries that are asked for, since the driver
-// compiles what is loaded.
-import type { ArgumentFor, Context, DeviceBuffer, Dtype, Kernel, Module, Parameter } from "@spillway/gpu";
+// Shipped kernels that exist for both precisions, and device memory in either.
+import type { ArgumentFor, Context, DeviceBuffer, Dtype, Parameter } from "@spillway/gpu";
+import { type AnyKernel, type CompiledSource, shippedKernel } from "@spillway/gpu/shipped-kernels.js";
 import type { Precision } from "@spillway/numerics";
 
-const loaded = new WeakMap<Context, Map<string, Module>>();
-
-/**
- * "nvrtc" compiles kernels from their shipped source; left out, they are what the context takes.
- */
-export type CompiledSource = "nvrtc" | undefined;
-
-/** The module of some entries of a shipped file. It lives as long as the context. */
-export function loadEntries(context: Context, file: string, entries: readonly string[], source?: CompiledSource): Module {
-  const modules = loaded.get(context) ?? new Map<string, Module>();
-  loaded.set(context, modules);
-  const key = `${file}: ${entries.join(", ")}${source ? ` by ${source}` : ""}`;
-  const known = modules.get(key);
-  if (known) return known;
-  const module = context.load(context.shippedPtx(file, source ? { entries, kernelSource: source } : { entries }), { label: key });
-  modules.set(key, module);
-  return module;
-}
+export { type AnyKernel, type CompiledSource, loadEntries, shippedKernel } from "@spillway/gpu/shipped-kernels.js";
 
 /** The element types of the two precisions. */
 export type RealType = "f32" | "f64";
@@ -37,9 +20,6 @@ export const realType = <T extends RealType>(precision: PrecisionOf<T>): T => (p
  */
 export type RealParameter = Extract<Parameter, string> | "real" | "real*" | "const real*";
 
-/** A kernel whose arguments are checked when it is launched, not by TypeScript. */
-export type AnyKernel = Kernel<readonly Parameter[]>;
-
 /** Parameters as a precision has them. */
 export function typedParameters(precision: Precision, parameters: readonly RealParameter[]): Parameter[] {
   return parameters.map((parameter) => parameter.replace("real", realType(precision)) as Parameter);
@@ -54,7 +34,7 @@ export function realKernel(
   parameters: readonly RealParameter[],
   source?: CompiledSource,
 ): AnyKernel {
-  return loadEntries(context, file, [name], source).kernel(name, typedParameters(precision, parameters));
+  return shippedKernel(context, file, name, typedParameters(precision, parameters), source);
 }
 
 /** A kernel of kernels/neuromorphic_gemv.cu for a precision. */
@@ -78,3 +58,6 @@ export type AnyBuffer = DeviceBuffer;
 export function allocAny<T extends Dtype>(context: Context, dtype: T, length: number, label: string): DeviceBuffer<T> {
   return context.alloc(dtype, length, { label });
 }
+
+/** Bytes of several buffers together. */
+export const bytesOf = (buffers: readonly AnyBuffer[]): number => buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);

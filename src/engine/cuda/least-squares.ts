@@ -1,13 +1,13 @@
 // Least squares in double-double on a device (kernels/least_squares.cu). The last step, against the
 // triangle, is the host's: it is small.
-import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, DeviceBuffer, Parameter, Stream } from "@spillway/gpu";
 import type { DoubleDoubleReflections } from "@spillway/numerics";
 import { type DoubleDoubles, ddBackSubstitute, ddDotOf, ddIsPivot, doubleDoubles } from "@spillway/numerics/double-double-rows.js";
 import { EngineCapacityError, type WorkOptions } from "../../reservoir/engine.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import { loadEntries } from "./kernels.js";
+import { shippedKernel } from "./kernels.js";
 import { freeMemory } from "./memory.js";
 
 /** Threads of a block, a column each. */
@@ -26,7 +26,7 @@ class Reflections {
   readonly #scale: DeviceBuffer<"f64">;
   readonly #multiples: DeviceBuffer<"f64">;
   readonly #kernels: ReturnType<typeof kernelsOf>;
-  readonly #owned = new Held();
+  readonly #owned = new Making();
 
   /** @throws EngineCapacityError */
   constructor(context: Context, columns: readonly DoubleDoubles[], features: number, rows: number) {
@@ -39,7 +39,8 @@ class Reflections {
       throw new EngineCapacityError(what, bytes, limit, "take fewer rows, or leave the engine out");
     }
     this.#kernels = kernelsOf(context);
-    const { own } = this.#owned;
+    using owned = this.#owned;
+    const { own } = owned;
     const matrix = (part: "high" | "low") => {
       const values = new Float64Array(rows * this.columns);
       columns.forEach((column, c) => {
@@ -47,16 +48,12 @@ class Reflections {
       });
       return own(context.upload(values, { label: `${part} parts of rows` }));
     };
-    try {
-      this.high = matrix("high");
-      this.low = matrix("low");
-      this.pivots = own(context.zeros("f64", 2 * features, { label: "pivots" }));
-      this.#scale = own(context.zeros("f64", 2, { label: "scale of a reflection" }));
-      this.#multiples = own(context.zeros("f64", 2 * this.columns, { label: "multiples of a reflection" }));
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
-    }
+    this.high = matrix("high");
+    this.low = matrix("low");
+    this.pivots = own(context.zeros("f64", 2 * features, { label: "pivots" }));
+    this.#scale = own(context.zeros("f64", 2, { label: "scale of a reflection" }));
+    this.#multiples = own(context.zeros("f64", 2 * this.columns, { label: "multiples of a reflection" }));
+    owned.done();
   }
 
   /** Enqueues the reflection of column k. */
@@ -90,47 +87,40 @@ export async function leastSquaresOnDevice(
   const rows = all[0]?.high.length ?? 0;
   if (rows < features) throw ArgumentError.shape(`${rows} rows do not determine ${features} weights; least squares takes as many rows`);
   if (features === 0) return y.map(() => doubleDoubles(0));
-  const reflections = new Reflections(context, all, features, rows);
-  const owned: { dispose(): void }[] = [reflections];
-  try {
-    const { columns } = reflections;
-    const pacer = new WorkPacer(options, features);
-    const norms = x.map((column) => ddDotOf(column, column, 0, rows).high);
-    const stream = context.stream({ label: "least squares" });
-    owned.push(stream);
-    for (let k = 0; k < features; k++) {
-      reflections.reflect(stream, k);
-      if ((k + 1) % together === 0) {
-        await stream.done();
-        pacer.check(k + 1);
-        if (pacer.due()) await pacer.pause(k + 1);
-      }
+  using owned = new Making();
+  const reflections = owned.own(new Reflections(context, all, features, rows));
+  const { columns } = reflections;
+  const pacer = new WorkPacer(options, features);
+  const norms = x.map((column) => ddDotOf(column, column, 0, rows).high);
+  const stream = owned.own(context.stream({ label: "least squares" }));
+  for (let k = 0; k < features; k++) {
+    reflections.reflect(stream, k);
+    if ((k + 1) % together === 0) {
+      await stream.done();
+      pacer.check(k + 1);
+      if (pacer.due()) await pacer.pause(k + 1);
     }
-    const triangle = (part: DeviceBuffer<"f64">) => stream.download(part.slice(0, features * columns));
-    const [r, rLow, diagonal] = await Promise.all([
-      triangle(reflections.high),
-      triangle(reflections.low),
-      stream.download(reflections.pivots),
-    ]);
-    pacer.finish();
-    const column = (c: number): DoubleDoubles => ({
-      high: Float64Array.from({ length: features }, (_, k) => r[k * columns + c]!),
-      low: Float64Array.from({ length: features }, (_, k) => rLow[k * columns + c]!),
-    });
-    const pivotsHere = doubleDoubles(features);
-    for (let k = 0; k < features; k++) {
-      pivotsHere.high[k] = diagonal[2 * k]!;
-      pivotsHere.low[k] = diagonal[2 * k + 1]!;
-      if (!ddIsPivot({ high: pivotsHere.high[k]!, low: pivotsHere.low[k]! }, norms[k]!, rows)) return undefined;
-    }
-    const triangular = x.map((_, c) => column(c));
-    return y.map((_, o) => ddBackSubstitute(triangular, pivotsHere, column(features + o)));
-  } catch (error) {
-    disposeQuietly(owned.splice(0));
-    throw error;
-  } finally {
-    disposeAll(owned);
   }
+  const triangle = (part: DeviceBuffer<"f64">) => stream.download(part.slice(0, features * columns));
+  const [r, rLow, diagonal] = await Promise.all([
+    triangle(reflections.high),
+    triangle(reflections.low),
+    stream.download(reflections.pivots),
+  ]);
+  pacer.finish();
+  owned.dispose();
+  const column = (c: number): DoubleDoubles => ({
+    high: Float64Array.from({ length: features }, (_, k) => r[k * columns + c]!),
+    low: Float64Array.from({ length: features }, (_, k) => rLow[k * columns + c]!),
+  });
+  const pivotsHere = doubleDoubles(features);
+  for (let k = 0; k < features; k++) {
+    pivotsHere.high[k] = diagonal[2 * k]!;
+    pivotsHere.low[k] = diagonal[2 * k + 1]!;
+    if (!ddIsPivot({ high: pivotsHere.high[k]!, low: pivotsHere.low[k]! }, norms[k]!, rows)) return undefined;
+  }
+  const triangular = x.map((_, c) => column(c));
+  return y.map((_, o) => ddBackSubstitute(triangular, pivotsHere, column(features + o)));
 }
 
 /** A device for `ridge({ solver: "doubleDouble", blas })`, with the host's bits. */
@@ -152,31 +142,27 @@ export class DeviceDoubleDouble implements DoubleDoubleReflections, Disposable {
   /** @throws EngineCapacityError if the rows do not fit into the device's memory */
   triangularise(x: readonly DoubleDoubles[], y: readonly DoubleDoubles[], rows: number): void {
     const features = x.length;
-    const reflections = new Reflections(this.context, [...x, ...y], features, rows);
-    try {
-      const { columns } = reflections;
-      for (let k = 0; k < features; k++) {
-        reflections.reflect(this.#stream, k);
-        if ((k + 1) % together === 0) this.#stream.sync();
-      }
-      this.#stream.sync();
-      const pivots = this.context.read(reflections.pivots);
-      for (const [p, part] of (["high", "low"] as const).entries()) {
-        const values = this.context.read(reflections[part]);
-        x.forEach((column, k) => {
-          for (let r = 0; r < k; r++) column[part][r] = values[r * columns + k]!;
-          column[part][k] = pivots[2 * k + p]!;
-          column[part].fill(0, k + 1, rows);
-        });
-        y.forEach((target, o) => {
-          for (let r = 0; r < rows; r++) target[part][r] = values[r * columns + features + o]!;
-        });
-      }
-    } catch (error) {
-      disposeQuietly([reflections]);
-      throw error;
+    using owned = new Making();
+    const reflections = owned.own(new Reflections(this.context, [...x, ...y], features, rows));
+    const { columns } = reflections;
+    for (let k = 0; k < features; k++) {
+      reflections.reflect(this.#stream, k);
+      if ((k + 1) % together === 0) this.#stream.sync();
     }
-    reflections.dispose();
+    this.#stream.sync();
+    const pivots = this.context.read(reflections.pivots);
+    for (const [p, part] of (["high", "low"] as const).entries()) {
+      const values = this.context.read(reflections[part]);
+      x.forEach((column, k) => {
+        for (let r = 0; r < k; r++) column[part][r] = values[r * columns + k]!;
+        column[part][k] = pivots[2 * k + p]!;
+        column[part].fill(0, k + 1, rows);
+      });
+      y.forEach((target, o) => {
+        for (let r = 0; r < rows; r++) target[part][r] = values[r * columns + features + o]!;
+      });
+    }
+    owned.dispose();
   }
 
   /** What stands for it in a file: its bits are the host's. */
@@ -197,7 +183,7 @@ export class DeviceDoubleDouble implements DoubleDoubleReflections, Disposable {
 
 function kernelsOf(context: Context) {
   const kernel = (name: string, parameters: readonly Parameter[]) =>
-    loadEntries(context, "least_squares", [`least_squares_${name}`]).kernel(`least_squares_${name}`, parameters);
+    shippedKernel(context, "least_squares", `least_squares_${name}`, parameters);
   const size = ["i32", "i32", "i32"] as const;
   return {
     pivot: kernel("pivot", ["f64*", "f64*", "f64*", "f64*", ...size]),

@@ -40,13 +40,12 @@ const parameters = {
 /** Blocks of a product with so many rows: a warp a row, or eight lanes a row in CSR form. */
 export const productBlocks = (rows: number, sparse: boolean): number => Math.ceil((rows * (sparse ? 8 : 32)) / threads);
 
-/** The kernels of one precision on one context; each is loaded by its first use. */
+/** The kernels of one precision on one context; each is loaded by its first use there. */
 export class NamedKernels {
   readonly #context: Context;
   readonly #precision: Precision;
   readonly #overlap: boolean;
   readonly #source: CompiledSource;
-  readonly #loaded = new Map<string, AnyKernel>();
 
   /**
    * With `overlap`, a kernel loads weights while the one before ends, if the device can
@@ -66,12 +65,7 @@ export class NamedKernels {
   }
 
   #kernel(name: keyof typeof parameters): AnyKernel {
-    let kernel = this.#loaded.get(name);
-    if (!kernel) {
-      kernel = namedKernel(this.#context, name, this.#precision, parameters[name], this.#source);
-      this.#loaded.set(name, kernel);
-    }
-    return kernel;
+    return namedKernel(this.#context, name, this.#precision, parameters[name], this.#source);
   }
 
   #launch(stream: Stream, name: keyof typeof parameters, blocks: number, args: readonly (AnyArgument | ReadonlyDeviceSlice)[]): void {

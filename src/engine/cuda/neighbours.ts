@@ -1,6 +1,6 @@
 // Nearest neighbours by all pairs on a device (kernels/nearest_neighbours.cu), for several x in one
 // launch.
-import { disposeAll, Held } from "@spillway/core/disposal.js";
+import { disposeAll, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Dtype } from "@spillway/gpu";
 import { EngineCapacityError, type NeighbourCounts, type NeighbourSpace, type WorkOptions } from "../../reservoir/engine.js";
 import { WorkPacer } from "../../reservoir/work.js";
@@ -60,66 +60,59 @@ export async function* neighbourCounts(
 
   const several = dx > 1 || y.length > 1 || z.length > 1;
   const [scales, counts] = kernelsOf(context, several ? "several" : "single");
-  const owned = new Held();
+  using owned = new Making();
   const { own } = owned;
-  try {
-    const stream = own(context.stream({ label: "nearest neighbours" }));
-    const room = <T extends Dtype>(dtype: T, values: number, label: string): DeviceBuffer<T> =>
-      own(context.alloc(dtype, values, { label }));
-    const still = new Float64Array((y.length + z.length) * n);
-    sorted([...y, ...z], still);
-    const yz = own(context.upload(still, { label: "points" }));
-    const rowsThere = own(context.upload(rows, { label: "rows of points" }));
-    const positionsThere = own(context.upload(positions, { label: "positions of rows" }));
-    let most = 0;
-    let memory: ReturnType<typeof memoryFor> | undefined;
-    const memoryFor = (count: number) => ({
-      x: room("f64", count * dx * n, "forms of x"),
-      distances: room("f64", count * k * n, "distances of neighbours"),
-      positions: room("u32", count * k * n, "positions of neighbours"),
-      radiiX: room("f64", count * n, "radii in x"),
-      radiiY: room("f64", count * n, "radii in y"),
-      counts: room("u32", 3 * count * n, "counts of neighbours"),
-    });
-    for (let next: IteratorResult<readonly Float64Array[]> = begun; !next.done; ) {
-      const batch: (readonly Float64Array[])[] = [];
-      for (; !next.done && batch.length < together; next = forms.next()) {
-        batch.push(next.value);
-        if (pacer.due()) await pacer.pause(0);
-      }
-      const count = batch.length;
-      if (count > most) {
-        if (memory) disposeAll(Object.values(memory));
-        memory = memoryFor(count);
-        most = count;
-      }
-      const { x, distances, positions: nearest, radiiX, radiiY, counts: all } = memory!;
-      const values = new Float64Array(count * dx * n);
-      batch.forEach((columns, b) => {
-        sorted(columns, values, b * dx * n);
-      });
-      stream.upload(x.slice(0, values.length), values);
-      const shape = { grid: [Math.ceil(n / tile), count] as const, block: tile };
-      const size = [n, dx, y.length, z.length, window] as const;
-      stream.launch(scales, shape, x, yz, rowsThere, distances, nearest, radiiX, radiiY, ...size, k, Number(each));
-      const part = (i: number) => all.slice(i * count * n, (i + 1) * count * n);
-      stream.launch(counts, shape, x, yz, rowsThere, positionsThere, radiiX, radiiY, part(0), part(1), part(2), ...size);
-      const found = await stream.download(all.slice(0, (z.length > 0 ? 3 : 2) * count * n));
-      pacer.check(0);
-      const inRows = (part: number, b: number): Uint32Array => {
-        const out = new Uint32Array(n);
-        for (let p = 0, at = (part * count + b) * n; p < n; p++, at++) out[rows[p]!] = found[at]!;
-        return out;
-      };
-      for (let b = 0; b < count; b++)
-        yield { inXZ: inRows(0, b), inYZ: inRows(1, b), inZ: z.length > 0 ? inRows(2, b) : new Uint32Array(n).fill(n - 1) };
+  const stream = own(context.stream({ label: "nearest neighbours" }));
+  const room = <T extends Dtype>(dtype: T, values: number, label: string): DeviceBuffer<T> => own(context.alloc(dtype, values, { label }));
+  const still = new Float64Array((y.length + z.length) * n);
+  sorted([...y, ...z], still);
+  const yz = own(context.upload(still, { label: "points" }));
+  const rowsThere = own(context.upload(rows, { label: "rows of points" }));
+  const positionsThere = own(context.upload(positions, { label: "positions of rows" }));
+  let most = 0;
+  let memory: ReturnType<typeof memoryFor> | undefined;
+  const memoryFor = (count: number) => ({
+    x: room("f64", count * dx * n, "forms of x"),
+    distances: room("f64", count * k * n, "distances of neighbours"),
+    positions: room("u32", count * k * n, "positions of neighbours"),
+    radiiX: room("f64", count * n, "radii in x"),
+    radiiY: room("f64", count * n, "radii in y"),
+    counts: room("u32", 3 * count * n, "counts of neighbours"),
+  });
+  for (let next: IteratorResult<readonly Float64Array[]> = begun; !next.done; ) {
+    const batch: (readonly Float64Array[])[] = [];
+    for (; !next.done && batch.length < together; next = forms.next()) {
+      batch.push(next.value);
+      if (pacer.due()) await pacer.pause(0);
     }
-  } catch (error) {
-    owned.disposeQuietly();
-    throw error;
-  } finally {
-    owned.dispose();
+    const count = batch.length;
+    if (count > most) {
+      if (memory) disposeAll(Object.values(memory));
+      memory = memoryFor(count);
+      most = count;
+    }
+    const { x, distances, positions: nearest, radiiX, radiiY, counts: all } = memory!;
+    const values = new Float64Array(count * dx * n);
+    batch.forEach((columns, b) => {
+      sorted(columns, values, b * dx * n);
+    });
+    stream.upload(x.slice(0, values.length), values);
+    const shape = { grid: [Math.ceil(n / tile), count] as const, block: tile };
+    const size = [n, dx, y.length, z.length, window] as const;
+    stream.launch(scales, shape, x, yz, rowsThere, distances, nearest, radiiX, radiiY, ...size, k, Number(each));
+    const part = (i: number) => all.slice(i * count * n, (i + 1) * count * n);
+    stream.launch(counts, shape, x, yz, rowsThere, positionsThere, radiiX, radiiY, part(0), part(1), part(2), ...size);
+    const found = await stream.download(all.slice(0, (z.length > 0 ? 3 : 2) * count * n));
+    pacer.check(0);
+    const inRows = (part: number, b: number): Uint32Array => {
+      const out = new Uint32Array(n);
+      for (let p = 0, at = (part * count + b) * n; p < n; p++, at++) out[rows[p]!] = found[at]!;
+      return out;
+    };
+    for (let b = 0; b < count; b++)
+      yield { inXZ: inRows(0, b), inYZ: inRows(1, b), inZ: z.length > 0 ? inRows(2, b) : new Uint32Array(n).fill(n - 1) };
   }
+  owned.dispose();
 }
 
 function kernelsOf(context: Context, space: "single" | "several"): readonly [AnyKernel, AnyKernel] {

@@ -1,6 +1,6 @@
 // Reservoirs of registered kinds on a device: the kind's own kernel, a chunk of steps in a launch.
 // Steps that it does not take, and those up to a state that is not finite, are the host's.
-import { Held } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, DeviceBuffer, Parameter, Stream } from "@spillway/gpu";
 import { type FloatArray, firstNonFinite } from "@spillway/numerics";
@@ -120,7 +120,7 @@ class KernelStepper extends RegisteredStepper {
   readonly #entry: string;
   /** What blocks report to, and what it holds at first. */
   readonly #report: { readonly there: DeviceBuffer<"u64">; readonly start: BigUint64Array<ArrayBuffer> } | undefined;
-  readonly #owned = new Held();
+  readonly #owned = new Making();
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(context: Context, model: RegisteredModel, kernel: KindKernel, { details }: EnginePlan, spinLimit: number) {
@@ -134,30 +134,27 @@ class KernelStepper extends RegisteredStepper {
     const blocks = details["blocks"] as number;
     const shared = kernel.shared?.(context.info.attributes.sharedBytesPerBlockOptIn - staticShared, blocks) ?? 0;
     this.#launch = { grid: blocks, block: kernel.threads, shared, cooperative: true };
-    const { own } = this.#owned;
+    using owned = this.#owned;
+    const { own } = owned;
     const real = realType(precision);
-    try {
-      const { source, entry } = kernel;
-      const module = "ptx" in source ? own(context.load(source.ptx, { label: entry })) : loadEntries(context, source.shipped, [entry]);
-      const types = kernel.arguments.map((argument) => (isNumber(argument) ? argument[0] : `${typeOf(argument)}*`));
-      const common = [`${real}*`, `const ${real}*`, `${real}*`, "u32", "u32", "u32", "i64"];
-      this.#kernel = module.kernel(entry, [...common, ...types] as Parameter[]);
-      this.#stream = own(context.stream({ label: `steps of the kind ${model.config.kind}` }));
-      this.#x = own(allocAny(context, real, size + below, "state"));
-      this.#inputsThere = own(allocAny(context, real, Math.max(1, capacity * inputSize), "inputs"));
-      this.#statesThere = own(allocAny(context, real, capacity * size, "states"));
-      this.#arguments = kernel.arguments.map((argument) =>
-        isNumber(argument) ? argument[1] : own(context.upload(argument, { label: `of ${entry}` })),
-      );
-      const { report } = kernel;
-      this.#report = report && {
-        there: this.#arguments[kernel.arguments.indexOf(report)] as DeviceBuffer<"u64">,
-        start: report.slice(),
-      };
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
-    }
+    const { source, entry } = kernel;
+    const module = "ptx" in source ? own(context.load(source.ptx, { label: entry })) : loadEntries(context, source.shipped, [entry]);
+    const types = kernel.arguments.map((argument) => (isNumber(argument) ? argument[0] : `${typeOf(argument)}*`));
+    const common = [`${real}*`, `const ${real}*`, `${real}*`, "u32", "u32", "u32", "i64"];
+    this.#kernel = module.kernel(entry, [...common, ...types] as Parameter[]);
+    this.#stream = own(context.stream({ label: `steps of the kind ${model.config.kind}` }));
+    this.#x = own(allocAny(context, real, size + below, "state"));
+    this.#inputsThere = own(allocAny(context, real, Math.max(1, capacity * inputSize), "inputs"));
+    this.#statesThere = own(allocAny(context, real, capacity * size, "states"));
+    this.#arguments = kernel.arguments.map((argument) =>
+      isNumber(argument) ? argument[1] : own(context.upload(argument, { label: `of ${entry}` })),
+    );
+    const { report } = kernel;
+    this.#report = report && {
+      there: this.#arguments[kernel.arguments.indexOf(report)] as DeviceBuffer<"u64">,
+      start: report.slice(),
+    };
+    owned.done();
   }
 
   get lost(): boolean {

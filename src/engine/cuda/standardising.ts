@@ -1,10 +1,10 @@
 // z-scores of series that lie on the device, of their changes from row to row, and the series from
 // their ends. They stay there, with the bits of the host's.
-import { disposeQuietly, Held } from "@spillway/core/disposal.js";
+import { type Held, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Parameter, Stream } from "@spillway/gpu";
 import { type DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device-matrix.js";
 import type { ColumnScale, ScaledThere } from "../../reservoir/engine.js";
-import { type AnyArgument, type AnyBuffer, allocAny, loadEntries } from "./kernels.js";
+import { type AnyArgument, type AnyBuffer, allocAny, shippedKernel } from "./kernels.js";
 import type { RealSlice } from "./time-loop.js";
 
 /** Series of one type one behind the other: where they lie, if they do, or in new memory. */
@@ -29,7 +29,7 @@ function together(
 }
 
 /** What the series are made of, and what makes kernels of this file run on them. */
-interface Making {
+interface SeriesWork {
   readonly all: RealSlice;
   readonly own: Held["own"];
   run(name: string, parameters: readonly Parameter[], grid: number | readonly [number, number], ...given: readonly AnyArgument[]): void;
@@ -45,40 +45,35 @@ async function seriesMade<Result>(
   stream: Stream,
   series: readonly DeviceMatrix[],
   label: string,
-  make: (making: Making, out: AnyBuffer & RealSlice) => Promise<Result>,
+  make: (work: SeriesWork, out: AnyBuffer & RealSlice) => Promise<Result>,
 ): Promise<{ readonly series: DeviceSequences; readonly result: Result }> {
-  const owned = new Held();
+  using owned = new Making();
+  using kept = new Making();
   const { own } = owned;
   const { cols, stepMs, values } = series[0]!;
-  let out: (AnyBuffer & RealSlice) | undefined;
-  try {
-    const all = together(stream, context, series, own);
-    out = allocAny(context, values.dtype, all.length, label);
-    const rows = series.map((one) => one.rows);
-    const parts = Math.min(64, Math.max(1, Math.ceil((rows.reduce((most, each) => Math.max(most, each)) * cols) / 2048)));
-    const making: Making = {
-      ...{ all, own, perSeries: [rows.length, parts] },
-      run(name, parameters, grid, ...given) {
-        const entry = `standardisation_${name}`;
-        const kernel = loadEntries(context, "standardisation", [entry]).kernel(entry, parameters);
-        stream.launch(kernel, { grid, block: name.startsWith("moments") ? 32 : 256 }, ...given);
-      },
-      starts() {
-        const starts = new BigUint64Array(rows.length + 1);
-        rows.forEach((each, b) => {
-          starts[b + 1] = starts[b]! + BigInt(each);
-        });
-        return own(context.upload(starts, { label: "starts of series" }));
-      },
-    };
-    const result = await make(making, out);
-    await stream.done();
-    owned.dispose();
-    return { result, series: new DeviceSequences(context, out, { rows, cols, stepMs }, out) };
-  } catch (error) {
-    disposeQuietly([owned, out]);
-    throw error;
-  }
+  const all = together(stream, context, series, own);
+  const out = kept.own(allocAny(context, values.dtype, all.length, label));
+  const rows = series.map((one) => one.rows);
+  const parts = Math.min(64, Math.max(1, Math.ceil((rows.reduce((most, each) => Math.max(most, each)) * cols) / 2048)));
+  const work: SeriesWork = {
+    ...{ all, own, perSeries: [rows.length, parts] },
+    run(name, parameters, grid, ...given) {
+      const entry = `standardisation_${name}`;
+      const kernel = shippedKernel(context, "standardisation", entry, parameters);
+      stream.launch(kernel, { grid, block: name.startsWith("moments") ? 32 : 256 }, ...given);
+    },
+    starts() {
+      const starts = new BigUint64Array(rows.length + 1);
+      rows.forEach((each, b) => {
+        starts[b + 1] = starts[b]! + BigInt(each);
+      });
+      return own(context.upload(starts, { label: "starts of series" }));
+    },
+  };
+  const result = await make(work, out);
+  await stream.done();
+  owned.dispose();
+  return kept.done({ result, series: new DeviceSequences(context, out, { rows, cols, stepMs }, out) });
 }
 
 /**

@@ -1,6 +1,6 @@
 // Steps of one reservoir on a device: the model, buffers of chunks, two streams. W and the
 // arithmetic of a step are the time loop's.
-import { disposeAll, Held } from "@spillway/core/disposal.js";
+import { disposeAll, Held, Making } from "@spillway/core/disposal.js";
 import type { Context, Stream } from "@spillway/gpu";
 import type { FloatArray, Matrix } from "@spillway/numerics";
 import { NonFiniteStateError } from "../../reservoir/engine/errors.js";
@@ -8,19 +8,20 @@ import type { GenerateOptions, SequenceInput, TargetProducts, TargetWork, Traini
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { StatesThere, Steps, TakenBatchOptions, Wanted } from "../session.js";
 import type { Chunks, SessionRecord, StateStore } from "../session-record.js";
+import { runSequences } from "./batch/index.js";
 import { ChunkBuffers } from "./chunk-buffers.js";
 import { ChunkPipeline, type FinishedChunk, type PipelineParts, runSize } from "./chunk-pipeline.js";
 import { ClosedLoop } from "./closed-loop.js";
 import { CommonKernels } from "./common-kernels.js";
 import { DeviceModel } from "./device-model.js";
 import { slicesOf, statesThere } from "./device-rows.js";
-import type { DeviceBatch, OpenBatch, OpenTrainer } from "./device-work.js";
 import { multiplyTargets } from "./ensemble/target-products.js";
 import { KeptLocked } from "./kept-locked.js";
 import type { CompiledSource } from "./kernels.js";
 import type { DeviceClock } from "./profile.js";
 import { shapeOf } from "./shape.js";
 import type { RealSlice, TimeLoop } from "./time-loop.js";
+import { openGramTrainer } from "./training/index.js";
 import { TrainingRun } from "./training-run.js";
 
 /** What the steps are made of. */
@@ -36,8 +37,6 @@ export interface StepsParts {
   readonly compiled?: CompiledSource;
   /** Times phases; the session disposes of it. */
   readonly clock?: DeviceClock | undefined;
-  readonly openTrainer: OpenTrainer;
-  readonly openBatch: OpenBatch;
   /** Whether the plan was asked for by its name: then everything runs by it. */
   readonly named: boolean;
   /** As `EngineOptions.spinLimit`. */
@@ -56,10 +55,9 @@ export class DeviceSteps implements Steps<FinishedChunk>, PipelineParts, StateSt
   readonly there: StatesThere;
   readonly #parts: StepsParts;
   readonly #locked: KeptLocked;
-  readonly #owned = new Held();
+  readonly #owned = new Making();
   #buffers: ChunkBuffers | undefined;
   #streamed: TimeLoop | undefined;
-  #batch: DeviceBatch | undefined;
 
   /** x is the model's initial state. */
   constructor(parts: StepsParts) {
@@ -70,23 +68,20 @@ export class DeviceSteps implements Steps<FinishedChunk>, PipelineParts, StateSt
     this.clock = clock;
     this.#parts = parts;
     this.#locked = new KeptLocked(context);
-    const { own } = this.#owned;
-    try {
-      if (clock) own(clock);
-      this.device = own(new DeviceModel(context, model));
-      this.common = new CommonKernels(context, model.precision, {
-        source: parts.compiled,
-        integers: model.config.arithmetic === "integer",
-      });
-      this.compute = own(context.stream({ label: "reservoir" }));
-      this.copies = own(context.stream({ label: "states to the host" }));
-      this.setValues(model.initialState);
-      clock?.watch(this.compute);
-      clock?.watch(this.copies);
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
-    }
+    using owned = this.#owned;
+    const { own } = owned;
+    if (clock) own(clock);
+    this.device = own(new DeviceModel(context, model));
+    this.common = new CommonKernels(context, model.precision, {
+      source: parts.compiled,
+      integers: model.config.arithmetic === "integer",
+    });
+    this.compute = own(context.stream({ label: "reservoir" }));
+    this.copies = own(context.stream({ label: "states to the host" }));
+    this.setValues(model.initialState);
+    clock?.watch(this.compute);
+    clock?.watch(this.copies);
+    owned.done();
     this.there = statesThere(context, model, this.compute, clock);
   }
 
@@ -199,35 +194,28 @@ export class DeviceSteps implements Steps<FinishedChunk>, PipelineParts, StateSt
     const { steps, readout, inputs, into: states } = options;
     const { size, outputSize } = this.model;
     const buffers = this.#buffersFor(Math.min(steps, this.loop.closedSteps ?? ClosedLoop.chunkSteps));
-    const closed = new ClosedLoop(this, buffers, readout, inputs, steps);
-    try {
-      return await record.closeLoop(options, async (from, outputs) => {
-        const chunk = await closed.run(from, record, states !== undefined);
-        record.alive();
-        outputs.data.set(chunk.outputs.data, from * outputs.cols);
-        states?.data.set(chunk.states.subarray(0, chunk.finite * size), from * size);
-        const fed = outputSize > 0 && chunk.answered > 0 ? outputs.row(from + chunk.answered - 1) : undefined;
-        record.advance(chunk.finite, chunk.input, fed);
-        if (chunk.neuron !== undefined) throw new NonFiniteStateError(record.step, chunk.neuron);
-        return from + chunk.steps;
-      });
-    } finally {
-      closed.dispose();
-    }
+    using held = new Held();
+    const closed = held.own(new ClosedLoop(this, buffers, readout, inputs, steps));
+    return await record.closeLoop(options, async (from, outputs) => {
+      const chunk = await closed.run(from, record, states !== undefined);
+      record.alive();
+      outputs.data.set(chunk.outputs.data, from * outputs.cols);
+      states?.data.set(chunk.states.subarray(0, chunk.finite * size), from * size);
+      const fed = outputSize > 0 && chunk.answered > 0 ? outputs.row(from + chunk.answered - 1) : undefined;
+      record.advance(chunk.finite, chunk.input, fed);
+      if (chunk.neuron !== undefined) throw new NonFiniteStateError(record.step, chunk.neuron);
+      return from + chunk.steps;
+    });
   }
 
   together(sequences: readonly SequenceInput[], options: TakenBatchOptions): Promise<Matrix[]> | undefined {
-    const { context, model, openBatch, clock, spinLimit, named } = this.#parts;
-    if (named) return undefined;
-    this.#batch ??= openBatch(context, model, { clock, spinLimit, locked: this.#locked });
-    return this.#batch?.run(sequences, options);
+    const { context, model, clock, spinLimit, named } = this.#parts;
+    return named ? undefined : runSequences(context, model, sequences, options, { clock, spinLimit, locked: this.#locked });
   }
 
   trainer(sink: TrainingSink, targets: Matrix, washout: number): TrainingRun | undefined {
-    const { context, model, openTrainer, clock } = this.#parts;
-    const { compute, loop } = this;
-    const trainer = openTrainer(context, model, sink, targets.cols, compute, loop.peers);
-    return trainer && new TrainingRun(context, compute, trainer, targets, washout, model, clock);
+    const trainer = openGramTrainer(this.context, this.compute, this.model, [sink], targets.cols, this.loop.peers);
+    return trainer && new TrainingRun(this, trainer, targets, washout);
   }
 
   multiplyTargets(work: TargetWork): Promise<TargetProducts> | undefined {
@@ -237,6 +225,6 @@ export class DeviceSteps implements Steps<FinishedChunk>, PipelineParts, StateSt
 
   /** Gives all back, the time loops too. */
   dispose(): void {
-    disposeAll([this.#owned, this.loop, this.#streamed, this.#buffers, this.#locked, this.#batch]);
+    disposeAll([this.#owned, this.loop, this.#streamed, this.#buffers, this.#locked]);
   }
 }

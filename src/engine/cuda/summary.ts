@@ -1,6 +1,6 @@
 // Statistics of sequences' states on the device, and what a readout of classes makes of them: only
 // these come to the host. It runs no reservoir.
-import { Held } from "@spillway/core/disposal.js";
+import { Held, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "@spillway/gpu";
 import { Matrix } from "@spillway/numerics";
 import { type DeviceMatrix, stretchOf } from "../../reservoir/device-matrix.js";
@@ -26,7 +26,7 @@ export class DeviceSummary implements StateTaker {
   readonly #features: DeviceSlice<"f64">;
   readonly #given: DeviceBuffer<"f64"> | undefined;
   readonly #levels: readonly DeviceBuffer<"f64">[];
-  readonly #owned = new Held();
+  readonly #owned = new Making();
 
   constructor(
     context: Context,
@@ -51,19 +51,17 @@ export class DeviceSummary implements StateTaker {
       ...([states, "u32", "u32", "u32", "u32", "const u32*", "const u32*", "f64*"] as const),
       ...heights,
     ]);
-    try {
-      const lengths = Uint32Array.from(sequences, ({ inputs }) => inputs.rows);
-      this.#lengths = this.#owned.own(context.upload(lengths, { label: "lengths" }));
-      this.#levels = heights.map(() => this.#owned.own(context.upload(levels!.data, { label: "levels" })));
-      const total = this.#rows * this.#columns;
-      this.#features = features
-        ? (features.rows.values as DeviceSlice<"f64">)
-        : this.#owned.own(context.zeros("f64", total, { label: "features of sequences" }));
-      this.#given = given.cols > 0 ? this.#owned.own(context.upload(given.data, { label: "given features" })) : undefined;
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
-    }
+    using owned = this.#owned;
+    const { own } = owned;
+    const lengths = Uint32Array.from(sequences, ({ inputs }) => inputs.rows);
+    this.#lengths = own(context.upload(lengths, { label: "lengths" }));
+    this.#levels = heights.map(() => own(context.upload(levels!.data, { label: "levels" })));
+    const total = this.#rows * this.#columns;
+    this.#features = features
+      ? (features.rows.values as DeviceSlice<"f64">)
+      : own(context.zeros("f64", total, { label: "features of sequences" }));
+    this.#given = given.cols > 0 ? own(context.upload(given.data, { label: "given features" })) : undefined;
+    owned.done();
   }
 
   group(stream: Stream, indices: readonly number[]): (chunk: StateChunk) => void {
@@ -135,26 +133,19 @@ export async function statisticsThere(
   const { cols: size, rows, precision } = series[0]!;
   const work = { ...which, given: Matrix.zeros(series.length, 0) };
   const inputs = series.map((one) => ({ inputs: one }));
-  const summary = new DeviceSummary(context, { size, precision }, inputs, work);
-  try {
-    const stream = context.stream({ label: "statistics of inputs" });
-    try {
-      stream.waitFor(series.map(({ values }) => values));
-      const { values, start } = stretchOf(series[0]!);
-      const pitch = rows * size;
-      const even = series.every((one, b) => {
-        const stretch = stretchOf(one);
-        return one.rows === rows && stretch.values === values && stretch.start === start + b * pitch;
-      });
-      if (even) {
-        const states = values.slice(start, start + series.length * pitch);
-        summary.group(stream, [...series.keys()])({ states, pitch, from: 0, to: rows });
-      } else for (const [b, one] of series.entries()) summary.group(stream, [b])({ states: one.values, pitch: 0, from: 0, to: one.rows });
-      return await summary.finish(stream);
-    } finally {
-      stream.dispose();
-    }
-  } finally {
-    summary.dispose();
-  }
+  using held = new Held();
+  const summary = held.own(new DeviceSummary(context, { size, precision }, inputs, work));
+  const stream = held.own(context.stream({ label: "statistics of inputs" }));
+  stream.waitFor(series.map(({ values }) => values));
+  const { values, start } = stretchOf(series[0]!);
+  const pitch = rows * size;
+  const even = series.every((one, b) => {
+    const stretch = stretchOf(one);
+    return one.rows === rows && stretch.values === values && stretch.start === start + b * pitch;
+  });
+  if (even) {
+    const states = values.slice(start, start + series.length * pitch);
+    summary.group(stream, [...series.keys()])({ states, pitch, from: 0, to: rows });
+  } else for (const [b, one] of series.entries()) summary.group(stream, [b])({ states: one.values, pitch: 0, from: 0, to: one.rows });
+  return await summary.finish(stream);
 }

@@ -1,4 +1,5 @@
-// Matrices whose rows will all be written: memory that the process used before is not cleared first.
+// Matrices whose rows will all be written: memory that the process used before is not cleared
+// first.
 import { Matrix, type Precision } from "@spillway/numerics";
 
 /** Memory of more bytes is new to the process, and the system clears it as it is written. */

@@ -1,7 +1,7 @@
 // Binning on a device: the T x N inputs that binSpikes makes, bit for bit, of spikes that may have
 // been made there.
 import { checkWhole } from "@spillway/core/checks.js";
-import { Held } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, type InputOf, optional, resolve } from "@spillway/core/options.js";
 import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
@@ -9,7 +9,7 @@ import { DeviceMatrix } from "../../reservoir/index.js";
 import { type BinOptions, binsOf, binTable } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { type DeviceSpikeColumns, DeviceSpikePattern } from "./device-pattern.js";
-import { gridFor, none, spikeKernels } from "./kernels.js";
+import { binningKernel, gridFor, none } from "./kernels.js";
 
 export const deviceBinTable = {
   ...binTable,
@@ -46,32 +46,28 @@ export async function binSpikesOnDevice(
   const { bins, width } = binsOf(pattern, given);
   checkWhole("bins", bins, 1, 0xffffffff);
   checkWhole("the number of spikes", pattern.spikeCount, 0, 2 ** 31);
-  const held = new Held();
-  const result = new Held();
-  try {
-    const spikes = pattern instanceof DeviceSpikePattern ? pattern : held.own(DeviceSpikePattern.upload(context, pattern));
-    const stream = theirs ?? held.own(context.stream({ label: "binning" }));
-    const cells = result.own(context.alloc("f32", bins * channels, { label: "bins" }));
-    const weighted = values === "amplitudes" && spikes.columns.amplitudes !== undefined;
-    const report = held.own(context.alloc("u64", 3, { label: "report of the binning" }));
-    const copies = copiesOf(cells.length);
-    const length = copies * cells.length;
-    const sums: BinningSums = weighted
-      ? { copies, high: held.own(context.alloc("i64", length)), low: held.own(context.alloc("u64", length)) }
-      : { copies, counts: copies === 1 ? cells.as("u32") : held.own(context.alloc("u32", length)) };
-    enqueueBinning(stream, context, spikes, { bins, channels, width }, { cells, report, sums });
-    checkReport(context, spikes, await stream.download(report), {
-      durationOf: () => spikes.durationMs,
-      spike: String,
-      bin: (cell) => String(Math.floor(cell / channels)),
-    });
-    held.dispose();
-    return new DeviceMatrix<DeviceSlice<"f32">>(context, cells, { rows: bins, cols: channels, stepMs: width || undefined }, cells);
-  } catch (error) {
-    held.disposeQuietly();
-    result.disposeQuietly();
-    throw error;
-  }
+  using held = new Making();
+  using result = new Making();
+  const spikes = pattern instanceof DeviceSpikePattern ? pattern : held.own(DeviceSpikePattern.upload(context, pattern));
+  const stream = theirs ?? held.own(context.stream({ label: "binning" }));
+  const cells = result.own(context.alloc("f32", bins * channels, { label: "bins" }));
+  const weighted = values === "amplitudes" && spikes.columns.amplitudes !== undefined;
+  const report = held.own(context.alloc("u64", 3, { label: "report of the binning" }));
+  const copies = copiesOf(cells.length);
+  const length = copies * cells.length;
+  const sums: BinningSums = weighted
+    ? { copies, high: held.own(context.alloc("i64", length)), low: held.own(context.alloc("u64", length)) }
+    : { copies, counts: copies === 1 ? cells.as("u32") : held.own(context.alloc("u32", length)) };
+  enqueueBinning(stream, context, spikes, { bins, channels, width }, { cells, report, sums });
+  checkReport(context, spikes, await stream.download(report), {
+    durationOf: () => spikes.durationMs,
+    spike: String,
+    bin: (cell) => String(Math.floor(cell / channels)),
+  });
+  held.dispose();
+  return result.done(
+    new DeviceMatrix<DeviceSlice<"f32">>(context, cells, { rows: bins, cols: channels, stepMs: width || undefined }, cells),
+  );
 }
 
 /** Copies of the cells that spikes are added to, so that few spikes at once meet in one. */
@@ -106,7 +102,6 @@ export function enqueueBinning(
   { bins, channels, width }: { readonly bins: number; readonly channels: number; readonly width: number },
   { cells, report, sums }: BinningMemory,
 ): void {
-  const kernels = spikeKernels(context);
   const { times, neurons, amplitudes } = spikes.columns;
   const { copies } = sums;
   const shape = [spikes.spikeCount, spikes.neuronCount, spikes.durationMs, width, bins, channels, copies] as const;
@@ -116,15 +111,15 @@ export function enqueueBinning(
   if ("counts" in sums) {
     const { counts } = sums;
     stream.fill(counts);
-    stream.launch(kernels.count, everySpike, times, neurons, ...shape, counts, report);
-    stream.launch(kernels.counts, everyCell, counts, cells, cells.length, copies);
+    stream.launch(binningKernel(context, "count"), everySpike, times, neurons, ...shape, counts, report);
+    stream.launch(binningKernel(context, "counts"), everyCell, counts, cells, cells.length, copies);
     return;
   }
   const { high, low } = sums;
   stream.fill(high);
   stream.fill(low);
-  stream.launch(kernels.add, everySpike, times, neurons, amplitudes ?? null, ...shape, high, low, report);
-  stream.launch(kernels.sums, everyCell, high, low, cells, cells.length, copies, report);
+  stream.launch(binningKernel(context, "add"), everySpike, times, neurons, amplitudes ?? null, ...shape, high, low, report);
+  stream.launch(binningKernel(context, "sums"), everyCell, high, low, cells, cells.length, copies, report);
 }
 
 /** Spikes and what is said of them in errors. */

@@ -1,5 +1,5 @@
 // PatternDetector on a device: the type of each pattern, with the scores of the host, bit for bit.
-import { Held } from "@spillway/core/disposal.js";
+import { Held, Making } from "@spillway/core/disposal.js";
 import { resolve } from "@spillway/core/options.js";
 import type { Context, Stream } from "@spillway/gpu";
 import { type DetectionResult, type Measured, PatternDetector } from "../detection/detector.js";
@@ -80,37 +80,32 @@ export class DeviceDetector implements Disposable {
   }
 
   async #measure(patterns: readonly SpikePattern[] | DeviceSpikePatterns): Promise<Measured[]> {
-    const held = new Held();
-    try {
-      if (!(patterns instanceof DeviceSpikePatterns))
-        for (const [b, pattern] of patterns.entries()) this.#isLong(pattern, b, patterns.length);
-      const spikes = patterns instanceof DeviceSpikePatterns ? patterns : held.own(DeviceSpikePatterns.upload(this.#context, patterns));
-      const { offsets, durationsMs, count } = spikes;
-      const long = durationsMs.map((durationMs, b) => this.#isLong({ spikeCount: offsets[b + 1]! - offsets[b]!, durationMs }, b, count));
-      const { stream, bank } = this.#there();
-      checkMeasurable(spikes, bank?.bank);
-      const { types } = this.detector;
-      const there = enqueueMeasures(stream, this.#context, spikes, { types: long.includes(true) ? types : [], bank, held });
-      const [scores, coherence, outside] = await Promise.all([
-        stream.download(there.scores),
-        there.coherence && stream.download(there.coherence),
-        stream.download(there.outside),
-      ]);
-      checkReport(this.#context, spikes, BigUint64Array.of(outside[0]!, none, none), patternWords(spikes));
-      held.dispose();
-      return long.map((isLong, b) => ({
-        scores: Object.fromEntries(
-          types.map((type) => {
-            const at = (b * patternTypes.length + patternTypes.indexOf(type)) * 3;
-            return [type, isLong ? scoreOf(type, scores.subarray(at, at + 3), durationsMs[b]!) : { score: 0 }];
-          }),
-        ),
-        coherence: coherence?.[b],
-      }));
-    } catch (error) {
-      held.disposeQuietly();
-      throw error;
-    }
+    using held = new Making();
+    if (!(patterns instanceof DeviceSpikePatterns))
+      for (const [b, pattern] of patterns.entries()) this.#isLong(pattern, b, patterns.length);
+    const spikes = patterns instanceof DeviceSpikePatterns ? patterns : held.own(DeviceSpikePatterns.upload(this.#context, patterns));
+    const { offsets, durationsMs, count } = spikes;
+    const long = durationsMs.map((durationMs, b) => this.#isLong({ spikeCount: offsets[b + 1]! - offsets[b]!, durationMs }, b, count));
+    const { stream, bank } = this.#there();
+    checkMeasurable(spikes, bank?.bank);
+    const { types } = this.detector;
+    const there = enqueueMeasures(stream, this.#context, spikes, { types: long.includes(true) ? types : [], bank, held });
+    const [scores, coherence, outside] = await Promise.all([
+      stream.download(there.scores),
+      there.coherence && stream.download(there.coherence),
+      stream.download(there.outside),
+    ]);
+    checkReport(this.#context, spikes, BigUint64Array.of(outside[0]!, none, none), patternWords(spikes));
+    held.dispose();
+    return long.map((isLong, b) => ({
+      scores: Object.fromEntries(
+        types.map((type) => {
+          const at = (b * patternTypes.length + patternTypes.indexOf(type)) * 3;
+          return [type, isLong ? scoreOf(type, scores.subarray(at, at + 3), durationsMs[b]!) : { score: 0 }];
+        }),
+      ),
+      coherence: coherence?.[b],
+    }));
   }
 
   #isLong(pattern: Pick<SpikePattern, "spikeCount" | "durationMs">, b: number, count: number): boolean {

@@ -1,7 +1,7 @@
 // Spike patterns in device memory. It is not checked as it is made: what reads it reports the first
 // spike that does not fit.
 import { checkWhole } from "@spillway/core/checks.js";
-import { Held } from "@spillway/core/disposal.js";
+import { Held, Making } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, ReadonlyDeviceSlice } from "@spillway/gpu";
 import { checkNotNegative } from "../errors.js";
@@ -65,13 +65,8 @@ export class DeviceSpikePattern implements Disposable {
 
   /** A copy of a pattern; `dispose` gives its memory back. @throws OutOfMemoryError */
   static upload(context: Context, pattern: SpikePattern): DeviceSpikePattern {
-    const held = new Held();
-    try {
-      return new DeviceSpikePattern(uploadColumns(context, held, pattern), pattern, held);
-    } catch (error) {
-      held.disposeQuietly();
-      throw error;
-    }
+    using held = new Making();
+    return held.done(new DeviceSpikePattern(uploadColumns(context, held, pattern), pattern, held));
   }
 
   /** S, spikes of all neurons. */
@@ -168,18 +163,11 @@ export class DeviceSpikePatterns implements Disposable {
       neurons.set(pattern.neurons, offsets[b]!);
       if (pattern.amplitudes) amplitudes!.set(pattern.amplitudes, offsets[b]!);
     }
-    const held = new Held();
-    try {
-      const durationsMs = patterns.map(({ durationMs }) => durationMs);
-      return new DeviceSpikePatterns(
-        uploadColumns(context, held, { times, neurons, amplitudes }),
-        { offsets, durationsMs, neuronCount },
-        held,
-      );
-    } catch (error) {
-      held.disposeQuietly();
-      throw error;
-    }
+    using held = new Making();
+    const durationsMs = patterns.map(({ durationMs }) => durationMs);
+    return held.done(
+      new DeviceSpikePatterns(uploadColumns(context, held, { times, neurons, amplitudes }), { offsets, durationsMs, neuronCount }, held),
+    );
   }
 
   /**

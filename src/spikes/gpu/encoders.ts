@@ -1,9 +1,10 @@
 // Encoders on a device: from series in its memory to spikes in its memory. Each makes the spikes of
 // the encoder of the same name on the host.
-import { Held } from "@spillway/core/disposal.js";
+import { type Held, Making } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
+import { shippedKernel } from "@spillway/gpu/shipped-kernels.js";
 import { asMatrix, Matrix, type MatrixLike, portableExp, type Seed, seedKeys } from "@spillway/numerics";
 import { DeviceMatrix, DeviceSequences, type RealValues } from "../../reservoir/index.js";
 import { type EncoderConfig, encodeSpikes } from "../encoders/index.js";
@@ -13,8 +14,9 @@ import { populationTable } from "../encoders/population.js";
 import { rateTable } from "../encoders/rate.js";
 import { caseSeed, streamNumbers } from "../streams.js";
 import { type DeviceBinOptions, deviceBinTable } from "./binning.js";
-import { DeviceSpikePatterns } from "./device-pattern.js";
-import { encoderKernel, none } from "./kernels.js";
+import type { DeviceSpikePatterns } from "./device-pattern.js";
+import { none } from "./kernels.js";
+import { writeSpikes } from "./written-spikes.js";
 
 /** An encoder that runs on a device, and its options. */
 export type DeviceEncoderConfig = Extract<EncoderConfig, { readonly encoder: "rate" | "latency" | "population" | "phase" | "delta" }>;
@@ -49,44 +51,35 @@ export async function encodeOnDevice(
   options: Pick<DeviceBinOptions, "stream"> = {},
 ): Promise<DeviceSpikePatterns> {
   const { stream: theirs } = resolve(deviceEncodeTable, options);
-  const held = new Held();
-  const result = new Held();
-  try {
-    const { values, rows, columns } = there(context, held, series);
-    const seedOf = (b: number, seed: Seed) => (series instanceof DeviceMatrix ? seed : caseSeed(seed, b));
-    const code = codeOf(context, held, config, rows, columns, seedOf);
-    const starts = [0];
-    for (const each of rows) starts.push(starts.at(-1)! + each);
-    const stream = theirs ?? held.own(context.stream({ label: "encoding" }));
-    stream.waitFor([values]);
-    const table = held.own(context.upload(BigUint64Array.from(starts, BigInt), { label: "first rows" }));
-    const cursors = held.own(context.zeros("u64", rows.length, { label: "spikes of each series" }));
-    const bad = held.own(context.upload(BigUint64Array.of(none), { label: "first value that cannot be encoded" }));
-    const launch = (times: DeviceSlice<"f64"> | null, neurons: DeviceSlice<"u32"> | null) => {
-      const grid = [Math.max(1, Math.min(256, Math.ceil(code.work / 256))), Math.min(rows.length, mostRows)] as const;
-      const kernel = encoderKernel(context, config.encoder, values.dtype, code.parameters);
-      const given = [values, table, rows.length, columns, ...code.arguments, cursors, times, neurons, bad];
-      stream.launch(kernel, { grid, block: 256 }, ...(given as never[]));
-    };
-    launch(null, null);
-    await checkValues(stream, bad, { values, starts, columns, single: series instanceof DeviceMatrix, takes: code.takes });
-    const offsets = [0];
-    for (const count of await stream.download(cursors)) offsets.push(offsets.at(-1)! + Number(count));
-    const total = offsets.at(-1)!;
-    if (total > 2 ** 31)
-      throw new ArgumentError("the number of spikes", total, "at most 2^31: take a larger threshold, or fewer series", { code: "shape" });
-    const times = result.own(context.alloc("f64", total, { label: "spike times" }));
-    const neurons = result.own(context.alloc("u32", total, { label: "spike neurons" }));
-    stream.upload(cursors, BigUint64Array.from(offsets.slice(0, -1), BigInt));
-    if (total > 0) launch(times, neurons);
-    await stream.done();
-    held.dispose();
-    return new DeviceSpikePatterns({ times, neurons }, { offsets, durationsMs: code.durationsMs, neuronCount: code.neuronCount }, result);
-  } catch (error) {
-    held.disposeQuietly();
-    result.disposeQuietly();
-    throw error;
-  }
+  using held = new Making();
+  const { values, rows, columns } = there(context, held, series);
+  const single = series instanceof DeviceMatrix;
+  const code = codeOf(context, held, config, rows, columns, (b, seed) => (single ? seed : caseSeed(seed, b)));
+  const starts = [0];
+  for (const each of rows) starts.push(starts.at(-1)! + each);
+  const stream = theirs ?? held.own(context.stream({ label: "encoding" }));
+  stream.waitFor([values]);
+  const table = held.own(context.upload(BigUint64Array.from(starts, BigInt), { label: "first rows" }));
+  const bad = held.own(context.upload(BigUint64Array.of(none), { label: "first value that cannot be encoded" }));
+  const type = values.dtype;
+  const kernel = shippedKernel(context, "spike_encoders", `spike_encoders_${config.encoder}_${type}`, [
+    ...([`const ${type}*`, "const u64*", "u32", "u32", ...code.parameters, "u64*", "f64*", "u32*", "u64*"] as const),
+  ]);
+  const grid = [Math.max(1, Math.min(256, Math.ceil(code.work / 256))), Math.min(rows.length, mostRows)] as const;
+  const given = [values, table, rows.length, columns, ...code.arguments];
+  const spikes = await writeSpikes(
+    context,
+    stream,
+    rows.length,
+    (...written) => stream.launch(kernel, { grid, block: 256 }, ...([...given, ...written, bad] as never[])),
+    async (total) => {
+      await checkValues(stream, bad, { values, starts, columns, single, takes: code.takes });
+      if (total > 2 ** 31)
+        throw new ArgumentError("the number of spikes", total, "at most 2^31: take a larger threshold, or fewer series", { code: "shape" });
+    },
+  );
+  held.dispose();
+  return spikes(code);
 }
 
 interface There {

@@ -1,7 +1,7 @@
 // Looks for inputs in device memory that are stronger than a reservoir takes.
 import { Held } from "@spillway/core/disposal.js";
 import type { Context, DeviceSlice, ReadonlyDeviceSlice, Stream } from "@spillway/gpu";
-import { gridFor, none, spikeKernels } from "./kernels.js";
+import { binningKernel, gridFor, none } from "./kernels.js";
 
 /**
  * The first of some numbers whose magnitude is above a limit, or that is NaN; undefined if there is
@@ -15,11 +15,15 @@ export async function firstAbove(
 ): Promise<{ readonly index: number; readonly value: number } | undefined> {
   using held = new Held();
   const first = held.own(context.alloc("u64", 1, { label: "first input that is too strong" }));
-  const { above, aboveDouble } = spikeKernels(context);
   stream.fill(first.as("u32"), 0xffffffff);
-  const config = gridFor(values.length);
-  if (values.dtype === "f32") stream.launch(above, config, values as ReadonlyDeviceSlice<"f32">, values.length, limit, first);
-  else stream.launch(aboveDouble, config, values as ReadonlyDeviceSlice<"f64">, values.length, limit, first);
+  stream.launch(
+    binningKernel(context, `above_${values.dtype}`),
+    gridFor(values.length),
+    values as DeviceSlice,
+    values.length,
+    limit,
+    first,
+  );
   const [index] = await stream.download(first);
   if (index === none) return undefined;
   const at = Number(index);

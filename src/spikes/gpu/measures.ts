@@ -4,11 +4,11 @@ import { checkWhole } from "@spillway/core/checks.js";
 import type { Held } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "@spillway/gpu";
+import { shippedKernel } from "@spillway/gpu/shipped-kernels.js";
 import { type PatternType, patternTypes } from "../detection/measure.js";
 import type { KuramotoOscillators } from "../detection/oscillators.js";
 import { binsOf } from "../pattern/binning.js";
 import type { DeviceSpikePatterns } from "./device-pattern.js";
-import { kernelOf } from "./kernels.js";
 
 /** Room that the blocks of a launch have together, unless one needs more. */
 const roomBytes = 2 ** 28;
@@ -126,7 +126,7 @@ function enqueueSorting(stream: Stream, context: Context, spikes: DeviceSpikePat
   const all = [first, durations, count, neuronCount] as const;
   const parameters: Parameter[] = [...given, "f64*", "u32*", "f64*", "u32*", "u32*", "u32*", "u64*"];
   stream.launch(
-    kernelOf(context, "pattern_measures", "pattern_measures_sort", parameters),
+    shippedKernel(context, "pattern_measures", "pattern_measures_sort", parameters),
     { grid: Math.min(count, mostBlocks.without), block: 256 },
     ...[columns.times, columns.neurons, ...all],
     ...[times, neurons, trainTimes, trainNeurons, starts, trains, outside],
@@ -139,14 +139,14 @@ function enqueueMeasure(stream: Stream, context: Context, sorted: Sorted, measur
   const name = `${file}_${entry}`;
   const { count } = sorted.spikes;
   if (!measure.room) {
-    const kernel = kernelOf(context, file, name, [...patterns, "f64*"]);
+    const kernel = shippedKernel(context, file, name, [...patterns, "f64*"]);
     stream.launch(kernel, { grid: Math.min(count, mostBlocks.without), block: threads }, ...sorted.arguments, scores);
     return;
   }
   const { offsets, durationsMs, neuronCount } = sorted.spikes;
   const needs = durationsMs.map((durationMs, b) => measure.room!(durationMs, Math.min(neuronCount, offsets[b + 1]! - offsets[b]!)));
   const { blocks, memory, each } = roomFor(context, count, needs, held);
-  const kernel = kernelOf(context, file, name, [...patterns, ...room, "f64*"]);
+  const kernel = shippedKernel(context, file, name, [...patterns, ...room, "f64*"]);
   stream.launch(kernel, { grid: blocks, block: threads }, ...sorted.arguments, memory, each, scores);
 }
 
@@ -193,7 +193,7 @@ function enqueueCoherence(
   const doubles = 4 * count + Math.ceil(channels / 2);
   const shared = 8 * doubles <= sharedBytes;
   const memory = shared ? undefined : roomFor(context, sorted.spikes.count, [doubles], held);
-  const kernel = kernelOf(context, "pattern_phases", "pattern_phases_coherence", [
+  const kernel = shippedKernel(context, "pattern_phases", "pattern_phases_coherence", [
     ...patterns,
     ...(["const f64*", "const f64*", "const u32*", "u32", "u32", "f64", "f64", "f64", "u32", "u32"] as const),
     ...room,

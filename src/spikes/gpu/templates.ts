@@ -1,6 +1,6 @@
 // Templates on a device: the template that a pattern is most like, with the scores of
 // PatternTemplates, bit for bit.
-import { Held } from "@spillway/core/disposal.js";
+import { Held, Making } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
 import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "@spillway/gpu";
@@ -11,7 +11,7 @@ import { PatternTemplates, type TemplateMatch } from "../detection/templates.js"
 import type { SpikePattern } from "../pattern/pattern.js";
 import { binSpikesOnDevice, deviceBinTable } from "./binning.js";
 import type { DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
-import { gridFor, spikeKernels } from "./kernels.js";
+import { detectionKernel, gridFor } from "./kernels.js";
 import { binPatternsOnDevice } from "./patterns-binning.js";
 
 export const deviceTemplateTable = {
@@ -64,11 +64,20 @@ interface DetectionWork extends DeviceMatches {
 /** Enqueues a detection and waits for nothing. */
 export function enqueueDetection(stream: Stream, context: Context, work: DetectionWork): void {
   const { vectors, templates, count, templateCount, length, score, threshold, scores, best, matches } = work;
-  const kernels = spikeKernels(context);
   const grid = Math.min(2 ** 20, Math.ceil((count * templateCount * 32) / threads));
   const isCosine = score === "cosine" ? 1 : 0;
-  stream.launch(kernels.scores, { grid, block: threads }, vectors, templates, count, templateCount, length, isCosine, scores);
-  stream.launch(kernels.best, { grid: count, block: threads }, scores, templateCount, threshold, best, matches);
+  stream.launch(
+    detectionKernel(context, "scores"),
+    { grid, block: threads },
+    vectors,
+    templates,
+    count,
+    templateCount,
+    length,
+    isCosine,
+    scores,
+  );
+  stream.launch(detectionKernel(context, "best"), { grid: count, block: threads }, scores, templateCount, threshold, best, matches);
 }
 
 /**
@@ -92,7 +101,7 @@ export async function learnTemplatesThere(
   );
   const made = held.own(context.alloc("f32", names.length * cols, { label: "templates" }));
   stream.waitFor([values]);
-  stream.launch(spikeKernels(context).means, gridFor(made.length), singles(values), given, rows, names.length, cols, made);
+  stream.launch(detectionKernel(context, "means"), gridFor(made.length), singles(values), given, rows, names.length, cols, made);
   const templates = new Matrix(names.length, cols, await stream.download(made));
   return new PatternTemplates(names, templates, { bins: 1, channels: cols, threshold });
 }
@@ -154,41 +163,36 @@ export class DeviceTemplates implements Disposable {
     if (vectors instanceof Matrix && vectors.cols !== length)
       throw new ArgumentError("the length of the vectors", vectors.cols, `${length}, as the templates`, { code: "shape" });
     const context = this.#context;
-    const held = new Held();
-    try {
-      const there =
-        vectors instanceof Matrix
-          ? held.own(context.upload(Float32Array.from(vectors.data), { label: "vectors to match" }))
-          : singles("values" in vectors ? vectors.values : vectors);
-      const count = this.#countOf(there);
-      if (count === 0) {
-        held.dispose();
-        return [];
-      }
-      const out = {
-        scores: held.own(context.alloc("f32", count * templates, { label: "scores" })),
-        best: held.own(context.alloc("i32", count, { label: "best templates" })),
-        matches: held.own(context.alloc("i32", count, { label: "matches" })),
-      };
-      const stream = this.#ownStream();
-      stream.waitFor([there]);
-      this.enqueue(stream, there, out);
-      const [scores, best, matches] = await Promise.all([
-        stream.download(out.scores),
-        stream.download(out.best),
-        stream.download(out.matches),
-      ]);
+    using held = new Making();
+    const there =
+      vectors instanceof Matrix
+        ? held.own(context.upload(Float32Array.from(vectors.data), { label: "vectors to match" }))
+        : singles("values" in vectors ? vectors.values : vectors);
+    const count = this.#countOf(there);
+    if (count === 0) {
       held.dispose();
-      return Array.from({ length: count }, (_, b) => {
-        const found = scores.slice(b * templates, (b + 1) * templates);
-        const of = this.score === "cosine" ? found.map(reportedCosine) : found;
-        const index = best[b]!;
-        return { label: matches[b]! < 0 ? undefined : this.templates.labels[index], index, score: of[index]!, scores: of };
-      });
-    } catch (error) {
-      held.disposeQuietly();
-      throw error;
+      return [];
     }
+    const out = {
+      scores: held.own(context.alloc("f32", count * templates, { label: "scores" })),
+      best: held.own(context.alloc("i32", count, { label: "best templates" })),
+      matches: held.own(context.alloc("i32", count, { label: "matches" })),
+    };
+    const stream = this.#ownStream();
+    stream.waitFor([there]);
+    this.enqueue(stream, there, out);
+    const [scores, best, matches] = await Promise.all([
+      stream.download(out.scores),
+      stream.download(out.best),
+      stream.download(out.matches),
+    ]);
+    held.dispose();
+    return Array.from({ length: count }, (_, b) => {
+      const found = scores.slice(b * templates, (b + 1) * templates);
+      const of = this.score === "cosine" ? found.map(reportedCosine) : found;
+      const index = best[b]!;
+      return { label: matches[b]! < 0 ? undefined : this.templates.labels[index], index, score: of[index]!, scores: of };
+    });
   }
 
   /**

@@ -2,10 +2,10 @@
 // groups and blocks partly empty, with states that keep to [-1, 1] and with others, in chunks; and
 // what happens when a block never comes.
 import { afterAll, describe, expect, it } from "vitest";
-import { type Context, type DeviceInfo, openDevice, shippedManifest } from "../../../packages/gpu/src/index.js";
+import { type Context, type DeviceInfo, type DeviceSlice, openDevice, shippedManifest } from "../../../packages/gpu/src/index.js";
 import { allocate, type FloatArray, Matrix, type SparseMatrix } from "../../../packages/numerics/src/index.js";
 import { simulatedDriver } from "../../../packages/sim/src/index.js";
-import { densePlan, persistentLoops, sortedPlan, sparsePlan } from "../../../src/engine/cuda/persistent/index.js";
+import { fitPlan, persistentLoops, sortedPlan } from "../../../src/engine/cuda/persistent/index.js";
 import { whyNoCompiler } from "../../../src/engine/cuda/persistent/kernel-code.js";
 import { PersistentLoop } from "../../../src/engine/cuda/persistent/loop.js";
 import { longestRow } from "../../../src/engine/cuda/persistent/pack.js";
@@ -175,7 +175,7 @@ describe("dense shapes", () => {
     async (_, variant) => {
       const size = variant.rows * variant.warps <= 16 ? 33 : 100;
       const of = denseModel(size, variant.precision, { weightPrecision: variant.weights });
-      await holds(device, densePlan(fitDense(variant, size, device.info)!), of, [2, 1, 1]);
+      await holds(device, fitPlan(fitDense(variant, size, device.info)!), of, [2, 1, 1]);
     },
   );
 
@@ -183,7 +183,7 @@ describe("dense shapes", () => {
     const of = denseModel(40, "float32", { activation, spectralRadius: 1.5 });
     const fit = fitDense(denseVariants.find(({ plan, held }) => plan === "grid" && held === 2)!, 40, device.info)!;
     of.initialState.fill(3);
-    await holds(device, densePlan(fit), of, [4, 1, 3]);
+    await holds(device, fitPlan(fit), of, [4, 1, 3]);
   });
 
   it("a run leaves [-1, 1] and comes back in the same loop", async () => {
@@ -191,7 +191,7 @@ describe("dense shapes", () => {
     of.initialState.fill(-1.9);
     await holds(
       device,
-      densePlan(fitDense(denseVariants.find(({ plan, precision }) => plan === "grid" && precision === "float64")!, 40, device.info)!),
+      fitPlan(fitDense(denseVariants.find(({ plan, precision }) => plan === "grid" && precision === "float64")!, 40, device.info)!),
       of,
       [1, 1, 3, 2],
     );
@@ -210,7 +210,7 @@ describe("dense shapes", () => {
     expect([fit.shared, fit.streamed]).toEqual([1, 2]);
     const of = denseModel(size, precision, { leakRate: 0.5, noiseLevel: 0, weightPrecision: weights });
     for (const kept of casesOf([0, 2 ** 31, 2 ** 32 - 1], (each) => each === 2 ** 31))
-      await holds(device, densePlan({ ...fit, kept }), of, [1, 1]);
+      await holds(device, fitPlan({ ...fit, kept }), of, [1, 1]);
   });
 });
 
@@ -228,7 +228,7 @@ describe("sparse shapes", () => {
     async (_, variant) => {
       const of = sparseModel(90, variant.precision, 0.2);
       const fit = fitSparse(variant, of.size, longestRow(of.weights as SparseMatrix), device.info)!;
-      await holds(device, sparsePlan(fit), of, [3, 1, 2]);
+      await holds(device, fitPlan(fit), of, [3, 1, 2]);
     },
   );
 
@@ -243,13 +243,13 @@ describe("sparse shapes", () => {
       const longest = longestRow(of.weights as SparseMatrix);
       const fit = fitSparse(variant, of.size, longest, little)!;
       expect([fit.held, fit.shared, fit.streamed]).toEqual([1, 1, 2]);
-      await holds(device, sparsePlan(fit), of, [2, 1, 1]);
+      await holds(device, fitPlan(fit), of, [2, 1, 1]);
     },
   );
 
   it("declines rows of very different lengths", async () => {
     const of = withOneFullRow(300);
-    const plan = sparsePlan(fitSparse(sparseVariants[1]!, of.size, of.size, device.info)!);
+    const plan = fitPlan(fitSparse(sparseVariants[1]!, of.size, of.size, device.info)!);
     expect(await plan.open(device, of, {})).toBeUndefined();
   });
 });
@@ -303,16 +303,16 @@ describe.skipIf(!onHardware && !compiler)("kernels that NVRTC compiles", () => {
     "$plan, $precision, $rows rows a warp, $warps warps have the step function's bits",
     async (variant) => {
       const more = { weightPrecision: variant.weights } as const;
-      await holds(device, densePlan(fitDense(variant, 100, device.info)!, compiled), denseModel(100, variant.precision, more), [2, 1, 1]);
+      await holds(device, fitPlan(fitDense(variant, 100, device.info)!, compiled), denseModel(100, variant.precision, more), [2, 1, 1]);
       const quiet = denseModel(100, variant.precision, { ...more, noiseLevel: 0, feedback: undefined as never, activation: "relu" });
-      await holds(device, densePlan(fitDense(variant, 100, device.info)!, compiled), quiet, [2, 1]);
+      await holds(device, fitPlan(fitDense(variant, 100, device.info)!, compiled), quiet, [2, 1]);
     },
   );
 
   it.each(casesOf(["float32", "float64"] as const, (_, k) => k === 0))("sparse, %s", async (precision) => {
     const of = sparseModel(90, precision, 0.2);
     const sizes = { precision, rounds: 2, held: 1, warps: 3, mixed: false, closed: true } as const;
-    const plan = sparsePlan(fitSparse(sizes, of.size, longestRow(of.weights as SparseMatrix), device.info)!, compiled);
+    const plan = fitPlan(fitSparse(sizes, of.size, longestRow(of.weights as SparseMatrix), device.info)!, compiled);
     await holds(device, plan, of, [3, 1, 2]);
   });
 });
@@ -328,8 +328,8 @@ describe.skipIf(!onHardware && !compiler)("fast arithmetic", () => {
       const sizes = { precision: "float32", weights: "full", held: 2, warps: 4, mixed: false, closed: false } as const;
       const plan =
         kind === "sparse"
-          ? sparsePlan(fitSparse({ ...sizes, rounds: 1 }, 200, longestRow(of.weights as SparseMatrix), device.info)!, made)
-          : densePlan(fitDense({ ...sizes, plan: kind, rows: 4, mixed: kind === "cluster" }, 200, device.info)!, made);
+          ? fitPlan(fitSparse({ ...sizes, rounds: 1 }, 200, longestRow(of.weights as SparseMatrix), device.info)!, made)
+          : fitPlan(fitDense({ ...sizes, plan: kind, rows: 4, mixed: kind === "cluster" }, 200, device.info)!, made);
       const loop = (await plan.open(device, of, {}))!;
       const inputs = randomMatrix(8, of.inputSize, of.precision, 5);
       const teacher = randomMatrix(8, of.outputSize, of.precision, 6);
@@ -373,8 +373,8 @@ describe("closed loops", () => {
       const longest = "rows" in variant ? 0 : longestRow(of.weights as SparseMatrix);
       const plan =
         "rows" in variant
-          ? densePlan(fitDense(variant, size, device.info)!, made)
-          : sparsePlan(fitSparse(variant, size, longest, device.info)!, made);
+          ? fitPlan(fitDense(variant, size, device.info)!, made)
+          : fitPlan(fitSparse(variant, size, longest, device.info)!, made);
       const loop = (await plan.open(device, of, {}))!;
       expect(loop.details["kernelSource"]).toBe(made.source);
       const readout = randomReadout(of, 2, features);
@@ -449,7 +449,7 @@ describe("a block that never comes", () => {
   const inputs = randomMatrix(4, of.inputSize, of.precision, 5);
 
   it("is an error with the waiting block and the step, and no wait without end", async () => {
-    const loop = (await densePlan({ ...fit, blocks: fit.blocks - 1 }).open(device, of, { spinLimit: 3000 }))!;
+    const loop = (await fitPlan({ ...fit, blocks: fit.blocks - 1 }).open(device, of, { spinLimit: 3000 }))!;
     const error = await run(device, loop, of, [4], inputs, inputs).catch((reason: unknown) => reason);
     loop.dispose();
     expect(error, String(error)).toBeInstanceOf(StallError);
@@ -468,7 +468,7 @@ describe("a block that never comes", () => {
     const loop = (await PersistentLoop.open(device, of, kernel, () => made, spinLimit))!;
     // The first count of blocks begins at -1: one is always missing.
     const stream = device.stream();
-    stream.upload(made.slots!.slice(0, 1), BigUint64Array.of(0xffff_ffffn));
+    stream.upload(made.buffers["slots"]!.slice(0, 1) as DeviceSlice<"u64">, BigUint64Array.of(0xffff_ffffn));
     await stream.done();
     stream.dispose();
     const [inputs, teacher] = [randomMatrix(3, of.inputSize, of.precision, 5), randomMatrix(3, of.outputSize, of.precision, 6)];
@@ -483,7 +483,7 @@ describe("a block that never comes", () => {
 
   it("is not asked to: a launch of more blocks than run at once is declined", async () => {
     const multiprocessors = device.info.attributes.multiprocessors;
-    expect(await densePlan({ ...fit, blocks: 100 * multiprocessors }).open(device, of, {})).toBeUndefined();
+    expect(await fitPlan({ ...fit, blocks: 100 * multiprocessors }).open(device, of, {})).toBeUndefined();
   });
 });
 

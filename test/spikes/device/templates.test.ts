@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { Matrix, RandomStream, seedKeys } from "../../../packages/numerics/src/index.js";
 import { DeviceSpikePattern, DeviceSpikePatterns, DeviceTemplates } from "../../../src/spikes/gpu/index.js";
-import { spikeKernels } from "../../../src/spikes/gpu/kernels.js";
+import { detectionKernel } from "../../../src/spikes/gpu/kernels.js";
 import { jitterPattern, PatternTemplates, poissonPattern, SpikePattern, thinPattern } from "../../../src/spikes/index.js";
 import { openTestDevice, size } from "../../gpu/device/device.js";
 
@@ -89,7 +89,7 @@ describe("DeviceTemplates", () => {
     const templates = new PatternTemplates(labels(count), vectorsOf(count, length, 5), { bins: 1, channels: length });
     const vector = vectorsOf(1, length, 6);
     const { scores, index } = templates.matchVector(vector.row(0));
-    const kernels = spikeKernels(context);
+    const [scoring, choosing] = [detectionKernel(context, "scores"), detectionKernel(context, "best")];
     using x = context.upload(vector.data);
     using w = context.upload(templates.vectors.data as Float32Array<ArrayBuffer>);
     using stream = context.stream();
@@ -97,8 +97,8 @@ describe("DeviceTemplates", () => {
       using out = context.zeros("f32", count);
       using best = context.zeros("i32", 1);
       using matches = context.zeros("i32", 1);
-      stream.launch(kernels.scores, { grid: 3, block }, x, w, 1, count, length, 1, out);
-      stream.launch(kernels.best, { grid: 1, block: block === 32 ? 1 : block }, out, count, -1, best, matches);
+      stream.launch(scoring, { grid: 3, block }, x, w, 1, count, length, 1, out);
+      stream.launch(choosing, { grid: 1, block: block === 32 ? 1 : block }, out, count, -1, best, matches);
       stream.sync();
       expect(context.read(out), `blocks of ${block}`).toEqual(scores);
       expect([...context.read(best), ...context.read(matches)]).toEqual([index, index]);

@@ -65,7 +65,9 @@ function parameterFor(kernel: string, index: number, { type, bytes }: EntryParam
   return argument < 0 ? `i${bits}` : `u${bits}`;
 }
 
-/** @throws LaunchError if the module does not say what its kernel takes, or takes other arguments */
+/**
+ * @throws LaunchError if the module does not say what its kernel takes, or takes other arguments
+ */
 export function parametersFor(module: Module, name: string, args: readonly KernelArgument[]): readonly Parameter[] {
   const entry = module.parametersOf(name);
   if (!entry) {

@@ -1,6 +1,6 @@
 // Runs many sequences through one dense W, all in step, in chunks whose states come to the host
 // while the next chunks run.
-import { Held } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import { type Context, type DeviceBuffer, type DeviceEvent, type HostArray, type HostPart, isLocked, type Stream } from "@spillway/gpu";
 import { Matrix } from "@spillway/numerics";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
@@ -12,7 +12,6 @@ import { mostChunkSteps } from "../chunk-limit.js";
 import { CommonKernels } from "../common-kernels.js";
 import { DeviceModel } from "../device-model.js";
 import { copyRows, slicesOf } from "../device-rows.js";
-import type { SessionWork } from "../device-work.js";
 import { uploadSoon } from "../host-calls.js";
 import { KeptLocked } from "../kept-locked.js";
 import { type AnyKernel, type RealParameter, realKernel } from "../kernels.js";
@@ -58,6 +57,15 @@ function packedFor({ weights, size }: ReservoirModel, { kernel, padded, rowBlock
   return packed;
 }
 
+/** What a session has for its batches. */
+export interface SessionWork {
+  readonly clock?: DeviceClock | undefined;
+  /** Clock ticks after which a wait between blocks is an error; default that of `spinLimitOf`. */
+  readonly spinLimit?: number | undefined;
+  /** Page-locked memory that serves one batch after another; default each its own. */
+  readonly locked?: KeptLocked | undefined;
+}
+
 /** What to do with the states, and what the session has for its batches. */
 export interface DenseBatchOptions extends TakenBatchOptions, SessionWork {}
 
@@ -86,7 +94,7 @@ export class DenseBatchRun {
   readonly #kernel: AnyKernel;
   readonly #common: CommonKernels;
   readonly #device: DeviceModel;
-  readonly #owned = new Held();
+  readonly #owned = new Making();
   readonly #weights: DeviceBuffer<"f32" | "u16">;
   readonly #exchange: DeviceBuffer<"f32" | "u16">;
   readonly #arrived: DeviceBuffer<"u32">;
@@ -140,80 +148,77 @@ export class DenseBatchRun {
     );
     // Chunks have an even number of steps: each begins with the same of the two exchange buffers.
     this.#chunkSteps = Math.min(this.#steps, Math.max(2, fits - (fits % 2)));
-    const { own } = this.#owned;
-    try {
-      this.#compute = own(context.stream({ label: "batch" }));
-      this.#copies = own(context.stream({ label: "batch states to the host" }));
-      this.#compute.waitFor(slicesOf(sequences));
-      this.#clock?.watch(this.#compute);
-      this.#clock?.watch(this.#copies);
-      this.#common = new CommonKernels(context, "float32");
-      this.#device = own(new DeviceModel(context, model));
-      const element = kernel.portable ? "f32" : "u16";
-      const steps = kernel.ranged ? (["i32", "i32"] as const) : [];
-      const slots = plan.slots === undefined ? [] : (["i32"] as const);
-      const head: RealParameter[] = [`const ${element}*`, `${element}*`, "u32*", "i32*", "i64", ...steps, "i32", ...slots];
-      this.#kernel = realKernel(context, kernel.file, kernel.name, "float32", [...head, ...rest]);
-      const pack = packs[kernel.layout];
-      this.#weights = own(context.upload(packedFor(model, plan), { label: "W" }));
-      const exchanged = tiles * kernel.sequences * padded;
-      this.#exchange = own(context.zeros(element, 2 * exchanged, { label: "exchanged states" }));
-      // Every sequence begins with the same row, of zeros most of the time.
-      const fromZero = model.initialState.every((x) => Object.is(x, 0));
-      if (!fromZero) {
-        const initial = pack(model.initialState, 0, count, size, tiles * kernel.sequences, padded);
-        this.#compute.upload(this.#exchange.slice(0, exchanged), initial);
-      }
-      const take = (length: number, label: string) => own(context.alloc("f32", Math.max(1, length), { label }));
-      const rows = count * this.#chunkSteps;
-      this.#inputs = take(rows * inputSize, "inputs");
-      this.#outputs = take(rows * outputSize, "fed back outputs");
-      this.#drive = take(rows * size, "drive");
-      this.#feedback = outputSize > 0 ? take(rows * size, "feedback") : null;
-      const queued = this.#steps > this.#chunkSteps ? (options.locked ?? own(new KeptLocked(context))) : undefined;
-      if (inputSize > 0 && sequences.some(({ inputs }) => inputs instanceof Matrix)) {
-        const of = ({ inputs }: SequenceInput) => (inputs instanceof Matrix ? inputs : undefined);
-        const gathering = { columns: inputSize, of, delay: 0 } as const;
-        this.#givenInputs = own(new GatheredRows(this.#sequences, gathering, this.#inputs, queued, this.#slots));
-      }
-      if (outputSize > 0) {
-        const of = ({ teacher }: SequenceInput) => teacher;
-        const gathering = { columns: outputSize, of, delay: 1 } as const;
-        this.#givenOutputs = own(new GatheredRows(this.#sequences, gathering, this.#outputs, queued, this.#slots));
-      }
-      for (let slot = 0; slot < this.#slots; slot++) {
-        if (keepAll) {
-          const states = take(rows * size, "states");
-          // Rows past the end of a sequence come to the host with the others.
-          this.#compute.fill(states);
-          this.#states.push(states);
-        }
-        this.#started.push(own(context.event()));
-        this.#computed.push(own(context.event()));
-      }
-      this.#leak = own(context.upload(model.leakRate, { label: "leak rates" }));
-      this.#state = own(context.zeros("f32", count * size, { label: "x" }));
-      if (!fromZero) {
-        const state = new Float32Array(count * size);
-        for (let b = 0; b < count; b++) state.set(model.initialState, b * size);
-        this.#compute.upload(this.#state, state);
-      }
-      this.#arrived = own(context.zeros("u32", tiles * Math.ceil(size / kernel.rows), { label: "arrivals" }));
-      this.#stalled = own(context.zeros("i32", 2, { label: "stalls" }));
-      this.#lengths = own(context.alloc("i32", count, { label: "lengths" }));
-      this.#numbers = own(
-        context.upload(
-          Int32Array.from(this.#order, (b) => (options.firstSequence ?? 0) + b),
-          { label: "noise sequences" },
-        ),
-      );
-      this.#failures = own(context.alloc("u64", count, { label: "first non-finite states" }));
-      this.#compute.fill(this.#failures.as("u32"), 0xffffffff);
-      this.#take = options.taker?.group(this.#compute, this.#order);
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
+    using owned = this.#owned;
+    const { own } = owned;
+    this.#compute = own(context.stream({ label: "batch" }));
+    this.#copies = own(context.stream({ label: "batch states to the host" }));
+    this.#compute.waitFor(slicesOf(sequences));
+    this.#clock?.watch(this.#compute);
+    this.#clock?.watch(this.#copies);
+    this.#common = new CommonKernels(context, "float32");
+    this.#device = own(new DeviceModel(context, model));
+    const element = kernel.portable ? "f32" : "u16";
+    const steps = kernel.ranged ? (["i32", "i32"] as const) : [];
+    const slots = plan.slots === undefined ? [] : (["i32"] as const);
+    const head: RealParameter[] = [`const ${element}*`, `${element}*`, "u32*", "i32*", "i64", ...steps, "i32", ...slots];
+    this.#kernel = realKernel(context, kernel.file, kernel.name, "float32", [...head, ...rest]);
+    const pack = packs[kernel.layout];
+    this.#weights = own(context.upload(packedFor(model, plan), { label: "W" }));
+    const exchanged = tiles * kernel.sequences * padded;
+    this.#exchange = own(context.zeros(element, 2 * exchanged, { label: "exchanged states" }));
+    // Every sequence begins with the same row, of zeros most of the time.
+    const fromZero = model.initialState.every((x) => Object.is(x, 0));
+    if (!fromZero) {
+      const initial = pack(model.initialState, 0, count, size, tiles * kernel.sequences, padded);
+      this.#compute.upload(this.#exchange.slice(0, exchanged), initial);
     }
+    const take = (length: number, label: string) => own(context.alloc("f32", Math.max(1, length), { label }));
+    const rows = count * this.#chunkSteps;
+    this.#inputs = take(rows * inputSize, "inputs");
+    this.#outputs = take(rows * outputSize, "fed back outputs");
+    this.#drive = take(rows * size, "drive");
+    this.#feedback = outputSize > 0 ? take(rows * size, "feedback") : null;
+    const queued = this.#steps > this.#chunkSteps ? (options.locked ?? own(new KeptLocked(context))) : undefined;
+    if (inputSize > 0 && sequences.some(({ inputs }) => inputs instanceof Matrix)) {
+      const of = ({ inputs }: SequenceInput) => (inputs instanceof Matrix ? inputs : undefined);
+      const gathering = { columns: inputSize, of, delay: 0 } as const;
+      this.#givenInputs = own(new GatheredRows(this.#sequences, gathering, this.#inputs, queued, this.#slots));
+    }
+    if (outputSize > 0) {
+      const of = ({ teacher }: SequenceInput) => teacher;
+      const gathering = { columns: outputSize, of, delay: 1 } as const;
+      this.#givenOutputs = own(new GatheredRows(this.#sequences, gathering, this.#outputs, queued, this.#slots));
+    }
+    for (let slot = 0; slot < this.#slots; slot++) {
+      if (keepAll) {
+        const states = take(rows * size, "states");
+        // Rows past the end of a sequence come to the host with the others.
+        this.#compute.fill(states);
+        this.#states.push(states);
+      }
+      this.#started.push(own(context.event()));
+      this.#computed.push(own(context.event()));
+    }
+    this.#leak = own(context.upload(model.leakRate, { label: "leak rates" }));
+    this.#state = own(context.zeros("f32", count * size, { label: "x" }));
+    if (!fromZero) {
+      const state = new Float32Array(count * size);
+      for (let b = 0; b < count; b++) state.set(model.initialState, b * size);
+      this.#compute.upload(this.#state, state);
+    }
+    this.#arrived = own(context.zeros("u32", tiles * Math.ceil(size / kernel.rows), { label: "arrivals" }));
+    this.#stalled = own(context.zeros("i32", 2, { label: "stalls" }));
+    this.#lengths = own(context.alloc("i32", count, { label: "lengths" }));
+    this.#numbers = own(
+      context.upload(
+        Int32Array.from(this.#order, (b) => (options.firstSequence ?? 0) + b),
+        { label: "noise sequences" },
+      ),
+    );
+    this.#failures = own(context.alloc("u64", count, { label: "first non-finite states" }));
+    this.#compute.fill(this.#failures.as("u32"), 0xffffffff);
+    this.#take = options.taker?.group(this.#compute, this.#order);
+    owned.done();
   }
 
   /**
@@ -285,36 +290,17 @@ export class DenseBatchRun {
     const lengths = this.#sequences.map(({ inputs }) => Math.max(0, Math.min(to, inputs.rows) - from));
     uploadSoon(stream, this.#lengths, Int32Array.from(lengths));
     stream.fill(this.#arrived);
-    const launch = (...range: number[]): void => {
-      const config = { grid: rowBlocks * groups, block: kernel.threads, shared, cooperative: kernel.persistent };
+    const config = { grid: rowBlocks * groups, block: kernel.threads, shared, cooperative: kernel.persistent };
+    const launch = (...range: number[]): void =>
       stream.launch(
         this.#kernel,
         config,
-        ...[
-          ...[
-            this.#weights,
-            this.#exchange,
-            this.#arrived,
-            this.#stalled,
-            this.#spinLimit,
-            ...range,
-            groups,
-            ...(slots === undefined ? [] : [slots]),
-          ],
-          ...[
-            this.#drive,
-            this.#feedback,
-            this.#leak,
-            this.#states[slot] ?? null,
-            this.#state,
-            this.#lengths,
-            this.#numbers,
-            this.#failures,
-          ],
-          ...[noiseKey[0], noiseKey[1], noiseLevel, size, count, steps, from, activationNumber[activation]],
-        ],
+        ...[this.#weights, this.#exchange, this.#arrived, this.#stalled, this.#spinLimit, ...range, groups],
+        ...(slots === undefined ? [] : [slots]),
+        ...[this.#drive, this.#feedback, this.#leak, this.#states[slot] ?? null],
+        ...[this.#state, this.#lengths, this.#numbers, this.#failures],
+        ...[noiseKey[0], noiseKey[1], noiseLevel, size, count, steps, from, activationNumber[activation]],
       );
-    };
     this.#clock?.on(stream, "batch", { steps: lengths.reduce((sum, length) => sum + length, 0) });
     this.#started[slot]!.record(stream);
     if (!kernel.ranged) launch();

@@ -5,7 +5,7 @@ import type { Context, Parameter, Stream } from "@spillway/gpu";
 import type { Precision } from "@spillway/numerics";
 import type { MeasuresAsked, MeasuresFound } from "../../../reservoir/engine/measures.js";
 import type { TargetTerms } from "../../../reservoir/engine.js";
-import { type AnyArgument, type AnyKernel, loadEntries, type RealParameter, realKernel, realType } from "../kernels.js";
+import { type AnyArgument, type AnyKernel, type RealParameter, realKernel, realType, shippedKernel } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import type { SweptMembers } from "./swept-members.js";
 import { chunksOf, factorKernel, factorShape, type LaunchShape, panelRows, reflectionColumns, sharedLimit, type Turn } from "./turn.js";
@@ -45,7 +45,7 @@ export function capacityKernels(context: Context, precision: Precision) {
 }
 
 function binary64(context: Context, name: string, parameters: readonly Parameter[]): AnyKernel {
-  return loadEntries(context, file, [`capacity_${name}`]).kernel(`capacity_${name}`, parameters);
+  return shippedKernel(context, file, `capacity_${name}`, parameters);
 }
 
 /** Terms of targets on the device. */
@@ -93,7 +93,7 @@ export async function capacitiesOf(
   const launch = (kernel: AnyKernel, config: LaunchShape, given: readonly AnyArgument[]) => stream.launch(kernel, config, ...given);
   const over = (each: number): LaunchShape => ({ grid: [Math.ceil(each / 1024), count], block: 256 });
   const states = own.real(count * blockRows * size, "states");
-  const series = own.matrix([inputs], inputs.data.length, "inputs", ({ data }) => data);
+  const series = own.series(inputs, "inputs");
   const polynomials = uploadPolynomials(own, stream, values, inputs.rows);
   const terms = uploadTerms(own, stream, targets);
   const products = own.take("f64", count * targets.count * lefts, "products");

@@ -44,37 +44,33 @@ export async function dynamicsOf(
   const kernel = (name: string, parameters: readonly RealParameter[]): AnyKernel =>
     realKernel(context, "information_dynamics", `dynamics_${name}_${realType(precision)}`, precision, parameters);
   const launch = (of: AnyKernel, config: LaunchShape, given: readonly AnyArgument[]) => stream.launch(of, config, ...given);
-  const grams = new DeviceGrams(context, pairShape(size), count);
-  try {
-    const states = own.real(count * rows * size, "states");
-    const series = own.matrix([inputs], inputs.data.length, "inputs", ({ data }) => data);
-    for (const { from, to } of chunksOf([washout, inputs.rows], rows)) members.run(stream, wave, prepared, series, states, from, to);
+  const grams = own.own(new DeviceGrams(context, pairShape(size), count));
+  const states = own.real(count * rows * size, "states");
+  const series = own.series(inputs, "inputs");
+  for (const { from, to } of chunksOf([washout, inputs.rows], rows)) members.run(stream, wave, prepared, series, states, from, to);
+  await pause();
+  const means = own.take("f64", count * size, "means");
+  const average = { grid: [Math.ceil(size / threads), count] as const, block: threads };
+  launch(kernel("means", ["const real*", "i32", "i32", "f64*"]), average, [states, rows, size, means]);
+  const pairs = own.take("f64", count * Math.min(pairRows, rows - 1) * 2 * size, "states of two moments");
+  const pair = kernel("pairs", ["const real*", "const f64*", "i32", "i32", "i32", "i32", "f64*"]);
+  grams.clear(stream);
+  for (let first = 1; first < rows; first += pairRows) {
+    const some = Math.min(pairRows, rows - first);
+    const over = { grid: [Math.ceil((some * 2 * size) / 1024), count] as const, block: threads };
+    launch(pair, over, [states, means, rows, first, some, size, pairs]);
+    const where = { states: pairs, statePitch: some * 2 * size, inputs: null, inputPitch: 0, targets: pairs };
+    grams.add(stream, { rows: some, ...where });
     await pause();
-    const means = own.take("f64", count * size, "means");
-    const average = { grid: [Math.ceil(size / threads), count] as const, block: threads };
-    launch(kernel("means", ["const real*", "i32", "i32", "f64*"]), average, [states, rows, size, means]);
-    const pairs = own.take("f64", count * Math.min(pairRows, rows - 1) * 2 * size, "states of two moments");
-    const pair = kernel("pairs", ["const real*", "const f64*", "i32", "i32", "i32", "i32", "f64*"]);
-    grams.clear(stream);
-    for (let first = 1; first < rows; first += pairRows) {
-      const some = Math.min(pairRows, rows - first);
-      const over = { grid: [Math.ceil((some * 2 * size) / 1024), count] as const, block: threads };
-      launch(pair, over, [states, means, rows, first, some, size, pairs]);
-      const where = { states: pairs, statePitch: some * 2 * size, inputs: null, inputPitch: 0, targets: pairs };
-      grams.add(stream, { rows: some, ...where });
-      await pause();
-    }
-    const all = own.take("f64", count * size * size, "transfers");
-    const both = own.take("f64", 2 * count, "storage and transfer");
-    const information = kernel("information", [
-      ...weightParameters,
-      ...(["const f64*", "const f64*", "i32", "i32", "f64*", "f64*"] as const),
-    ]);
-    const given = [...weightArguments(members, prepared), grams.sums, grams.totals, grams.tiles, size, all, both];
-    launch(information, { grid: count, block: threads, shared: 24 * size }, given);
-    const found = await stream.download(both);
-    return (prefix) => ({ storage: found[2 * prefix]!, transfer: found[2 * prefix + 1]! });
-  } finally {
-    grams.dispose();
   }
+  const all = own.take("f64", count * size * size, "transfers");
+  const both = own.take("f64", 2 * count, "storage and transfer");
+  const information = kernel("information", [
+    ...weightParameters,
+    ...(["const f64*", "const f64*", "i32", "i32", "f64*", "f64*"] as const),
+  ]);
+  const given = [...weightArguments(members, prepared), grams.sums, grams.totals, grams.tiles, size, all, both];
+  launch(information, { grid: count, block: threads, shared: 24 * size }, given);
+  const found = await stream.download(both);
+  return (prefix) => ({ storage: found[2 * prefix]!, transfer: found[2 * prefix + 1]! });
 }

@@ -1,7 +1,7 @@
 // An evaluation on a device: of each member the weights are scaled there, and what is asked for is
 // made of its states. Members run side by side, in waves that fit the memory; only what was asked
 // for comes to the host.
-import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import { Held, Making } from "@spillway/core/disposal.js";
 import type { Context } from "@spillway/gpu";
 import { stepsOf } from "../../../reservoir/engine/evaluation.js";
 import { type EnginePlan, type Evaluated, type Evaluation, formatBytes } from "../../../reservoir/engine.js";
@@ -39,15 +39,16 @@ function taskOf(bench: Bench, { members, ask }: Evaluation): WaveTask {
 async function evaluateIn({ context, members, clock }: Bench, engine: string, work: Evaluation, task: WaveTask): Promise<Evaluated> {
   const steps = stepsOf(work.ask);
   const pacer = new WorkPacer(work, work.members.length * steps);
-  const stream = context.stream({ label: `evaluation: ${work.ask.kind}` });
-  const shared = new Uploads<"f64">(context, stream, "float64");
+  using owned = new Making();
+  const { own } = owned;
+  const stream = own(context.stream({ label: `evaluation: ${work.ask.kind}` }));
+  const shared = own(new Uploads<"f64">(context, stream, "float64"));
+  if (clock) own(clock);
   /** What the device has: the wave whose answers are next, and the one behind it. */
   const running: { readonly slots: number; readonly held: Held; readonly finish: () => Promise<void> }[] = [];
-  const held: Held[] = [];
   let done = 0;
   const start = (wave: Wave, draws: ReturnType<SweptMembers["upload"]>) => {
-    const memory = new Held();
-    held.push(memory);
+    const memory = own(new Held());
     const uploads = memory.own(new Uploads(context, stream, members.rowShape.precision));
     const pause = async (some = 0) => {
       await stream.done();
@@ -65,21 +66,16 @@ async function evaluateIn({ context, members, clock }: Bench, engine: string, wo
     await pacer.pause(done);
   };
   clock?.watch(stream);
-  try {
-    clock?.on(stream, "upload");
-    const draws = members.upload(shared);
-    task.upload?.(shared);
-    clock?.off(stream);
-    for (let first = 0; first < members.prefixes.length; first += task.waveSize) {
-      start(members.wave(first, task.waveSize), draws);
-      if (running.length >= task.wavesAtOnce) await finishOne();
-    }
-    while (running.length > 0) await finishOne();
-  } catch (error) {
-    disposeQuietly([stream, shared, clock, ...held]);
-    throw error;
+  clock?.on(stream, "upload");
+  const draws = members.upload(shared);
+  task.upload?.(shared);
+  clock?.off(stream);
+  for (let first = 0; first < members.prefixes.length; first += task.waveSize) {
+    start(members.wave(first, task.waveSize), draws);
+    if (running.length >= task.wavesAtOnce) await finishOne();
   }
-  disposeAll([stream, shared, clock]);
+  while (running.length > 0) await finishOne();
+  owned.dispose();
   pacer.finish();
   return { plan: planOf(context, engine, work, members, task), profile: clock?.read() };
 }

@@ -1,9 +1,8 @@
 // Closed loops of an evaluation's members on a device: states, Gram matrices and readouts of the
 // rows before each start, and then all members from all starts together, a step a launch. Only the
 // forecasts come to the host.
-import { disposeAll } from "@spillway/core/disposal.js";
 import type { DeviceBuffer } from "@spillway/gpu";
-import { allocate, type Matrix } from "@spillway/numerics";
+import { allocate } from "@spillway/numerics";
 import type { ForecastSeries, ForecastsAsk, SweepMember } from "../../../reservoir/engine.js";
 import { uploadSoon } from "../host-calls.js";
 import { type AnyKernel, realKernel, realType } from "../kernels.js";
@@ -111,31 +110,27 @@ export class ForecastTask implements WaveTask {
     const { context, members, clock } = this.#bench;
     const { stream, wave, prepared } = turn;
     const { starts, rows, targets, lower, upper } = series;
-    const memory = new Uploads(context, stream, members.rowShape.precision);
-    const numbers = new Uploads<"f64">(context, stream, "float64");
-    try {
-      clock?.on(stream, "upload");
-      const given = memory.matrix([rows], rows.data.length, "series", ({ data }) => data);
-      const onDevice = (matrix: Matrix<Float64Array>, label: string) =>
-        numbers.matrix([matrix], matrix.data.length, label, ({ data }) => data);
-      const wanted = onDevice(targets, "targets");
-      const range = [onDevice(lower, "lower ends"), onDevice(upper, "upper ends")] as const;
-      clock?.off(stream);
-      this.#train(turn, loop, series, given, wanted);
-      this.#loop(turn, loop, series, range, wanted);
-      const loops = starts.length * wave.slots;
-      const values = this.#ask.horizon * loops * rows.cols;
-      const answers = loop.answers.slice(0, values);
-      const [made, singular, failures] = [
-        await stream.download(answers, clock?.around(stream, answers.byteLength)),
-        await stream.download(loop.failed, clock?.around(stream, loop.failed.byteLength)),
-        await stream.download(prepared.failures.as("u32"), clock?.around(stream, prepared.failures.byteLength)),
-      ];
-      clock?.collect();
-      this.#hand(wave, index, starts.length, made, singular, allFinite(failures));
-    } finally {
-      disposeAll([memory, numbers]);
-    }
+    using memory = new Uploads(context, stream, members.rowShape.precision);
+    using numbers = new Uploads<"f64">(context, stream, "float64");
+    clock?.on(stream, "upload");
+    const given = memory.series(rows, "series");
+    const wanted = numbers.series(targets, "targets");
+    const range = [numbers.series(lower, "lower ends"), numbers.series(upper, "upper ends")] as const;
+    clock?.off(stream);
+    this.#train(turn, loop, series, given, wanted);
+    this.#loop(turn, loop, series, range, wanted);
+    const loops = starts.length * wave.slots;
+    const values = this.#ask.horizon * loops * rows.cols;
+    const answers = loop.answers.slice(0, values);
+    const [made, singular, failures] = [
+      await stream.download(answers, clock?.around(stream, answers.byteLength)),
+      await stream.download(loop.failed, clock?.around(stream, loop.failed.byteLength)),
+      await stream.download(prepared.failures.as("u32"), clock?.around(stream, prepared.failures.byteLength)),
+    ];
+    clock?.collect();
+    this.#hand(wave, index, starts.length, made, singular, allFinite(failures));
+    numbers.dispose();
+    memory.dispose();
   }
 
   /** Readouts of the starts that have one of their own, and the state at each. */

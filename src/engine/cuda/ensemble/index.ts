@@ -1,6 +1,6 @@
 // Ensembles on a device: all members in a few launches if that is faster than one after the other.
 // Their weights stay there between runs, if they fit.
-import { disposeQuietlyAsync, Held } from "@spillway/core/disposal.js";
+import { disposeQuietlyAsync, Making } from "@spillway/core/disposal.js";
 import { DisposedError } from "@spillway/core/errors.js";
 import type { Context, Stream } from "@spillway/gpu";
 import type { Matrix } from "@spillway/numerics";
@@ -80,7 +80,7 @@ export class DeviceEnsemble implements EnsembleSession {
   readonly #copies: Stream;
   /** Of each group; undefined if its weights come in each run. */
   readonly #weights: (DeviceWeights | undefined)[] = [];
-  readonly #owned = new Held();
+  readonly #owned = new Making();
   readonly #ending = new AbortController();
   #work: Promise<unknown> = Promise.resolve();
 
@@ -88,32 +88,29 @@ export class DeviceEnsemble implements EnsembleSession {
     this.#context = context;
     this.#models = models;
     this.#members = members;
-    const { own } = this.#owned;
+    using owned = this.#owned;
+    const { own } = owned;
     const clock = options.profile ? own(new DeviceClock(context)) : undefined;
     this.#clock = clock;
     // Inputs, states and Gram matrices of a run take the other half.
     let left = freeMemory(context) / 2;
     let bytes = 0;
-    try {
-      [this.#compute, this.#copies] = openStreams(context, clock);
-      own(this.#copies);
-      own(this.#compute);
-      clock?.on(this.#compute, "upload");
-      const transfer = { compute: this.#compute, sender: this.#copies, clock };
-      for (const { kernel, indices } of members.groups) {
-        const ours = indices.map((r) => models[r]!);
-        const needed = weightBytes(ours, members.patterns);
-        const fits = needed <= left;
-        this.#weights.push(fits ? own(new DeviceWeights(context, transfer, kernel, ours, members.patterns)) : undefined);
-        if (!fits) continue;
-        left -= needed;
-        bytes += needed;
-      }
-      clock?.off(this.#compute);
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
+    [this.#compute, this.#copies] = openStreams(context, clock);
+    own(this.#copies);
+    own(this.#compute);
+    clock?.on(this.#compute, "upload");
+    const transfer = { compute: this.#compute, sender: this.#copies, clock };
+    for (const { kernel, indices } of members.groups) {
+      const ours = indices.map((r) => models[r]!);
+      const needed = weightBytes(ours, members.patterns);
+      const fits = needed <= left;
+      this.#weights.push(fits ? own(new DeviceWeights(context, transfer, kernel, ours, members.patterns)) : undefined);
+      if (!fits) continue;
+      left -= needed;
+      bytes += needed;
     }
+    clock?.off(this.#compute);
+    owned.done();
     const names = members.groups.map(({ kernel }) => kernel.name);
     const kept = this.#weights.filter((weights) => weights !== undefined).length;
     const where = kept === names.length ? "kept on the device" : kept > 0 ? "in part kept on the device" : "uploaded in each run";

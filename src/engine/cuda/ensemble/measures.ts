@@ -6,10 +6,9 @@ import { Matrix } from "@spillway/numerics";
 import type { MeasuresAsked, MeasuresFound, RankStreams } from "../../../reservoir/engine/measures.js";
 import type { MeasuresAsk } from "../../../reservoir/engine.js";
 import { activationNumber } from "../activation.js";
-import { type AnyArgument, type AnyKernel, loadEntries, type RealParameter, realKernel, realType } from "../kernels.js";
+import { type AnyArgument, type RealParameter, realKernel, realType, shippedKernel } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import { elementBytes } from "../shape.js";
-import type { RealSlice } from "../time-loop.js";
 import { capacitiesOf, capacityBytes } from "./capacities.js";
 import { dynamicsBytes, dynamicsOf } from "./dynamics.js";
 import { tableColumns } from "./members.js";
@@ -58,10 +57,6 @@ const parameters = {
   sum: ["const f64*", "i32", "i32", "i32", "f64*"],
 } as const;
 
-function binary64Kernel(context: Context, name: keyof typeof parameters): AnyKernel {
-  return loadEntries(context, file, [`measure_${name}`]).kernel(`measure_${name}`, parameters[name]);
-}
-
 /** What was found of a prefix, by its index in the wave. */
 type FoundOf<Value> = (prefix: number) => Value | undefined;
 
@@ -77,7 +72,6 @@ export class MeasureTask implements WaveTask {
   readonly #context: Context;
   readonly #members: SweptMembers;
   readonly #ask: MeasuresAsk;
-  readonly #kernels = new Map<string, AnyKernel>();
   /** Bytes of shared memory that a block may have beside what its kernel declares. */
   readonly #sharedLimit: number;
 
@@ -138,15 +132,12 @@ export class MeasureTask implements WaveTask {
   ): Promise<FoundOf<Value> | undefined> {
     if (asked === undefined) return undefined;
     const { stream, prepared } = turn;
-    const own = new Uploads(this.#context, stream, this.#members.rowShape.precision);
-    try {
-      this.#members.reset(stream, prepared);
-      const found = await measuring.call(this, turn, asked, own);
-      const finite = await finiteStates(stream, prepared.failures);
-      return (prefix) => (finite(prefix) ? found(prefix) : undefined);
-    } finally {
-      own.dispose();
-    }
+    using own = new Uploads(this.#context, stream, this.#members.rowShape.precision);
+    this.#members.reset(stream, prepared);
+    const found = await measuring.call(this, turn, asked, own);
+    const finite = await finiteStates(stream, prepared.failures);
+    own.dispose();
+    return (prefix) => (finite(prefix) ? found(prefix) : undefined);
   }
 
   /** Tangents follow chunks of states. */
@@ -164,7 +155,7 @@ export class MeasureTask implements WaveTask {
     const growths = own.take("f64", count * chunk, "growths");
     const sums = own.take("f64", 2 * count, "sums of logarithms");
     stream.fill(sums);
-    const series = this.#series(own, inputs);
+    const series = own.series(inputs, "inputs");
     const { threads, shared, resident } = this.#tangentShape();
     const weights = weightArguments(this.#members, prepared);
     for (const { from, to } of chunksOf([inputs.rows], chunk)) {
@@ -195,7 +186,7 @@ export class MeasureTask implements WaveTask {
     const most = Math.max(panelRows, this.#chunkSteps(count, inputs.rows));
     const chunk = Math.floor(most / panelRows) * panelRows;
     const states = own.real(count * chunk * size, "states");
-    const series = this.#series(own, inputs);
+    const series = own.series(inputs, "inputs");
     const wanted = own.take("f64", values.length, "delayed inputs");
     stream.upload(wanted, values);
     const panels = own.take("f64", count * pitch, "panels");
@@ -208,7 +199,7 @@ export class MeasureTask implements WaveTask {
     const curves = own.take("f64", count * delays, "curves");
     const factor = (rows: number, first: number) => {
       const given = [panels, pitch, rows, first, features, columns, triangles, scratch];
-      this.#start(stream, factorShape(count), given, "factor", () => factorKernel(this.#context));
+      stream.launch(factorKernel(this.#context), factorShape(count), ...given);
     };
     const solve = () => {
       if (lambda > 0)
@@ -289,7 +280,7 @@ export class MeasureTask implements WaveTask {
     const count = wave.prefixes.length;
     const chunk = this.#chunkSteps(2 * count, inputs.rows);
     const [reference, other] = [own.real(count * chunk * size, "states"), own.real(count * chunk * size, "other states")];
-    const series = this.#series(own, inputs);
+    const series = own.series(inputs, "inputs");
     const curve = own.take("f64", count * chunk, "distances");
     const sums = own.take("f64", count, "sums of distances");
     stream.fill(sums);
@@ -322,10 +313,6 @@ export class MeasureTask implements WaveTask {
     return this.#members.chunkSteps(members, rows, Math.min(chunkBytes, free));
   }
 
-  #series(memory: Uploads, inputs: Matrix): RealSlice {
-    return memory.matrix([inputs], inputs.data.length, "inputs", ({ data }) => data);
-  }
-
   #tangentShape(): { readonly threads: number; readonly shared: number; readonly resident: boolean } {
     const { size, precision } = this.#members.rowShape;
     const dense = this.#members.kernel.storage === "dense";
@@ -337,18 +324,11 @@ export class MeasureTask implements WaveTask {
 
   #launchReal(stream: Stream, name: keyof typeof realParameters, config: LaunchShape, given: readonly AnyArgument[]): void {
     const { precision } = this.#members.rowShape;
-    this.#start(stream, config, given, name, () =>
-      realKernel(this.#context, file, `measure_${name}_${realType(precision)}`, precision, realParameters[name]),
-    );
+    const kernel = realKernel(this.#context, file, `measure_${name}_${realType(precision)}`, precision, realParameters[name]);
+    stream.launch(kernel, config, ...given);
   }
 
   #launch(stream: Stream, name: keyof typeof parameters, config: LaunchShape, given: readonly AnyArgument[]): void {
-    this.#start(stream, config, given, name, () => binary64Kernel(this.#context, name));
-  }
-
-  #start(stream: Stream, config: LaunchShape, given: readonly AnyArgument[], name: string, load: () => AnyKernel): void {
-    const kernel = this.#kernels.get(name) ?? load();
-    this.#kernels.set(name, kernel);
-    stream.launch(kernel, config, ...given);
+    stream.launch(shippedKernel(this.#context, file, `measure_${name}`, parameters[name]), config, ...given);
   }
 }

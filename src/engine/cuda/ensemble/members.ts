@@ -1,6 +1,5 @@
 // Members of one shape in one run: their inputs and states on the device, and the launches that run
 // them.
-import { disposeQuietly } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import { Matrix } from "@spillway/numerics";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
@@ -105,43 +104,39 @@ export class DeviceMembers {
     const { precision, size, inputSize, outputSize } = this.#model;
     this.#kernel = ensembleKernel(context, this.#shape, precision);
     this.#shared = evenShared(context.info, this.#kernel, this.#shape, members.length);
-    const memory = new Uploads(context, stream, precision);
+    using memory = new Uploads(context, stream, precision);
     this.#memory = memory;
-    try {
-      const inputs = new Rows<Matrix | DeviceMatrix>(0);
-      // y before the first step is 0, and row t of a teacher reaches step t + 1.
-      const teachers = new Rows<Matrix>(1);
-      this.#data = members.map(({ sequence: { inputs: series, teacher } }, r) => {
-        const { weights: matrix, parameters } = weights.indicesOf(first + r);
-        const outputRow = outputSize > 0 && teacher ? teachers.start(teacher) - 1 : -1;
-        return { weights: matrix, parameters, inputRow: inputs.start(series), outputRow };
-      });
-      this.inputs = memory.real(inputs.rows * inputSize, "inputs");
-      const given = [...inputs.series.items.entries()].flatMap(([s, series]) =>
-        series instanceof Matrix ? [{ series, start: inputs.starts[s]! }] : [],
-      );
-      memory.fillRowsAt(
-        this.inputs,
-        given.map(({ series }) => series),
-        given.map(({ start }) => start),
-        inputSize,
-      );
-      stream.waitFor(slicesOf(members.map(({ sequence }) => sequence)));
-      copyRows(stream, inputs.series.items, 0, Number.POSITIVE_INFINITY, this.inputs, (s) => inputs.starts[s]! * inputSize);
-      const outputs = memory.real(teachers.rows * outputSize, "fed back outputs");
-      stream.fill(outputs);
-      memory.fillRowsAt(outputs, teachers.series.items, teachers.starts, outputSize);
-      this.state = memory.real(members.length * size, "x");
-      const initial = weights.initial.slice(first * size, (first + members.length) * size);
-      stream.copy(this.state, initial);
-      this.#failures = memory.take("u64", members.length, "first non-finite states");
-      stream.fill(this.#failures.as("u32"), 0xffffffff);
-      this.#table = memory.take("i32", tableColumns * members.length, "members");
-      this.#arguments = [...weights.arguments, this.inputs, outputs];
-    } catch (error) {
-      disposeQuietly([memory]);
-      throw error;
-    }
+    const inputs = new Rows<Matrix | DeviceMatrix>(0);
+    // y before the first step is 0, and row t of a teacher reaches step t + 1.
+    const teachers = new Rows<Matrix>(1);
+    this.#data = members.map(({ sequence: { inputs: series, teacher } }, r) => {
+      const { weights: matrix, parameters } = weights.indicesOf(first + r);
+      const outputRow = outputSize > 0 && teacher ? teachers.start(teacher) - 1 : -1;
+      return { weights: matrix, parameters, inputRow: inputs.start(series), outputRow };
+    });
+    this.inputs = memory.real(inputs.rows * inputSize, "inputs");
+    const given = [...inputs.series.items.entries()].flatMap(([s, series]) =>
+      series instanceof Matrix ? [{ series, start: inputs.starts[s]! }] : [],
+    );
+    memory.fillRowsAt(
+      this.inputs,
+      given.map(({ series }) => series),
+      given.map(({ start }) => start),
+      inputSize,
+    );
+    stream.waitFor(slicesOf(members.map(({ sequence }) => sequence)));
+    copyRows(stream, inputs.series.items, 0, Number.POSITIVE_INFINITY, this.inputs, (s) => inputs.starts[s]! * inputSize);
+    const outputs = memory.real(teachers.rows * outputSize, "fed back outputs");
+    stream.fill(outputs);
+    memory.fillRowsAt(outputs, teachers.series.items, teachers.starts, outputSize);
+    this.state = memory.real(members.length * size, "x");
+    const initial = weights.initial.slice(first * size, (first + members.length) * size);
+    stream.copy(this.state, initial);
+    this.#failures = memory.take("u64", members.length, "first non-finite states");
+    stream.fill(this.#failures.as("u32"), 0xffffffff);
+    this.#table = memory.take("i32", tableColumns * members.length, "members");
+    this.#arguments = [...weights.arguments, this.inputs, outputs];
+    memory.done();
   }
 
   /** The first row of a member's inputs. */

@@ -58,7 +58,7 @@ export class ReadoutTask implements WaveTask {
 
   upload(memory: Uploads<"f64">): void {
     const { targets } = this.#ask;
-    this.#targets = memory.matrix([targets], targets.data.length, "targets", ({ data }) => data);
+    this.#targets = memory.series(targets, "targets");
   }
 
   start({ stream, wave, prepared, memory, own }: Turn): () => Promise<void> {
@@ -70,7 +70,7 @@ export class ReadoutTask implements WaveTask {
     const grams = own(new DeviceGrams(context, rowShape, count));
     grams.clear(stream);
     members.reset(stream, prepared);
-    const series = memory.matrix([inputs], inputs.data.length, "inputs", ({ data }) => data);
+    const series = memory.series(inputs, "inputs");
     const chunk = members.chunkSteps(count, inputs.rows, this.#budget);
     const states = memory.real(count * chunk * size, "states");
     const weights = memory.take("f64", wave.slots * readoutValues, "readouts");

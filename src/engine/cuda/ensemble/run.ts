@@ -1,6 +1,6 @@
 // Runs members on the device, those of one shape in one launch: in waves that fit the memory and
 // chunks of steps whose states come to the host while the next chunk runs.
-import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import { disposeAll, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, HostArray, HostPart, Stream } from "@spillway/gpu";
 import { Matrix, storedValues } from "@spillway/numerics";
 import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
@@ -164,16 +164,12 @@ export async function runMembers(
 
 /** A stream for work and one for states that come to the host. */
 export function openStreams(context: Context, clock: DeviceClock | undefined): [Stream, Stream] {
-  const compute = context.stream({ label: "ensemble" });
-  try {
-    const copies = context.stream({ label: "ensemble states to the host" });
-    clock?.watch(compute);
-    clock?.watch(copies);
-    return [compute, copies];
-  } catch (error) {
-    disposeQuietly([compute]);
-    throw error;
-  }
+  using made = new Making();
+  const compute = made.own(context.stream({ label: "ensemble" }));
+  const copies = made.own(context.stream({ label: "ensemble states to the host" }));
+  clock?.watch(compute);
+  clock?.watch(copies);
+  return made.done<[Stream, Stream]>([compute, copies]);
 }
 
 /**
@@ -230,7 +226,7 @@ class Wave {
   /** Two chunks of states, if anybody wants them: members x chunk x N. */
   readonly #states: RealSlice[] = [];
   readonly #computed: DeviceEvent[] = [];
-  readonly #owned = new Held();
+  readonly #owned = new Making();
   readonly #onHost: boolean;
   readonly #targets: DeviceBuffer<"f64"> | undefined;
 
@@ -253,48 +249,45 @@ class Wave {
     this.#failed = failed;
     this.#weights = weights;
     this.#first = first;
-    const { own } = this.#owned;
+    using owned = this.#owned;
+    const { own } = owned;
     const ours = indices.map((r) => members[r]!);
     const { size, precision } = ours[0]!.model;
     this.#steps = ours.reduce((most, { sequence }) => Math.max(most, sequence.inputs.rows), 0);
-    try {
-      options.clock?.on(compute, "upload");
-      this.#device = own(new DeviceMembers(context, compute, weights, ours, first));
-      options.clock?.off(compute);
-      const { training } = options;
-      if (training) {
-        const sinks = indices.map((r) => training.sinks[r]!);
-        // The trainer finds each member's inputs at equal distances.
-        this.#inputPitch = ours.length > 1 ? this.#device.inputRow(1) : 0;
-        const even = ours.every((_, i) => this.#device.inputRow(i) === i * this.#inputPitch);
-        this.#trainer = even ? openGramTrainer(context, compute, ours[0]!.model, sinks, training.targets.cols) : undefined;
-        if (this.#trainer) {
-          own(this.#trainer);
-          this.#targets = own(context.alloc("f64", training.targets.data.length, { label: "targets" }));
-          options.clock?.on(compute, "upload");
-          compute.upload(this.#targets, training.targets.data as Float64Array);
-          options.clock?.off(compute);
-        }
+    options.clock?.on(compute, "upload");
+    this.#device = own(new DeviceMembers(context, compute, weights, ours, first));
+    options.clock?.off(compute);
+    const { training } = options;
+    if (training) {
+      const sinks = indices.map((r) => training.sinks[r]!);
+      // The trainer finds each member's inputs at equal distances.
+      this.#inputPitch = ours.length > 1 ? this.#device.inputRow(1) : 0;
+      const even = ours.every((_, i) => this.#device.inputRow(i) === i * this.#inputPitch);
+      this.#trainer = even ? openGramTrainer(context, compute, ours[0]!.model, sinks, training.targets.cols) : undefined;
+      if (this.#trainer) {
+        own(this.#trainer);
+        this.#targets = own(context.alloc("f64", training.targets.data.length, { label: "targets" }));
+        options.clock?.on(compute, "upload");
+        compute.upload(this.#targets, training.targets.data as Float64Array);
+        options.clock?.off(compute);
       }
-      this.#onHost = options.keep === "all" || (training !== undefined && !this.#trainer);
-      this.#take = options.taker?.group(compute, indices);
-      const wanted = this.#onHost || this.#trainer !== undefined || this.#take !== undefined;
-      const rowBytes = indices.length * size * elementBytes(precision);
-      const bytes = Math.min(options.chunkBytes ?? defaultChunkBytes, freeMemory(context) / 4);
-      const most = Math.min(this.#steps, mostChunkSteps(context, indices.length * storedValues(members[indices[0]!]!.model.weights)));
-      this.#chunkSteps = wanted ? Math.max(1, Math.min(most, Math.floor(bytes / rowBytes))) : Math.min(most, 65_536);
-      for (let slot = 0; slot < 2; slot++) {
-        this.#computed.push(own(context.event({ timing: false })));
-        if (!wanted) continue;
-        const states = own(allocAny(context, realType(precision), indices.length * this.#chunkSteps * size, "states"));
-        // Rows past the end of a sequence come to the host with the others.
-        compute.fill(states);
-        this.#states.push(states);
-      }
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
     }
+    this.#onHost = options.keep === "all" || (training !== undefined && !this.#trainer);
+    this.#take = options.taker?.group(compute, indices);
+    const wanted = this.#onHost || this.#trainer !== undefined || this.#take !== undefined;
+    const rowBytes = indices.length * size * elementBytes(precision);
+    const bytes = Math.min(options.chunkBytes ?? defaultChunkBytes, freeMemory(context) / 4);
+    const most = Math.min(this.#steps, mostChunkSteps(context, indices.length * storedValues(members[indices[0]!]!.model.weights)));
+    this.#chunkSteps = wanted ? Math.max(1, Math.min(most, Math.floor(bytes / rowBytes))) : Math.min(most, 65_536);
+    for (let slot = 0; slot < 2; slot++) {
+      this.#computed.push(own(context.event({ timing: false })));
+      if (!wanted) continue;
+      const states = own(allocAny(context, realType(precision), indices.length * this.#chunkSteps * size, "states"));
+      // Rows past the end of a sequence come to the host with the others.
+      compute.fill(states);
+      this.#states.push(states);
+    }
+    owned.done();
   }
 
   /** Returns how many steps it made in all. */

@@ -24,6 +24,7 @@ import { evenShared } from "./rounds.js";
 import { type DeviceDraws, type ScaledRow, Scaling } from "./scaling.js";
 import { type SlicedPattern, slicePattern, sliceValues } from "./slices.js";
 import type { Uploads } from "./uploads.js";
+import { patternTables } from "./weights.js";
 
 /** Threads of a block that solves (kernels/training.cu). */
 const solveThreads = 512;
@@ -279,7 +280,14 @@ export class SweptMembers {
         size,
         bases.map(({ model }) => Float64Array.from(model.initialState)),
       ),
-      patterns: this.#patterns(memory),
+      patterns:
+        this.kernel.storage === "dense"
+          ? []
+          : patternTables(
+              memory,
+              this.#laid.map(({ pattern }) => pattern!),
+              this.#entries,
+            ),
     };
   }
 
@@ -335,35 +343,6 @@ export class SweptMembers {
         ...[weights, ...patterns, inputWeights, null, bias, leakRates, noiseLevels, noiseKeys, inputs, null, state],
       ],
     };
-  }
-
-  /** What sliced weights have beside their values. */
-  #patterns(memory: Uploads): AnyArgument[] {
-    if (this.kernel.storage === "dense") return [];
-    const patterns = this.#laid.map(({ pattern }) => pattern!);
-    const { slots } = patterns[0]!;
-    return [
-      memory.table(
-        "u16",
-        patterns.map(({ columns }) => columns),
-        this.#entries,
-        "columns",
-      ),
-      memory.table(
-        "i32",
-        patterns.map(({ order }) => order),
-        slots,
-        "rows of slots",
-      ),
-      memory.table(
-        "i32",
-        patterns.map(({ offsets }) => offsets),
-        slots / 32 + 1,
-        "slices",
-      ),
-      this.#entries,
-      slots,
-    ];
   }
 
   /** Puts x of a wave at its initial values, without a state that is not finite. */

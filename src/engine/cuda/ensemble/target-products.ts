@@ -1,6 +1,6 @@
 // Products of a reservoir's states with targets on a device: states on one stream, products on
 // another and the triangular factor on a third, chunk by chunk. Nothing but sums comes to the host.
-import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceEvent, Stream } from "@spillway/gpu";
 import { isSparse, Matrix } from "@spillway/numerics";
 import { NonFiniteStateError } from "../../../reservoir/engine/errors.js";
@@ -8,7 +8,7 @@ import type { SurrogateWork, SweepBase, SweepMember, TargetProducts, TargetTerms
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { isDeviceOnly } from "../../../reservoir/weight-draws.js";
 import { WorkPacer } from "../../../reservoir/work.js";
-import { type AnyArgument, type AnyKernel, loadEntries } from "../kernels.js";
+import { type AnyArgument, type AnyKernel, shippedKernel } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
@@ -60,7 +60,7 @@ class Multiplication {
     this.#members = new SweptMembers(context, { bases: [base], members: [member], ask }, shape, undefined);
     this.#kernels = {
       ...capacityKernels(context, precision),
-      surrogates: loadEntries(context, "capacity_surrogates", ["capacity_surrogates"]).kernel("capacity_surrogates", [
+      surrogates: shippedKernel(context, "capacity_surrogates", "capacity_surrogates", [
         ...(["const f64*", "i32", "u32", "u32", "u32", "u32", "i64", "i32", "const f64*", "i32", "f64*", "i64"] as const),
       ]),
     };
@@ -76,98 +76,90 @@ class Multiplication {
     // States and triangles are a few blocks of threads each: the others' thousands would be in
     // front.
     const { greatest } = context.priorities;
-    const [states, factor] = [
-      context.stream({ label: "states", priority: greatest }),
-      context.stream({ label: "triangle", priority: greatest }),
-    ];
-    const work = context.stream({ label: "products" });
-    const streams = [states, work, factor];
-    const memory = new Uploads(context, states, precision);
-    const draws = new Uploads<"f64">(context, states, "float64");
-    const events: DeviceEvent[] = [];
+    using owned = new Making();
+    const { own } = owned;
+    const states = own(context.stream({ label: "states", priority: greatest }));
+    const factor = own(context.stream({ label: "triangle", priority: greatest }));
+    const work = own(context.stream({ label: "products" }));
+    const memory = own(new Uploads(context, states, precision));
+    const draws = own(new Uploads<"f64">(context, states, "float64"));
     const event = (stream: Stream) => {
-      const made = context.event({ timing: false });
-      events.push(made);
+      const made = own(context.event({ timing: false }));
       made.record(stream);
       return made;
     };
-    try {
-      const groups = surrogates ? groupsOf(surrogates) : [];
-      const all = targets.count + groups.reduce((sum, group) => sum + group.count, 0);
-      const atOnce = Math.max(targets.count, ...groups.map((group) => group.count));
-      const atOnceBytes = 8 * atOnce * (lefts + 1);
-      const blocks = Math.max(1, Math.min(mostBlocks, Math.floor(partBytes / atOnceBytes), Math.ceil(rows / blockRows)));
-      const chunk = blocks * blockRows;
-      const wave = this.#members.wave(0, 1);
-      const prepared = this.#members.prepare(states, memory, wave, this.#members.upload(draws));
-      this.#members.reset(states, prepared);
-      const series = memory.matrix([inputs], inputs.data.length, "inputs", ({ data }) => data);
-      const pitch = inputs.rows;
-      const polynomials = uploadPolynomials(memory, states, values, pitch);
-      const terms = uploadTerms(memory, states, targets);
-      const products = memory.take("f64", all * lefts, "products");
-      const squares = memory.take("f64", all, "squares");
-      const parts = memory.take("f64", blocks * atOnce * lefts, "products of blocks");
-      const partSquares = memory.take("f64", blocks * atOnce, "squares of blocks");
-      const origin = memory.take("f64", size, "first states");
-      const { tiles, width } = leftTiles(lefts);
-      const factors = memory.take("f64", chunk * width, "factors");
-      const triangles = this.#triangles(memory, factor, blocks, origin);
-      const { triangle } = triangles;
-      for (const filled of [products, squares, triangle]) states.fill(filled);
-      // As many chunks of states as fit the memory: the states then run ahead.
-      const chunkBytes = chunk * size * elementBytes(precision);
-      const slots = Math.max(2, Math.min(Math.ceil(rows / chunk), Math.floor((freeMemory(context) * 0.25) / chunkBytes)));
-      const ring = Array.from({ length: slots }, () => memory.real(chunk * size, "states"));
-      const used: DeviceEvent[] = [];
-      for (const { from, to } of chunksOf([washout], chunk)) this.#members.run(states, wave, prepared, series, ring[0]!, from, to);
-      const drawn = surrogates && this.#uploadSurrogates(memory, states, surrogates, groups, chunk);
-      for (let from = 0, c = 0; from < rows; from += chunk, c++) {
-        const count = Math.min(chunk, rows - from);
-        const slot = ring[c % slots]!;
-        if (used[2 * (c - slots)]) for (const before of used.slice(2 * (c - slots), 2 * (c - slots) + 2)) states.wait(before);
-        this.#members.run(states, wave, prepared, series, slot, washout + from, washout + from + count);
-        if (c === 0) states.launch(this.#kernels.origin, { grid: 1, block: 256 }, slot, chunk, size, origin);
-        const made = event(states);
-        work.wait(made);
-        factor.wait(made);
-        const parted = Math.ceil(count / blockRows);
-        this.#rows(work, this.#kernels.factors, slot, origin, count, width, factors);
-        const multiply = (made: TermsThere, rowsOf: AnyArgument, apart: number, at: number, to: number) => {
-          const grid = [Math.ceil(made.count / targetTile) * tiles, parted] as const;
-          const given = [factors, count, lefts, rowsOf, apart, at, made.first, made.degrees, made.delays, made.count, 0];
-          work.launch(this.#kernels.products, { grid, block: productThreads }, ...given, parts, partSquares);
-          this.#fold(work, parts, parted, made.count * lefts, products.slice(to * lefts, (to + made.count) * lefts));
-          this.#fold(work, partSquares, parted, made.count, squares.slice(to, to + made.count));
-        };
-        multiply({ ...terms, count: targets.count }, polynomials, pitch, washout + from, 0);
-        let to = targets.count;
-        for (const group of drawn?.groups ?? []) {
-          drawn!.draw(work, group, from, count);
-          multiply(group, drawn!.values, drawn!.pitch, drawn!.lags, to);
-          to += group.count;
-        }
-        triangles.add(slot, count);
-        used.push(event(work), event(factor));
-        // The host may be some chunks ahead, and no more: work can be stopped.
-        if (c >= 2) await used[2 * (c - 2)]!.done();
-        if (pacer.due()) await pacer.pause(from);
-      }
-      for (const stream of streams) await stream.done();
-      const failure = await states.download(prepared.failures.as("u32"));
-      if (failure[0] !== 0xffffffff || failure[1] !== 0xffffffff) throw new NonFiniteStateError(failure[1]!, failure[0]!);
-      const found = {
-        products: await work.download(products),
-        squares: await work.download(squares),
-        triangle: new Matrix(lefts, lefts, await factor.download(triangle)),
+    const groups = surrogates ? groupsOf(surrogates) : [];
+    const all = targets.count + groups.reduce((sum, group) => sum + group.count, 0);
+    const atOnce = Math.max(targets.count, ...groups.map((group) => group.count));
+    const atOnceBytes = 8 * atOnce * (lefts + 1);
+    const blocks = Math.max(1, Math.min(mostBlocks, Math.floor(partBytes / atOnceBytes), Math.ceil(rows / blockRows)));
+    const chunk = blocks * blockRows;
+    const wave = this.#members.wave(0, 1);
+    const prepared = this.#members.prepare(states, memory, wave, this.#members.upload(draws));
+    this.#members.reset(states, prepared);
+    const series = memory.series(inputs, "inputs");
+    const pitch = inputs.rows;
+    const polynomials = uploadPolynomials(memory, states, values, pitch);
+    const terms = uploadTerms(memory, states, targets);
+    const products = memory.take("f64", all * lefts, "products");
+    const squares = memory.take("f64", all, "squares");
+    const parts = memory.take("f64", blocks * atOnce * lefts, "products of blocks");
+    const partSquares = memory.take("f64", blocks * atOnce, "squares of blocks");
+    const origin = memory.take("f64", size, "first states");
+    const { tiles, width } = leftTiles(lefts);
+    const factors = memory.take("f64", chunk * width, "factors");
+    const triangles = this.#triangles(memory, factor, blocks, origin);
+    const { triangle } = triangles;
+    for (const filled of [products, squares, triangle]) states.fill(filled);
+    // As many chunks of states as fit the memory: the states then run ahead.
+    const chunkBytes = chunk * size * elementBytes(precision);
+    const slots = Math.max(2, Math.min(Math.ceil(rows / chunk), Math.floor((freeMemory(context) * 0.25) / chunkBytes)));
+    const ring = Array.from({ length: slots }, () => memory.real(chunk * size, "states"));
+    const used: DeviceEvent[] = [];
+    for (const { from, to } of chunksOf([washout], chunk)) this.#members.run(states, wave, prepared, series, ring[0]!, from, to);
+    const drawn = surrogates && this.#uploadSurrogates(memory, states, surrogates, groups, chunk);
+    for (let from = 0, c = 0; from < rows; from += chunk, c++) {
+      const count = Math.min(chunk, rows - from);
+      const slot = ring[c % slots]!;
+      if (used[2 * (c - slots)]) for (const before of used.slice(2 * (c - slots), 2 * (c - slots) + 2)) states.wait(before);
+      this.#members.run(states, wave, prepared, series, slot, washout + from, washout + from + count);
+      if (c === 0) states.launch(this.#kernels.origin, { grid: 1, block: 256 }, slot, chunk, size, origin);
+      const made = event(states);
+      work.wait(made);
+      factor.wait(made);
+      const parted = Math.ceil(count / blockRows);
+      this.#rows(work, this.#kernels.factors, slot, origin, count, width, factors);
+      const multiply = (made: TermsThere, rowsOf: AnyArgument, apart: number, at: number, to: number) => {
+        const grid = [Math.ceil(made.count / targetTile) * tiles, parted] as const;
+        const given = [factors, count, lefts, rowsOf, apart, at, made.first, made.degrees, made.delays, made.count, 0];
+        work.launch(this.#kernels.products, { grid, block: productThreads }, ...given, parts, partSquares);
+        this.#fold(work, parts, parted, made.count * lefts, products.slice(to * lefts, (to + made.count) * lefts));
+        this.#fold(work, partSquares, parted, made.count, squares.slice(to, to + made.count));
       };
-      disposeAll([...streams, memory, draws, ...events]);
-      pacer.finish();
-      return found;
-    } catch (error) {
-      disposeQuietly([...streams, memory, draws, ...events]);
-      throw error;
+      multiply({ ...terms, count: targets.count }, polynomials, pitch, washout + from, 0);
+      let to = targets.count;
+      for (const group of drawn?.groups ?? []) {
+        drawn!.draw(work, group, from, count);
+        multiply(group, drawn!.values, drawn!.pitch, drawn!.lags, to);
+        to += group.count;
+      }
+      triangles.add(slot, count);
+      used.push(event(work), event(factor));
+      // The host may be some chunks ahead, and no more: work can be stopped.
+      if (c >= 2) await used[2 * (c - 2)]!.done();
+      if (pacer.due()) await pacer.pause(from);
     }
+    for (const stream of [states, work, factor]) await stream.done();
+    const failure = await states.download(prepared.failures.as("u32"));
+    if (failure[0] !== 0xffffffff || failure[1] !== 0xffffffff) throw new NonFiniteStateError(failure[1]!, failure[0]!);
+    const found = {
+      products: await work.download(products),
+      squares: await work.download(squares),
+      triangle: new Matrix(lefts, lefts, await factor.download(triangle)),
+    };
+    owned.dispose();
+    pacer.finish();
+    return found;
   }
 
   /** What draws a chunk's rows of a group of surrogates, and where they lie. */

@@ -3,7 +3,7 @@
 import type { Disposes } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import type { EnginePlan } from "../../../reservoir/engine.js";
-import { type AnyArgument, type AnyKernel, loadEntries } from "../kernels.js";
+import { type AnyArgument, type AnyKernel, shippedKernel } from "../kernels.js";
 import type { DeviceClock } from "../profile.js";
 import type { Prepared, SweptMembers, Wave } from "./swept-members.js";
 import type { Uploads } from "./uploads.js";
@@ -68,7 +68,7 @@ export function factorShape(members: number): LaunchShape {
 /** measure_factor itself (kernels/reservoir_measures.cu). */
 export function factorKernel(context: Context): AnyKernel {
   const parameters = ["f64*", "i64", "i32", "i32", "i32", "i32", "f64*", "f64*"] as const;
-  return loadEntries(context, "reservoir_measures", ["measure_factor"]).kernel("measure_factor", parameters);
+  return shippedKernel(context, "reservoir_measures", "measure_factor", parameters);
 }
 
 /** Weights and patterns, as kernels of this folder take them. */

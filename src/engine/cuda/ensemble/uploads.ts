@@ -1,9 +1,9 @@
 // Device memory of one piece of work, filled from the host and given back together.
-import { disposeAll } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Dtype, HostArray, Stream } from "@spillway/gpu";
 import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
 import { uploadSoon } from "../host-calls.js";
-import { type AnyBuffer, allocAny, type PrecisionOf, type RealType, realType } from "../kernels.js";
+import { allocAny, type PrecisionOf, type RealType, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
 /**
@@ -13,13 +13,13 @@ import type { RealSlice } from "../time-loop.js";
 const pieceValues = 2 ** 20;
 
 /** `T` is the precision of what `real`, `matrix` and `gathered` make. */
-export class Uploads<T extends RealType = RealType> {
+export class Uploads<T extends RealType = RealType> extends Making {
   readonly #context: Context;
   readonly #stream: Stream;
   readonly #precision: PrecisionOf<T>;
-  readonly #buffers: AnyBuffer[] = [];
 
   constructor(context: Context, stream: Stream, precision: PrecisionOf<T>) {
+    super();
     this.#context = context;
     this.#stream = stream;
     this.#precision = precision;
@@ -27,9 +27,7 @@ export class Uploads<T extends RealType = RealType> {
 
   /** Memory of a type, of one element at least. */
   take<D extends Dtype>(dtype: D, length: number, label: string): DeviceBuffer<D> {
-    const buffer = allocAny(this.#context, dtype, Math.max(1, length), label);
-    this.#buffers.push(buffer);
-    return buffer;
+    return this.own(allocAny(this.#context, dtype, Math.max(1, length), label));
   }
 
   /** Memory in the precision of the states. */
@@ -44,19 +42,17 @@ export class Uploads<T extends RealType = RealType> {
     return buffer;
   }
 
-  /**
-   * A matrix in the precision of the states, one row an item; an item without values leaves its row
-   * as it is.
-   */
-  matrix<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray | undefined): RealSlice<T> {
+  /** A matrix in the precision of the states, one row an item. */
+  matrix<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray): RealSlice<T> {
     const buffer = this.real(items.length * columns, label);
-    if (columns > 0)
-      this.#fillRows(
-        buffer,
-        items.map((item) => values(item) as HostArray | undefined),
-        columns,
-      );
+    const rows = items.map((item) => values(item) as HostArray);
+    if (columns > 0) this.#fillRows(buffer, rows, columns);
     return buffer;
+  }
+
+  /** The numbers of one matrix. */
+  series({ data }: Matrix, label: string): RealSlice<T> {
+    return this.matrix([data], data.length, label, (values) => values);
   }
 
   /**
@@ -101,18 +97,14 @@ export class Uploads<T extends RealType = RealType> {
     }
   }
 
-  dispose(): void {
-    disposeAll(this.#buffers.splice(0));
-  }
-
-  /** Rows that are there; as many of them in one copy as make a piece. */
-  #fillRows(buffer: RealSlice | DeviceBuffer, rows: readonly (HostArray | undefined)[], columns: number): void {
+  /** Rows; as many of them in one copy as make a piece. */
+  #fillRows(buffer: RealSlice | DeviceBuffer, rows: readonly HostArray[], columns: number): void {
     const atOnce = Math.max(1, Math.floor(pieceValues / Math.max(1, columns)));
     for (let first = 0; first < rows.length; first += atOnce) {
       const part = rows.slice(first, first + atOnce);
-      const [top] = part;
-      if (part.length === 1 || top === undefined || part.includes(undefined)) {
-        for (const [i, row] of part.entries()) if (row) this.#fill(buffer, (first + i) * columns, row);
+      const top = part[0]!;
+      if (part.length === 1) {
+        this.#fill(buffer, first * columns, top);
         continue;
       }
       const all = new (top.constructor as new (length: number) => Float64Array<ArrayBuffer>)(part.length * columns);

@@ -1,6 +1,5 @@
 // What members of one shape do not change when they run: their weights, parameters and initial
 // states, in device memory.
-import { disposeQuietly } from "@spillway/core/disposal.js";
 import type { Context, HostArray, Stream } from "@spillway/gpu";
 import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "@spillway/numerics";
 import { tanhTable } from "../../../reservoir/integer/tanh.js";
@@ -61,48 +60,44 @@ export class DeviceWeights {
   ) {
     this.kernel = kernel;
     const { precision, size, inputSize, outputSize } = models[0]!;
-    const memory = new Uploads(context, compute, precision);
+    using memory = new Uploads(context, compute, precision);
     this.#memory = memory;
     this.#sender = sender;
     this.#clock = clock;
     const { multiprocessors } = context.info.attributes;
     const fitting = Math.floor(portionBytes / (size * size * elementBytes(precision)));
     this.portion = multiprocessors * Math.max(1, Math.round(fitting / multiprocessors));
-    try {
-      const weights = new Distinct<Matrix | SparseMatrix>();
-      const distinct = new Distinct<ReservoirModel>();
-      this.#indices = models.map((model) => ({ weights: weights.index(model.weights), parameters: distinct.index(model) }));
-      const rows = new Map(kernel.integers ? distinct.items.map((model) => [model, integerRows(model)] as const) : []);
-      const parameterModels = kernel.integers ? distinct.items.map((model) => inWords(model, rows.get(model)!)) : distinct.items;
-      const { items } = distinct;
-      const parameters = [
-        memory.gathered(parameterModels, inputSize * size, "W_in", ({ inputWeights }, to, at) => transpose(inputWeights, to, at)),
-        memory.gathered(parameterModels, outputSize * size, "W_fb", ({ feedbackWeights }, to, at) => {
-          if (feedbackWeights) transpose(feedbackWeights, to, at);
-        }),
-        memory.gathered(parameterModels, size, "b", ({ bias }, to, at) => to.set(bias, at)),
-        memory.gathered(items, size, "leak rates", (model, to, at) =>
-          to.set(kernel.integers ? ratesInWords(rows.get(model)!) : model.leakRate, at),
-        ),
-        memory.gathered(items, 1, "noise levels", ({ noiseLevel }, to, at) => {
-          to[at] = noiseLevel;
-        }),
-        memory.table("u32", [Uint32Array.from(items.flatMap(({ noiseKey }) => [...noiseKey]))], 2 * items.length, "noise keys"),
-      ];
-      this.initial = memory.gathered(models, size, "initial states", ({ initialState }, to, at) => to.set(initialState, at));
-      const steps = (weight: Matrix | SparseMatrix): Int16Array => rows.get(models.find((model) => model.weights === weight)!)!.weights;
-      const matrices =
-        kernel.storage === "sliced"
-          ? this.#sliced(models, weights.items as SparseMatrix[], patterns, kernel.integers ? steps : undefined)
-          : kernel.integers
-            ? [memory.matrix(weights.items, integerWords(size), "W", (weight) => pairsInWords(steps(weight), size))]
-            : [this.#later(memory.real(weights.items.length * size * size, "W"), weights.items as Matrix[])];
-      const table = kernel.integers ? [memory.table("i16", [tanhTable], tanhTable.length, "tanh")] : [];
-      this.arguments = [...matrices, ...table, ...parameters];
-    } catch (error) {
-      disposeQuietly([memory]);
-      throw error;
-    }
+    const weights = new Distinct<Matrix | SparseMatrix>();
+    const distinct = new Distinct<ReservoirModel>();
+    this.#indices = models.map((model) => ({ weights: weights.index(model.weights), parameters: distinct.index(model) }));
+    const rows = new Map(kernel.integers ? distinct.items.map((model) => [model, integerRows(model)] as const) : []);
+    const parameterModels = kernel.integers ? distinct.items.map((model) => inWords(model, rows.get(model)!)) : distinct.items;
+    const { items } = distinct;
+    const parameters = [
+      memory.gathered(parameterModels, inputSize * size, "W_in", ({ inputWeights }, to, at) => transpose(inputWeights, to, at)),
+      memory.gathered(parameterModels, outputSize * size, "W_fb", ({ feedbackWeights }, to, at) => {
+        if (feedbackWeights) transpose(feedbackWeights, to, at);
+      }),
+      memory.gathered(parameterModels, size, "b", ({ bias }, to, at) => to.set(bias, at)),
+      memory.gathered(items, size, "leak rates", (model, to, at) =>
+        to.set(kernel.integers ? ratesInWords(rows.get(model)!) : model.leakRate, at),
+      ),
+      memory.gathered(items, 1, "noise levels", ({ noiseLevel }, to, at) => {
+        to[at] = noiseLevel;
+      }),
+      memory.table("u32", [Uint32Array.from(items.flatMap(({ noiseKey }) => [...noiseKey]))], 2 * items.length, "noise keys"),
+    ];
+    this.initial = memory.gathered(models, size, "initial states", ({ initialState }, to, at) => to.set(initialState, at));
+    const steps = (weight: Matrix | SparseMatrix): Int16Array => rows.get(models.find((model) => model.weights === weight)!)!.weights;
+    const matrices =
+      kernel.storage === "sliced"
+        ? this.#sliced(models, weights.items as SparseMatrix[], patterns, kernel.integers ? steps : undefined)
+        : kernel.integers
+          ? [memory.matrix(weights.items, integerWords(size), "W", (weight) => pairsInWords(steps(weight), size))]
+          : [this.#later(memory.real(weights.items.length * size * size, "W"), weights.items as Matrix[])];
+    const table = kernel.integers ? [memory.table("i16", [tanhTable], tanhTable.length, "tanh")] : [];
+    this.arguments = [...matrices, ...table, ...parameters];
+    memory.done();
   }
 
   #later(target: RealSlice, matrices: readonly Matrix[]): RealSlice {
@@ -182,28 +177,26 @@ export class DeviceWeights {
     const memory = this.#memory;
     const list = distinct.items;
     const entries = largest(list);
-    const { slots } = list[0]!;
     const values = memory.matrix([...weights.entries()], entries, "W", ([w, matrix]) => {
       const pattern = list[patternOf[w]!]!;
       if (steps) return entriesInWords(pattern, steps(matrix));
       return sliceValues(pattern, matrix.values, allocate(models[0]!.precision, pattern.entries));
     });
-    const table = <T extends "i32" | "u16">(
-      dtype: T,
-      columns: number,
-      label: string,
-      of: (pattern: SlicedPattern) => Int32Array | Uint16Array,
-    ) => memory.table(dtype, list.map(of) as Int32Array<ArrayBuffer>[], columns, label);
-    return [
-      values,
-      memory.table("i32", [patternOf], patternOf.length, "patterns"),
-      table("u16", entries, "columns", (pattern) => pattern.columns),
-      table("i32", slots, "rows of slots", (pattern) => pattern.order),
-      table("i32", slots / 32 + 1, "slices", (pattern) => pattern.offsets),
-      entries,
-      slots,
-    ];
+    return [values, memory.table("i32", [patternOf], patternOf.length, "patterns"), ...patternTables(memory, list, entries)];
   }
+}
+
+/** What a kernel takes of sliced patterns of up to so many entries. */
+export function patternTables(memory: Uploads, patterns: readonly SlicedPattern[], entries: number): AnyArgument[] {
+  const { slots } = patterns[0]!;
+  const table = (dtype: "i32" | "u16", columns: number, label: string, of: (pattern: SlicedPattern) => Int32Array | Uint16Array) =>
+    memory.table(dtype, patterns.map(of) as Int32Array<ArrayBuffer>[], columns, label);
+  return [
+    table("u16", entries, "columns", (pattern) => pattern.columns),
+    table("i32", slots, "rows of slots", (pattern) => pattern.order),
+    table("i32", slots / 32 + 1, "slices", (pattern) => pattern.offsets),
+    ...[entries, slots],
+  ];
 }
 
 /** Bytes of device memory that `DeviceWeights` takes for these models. */

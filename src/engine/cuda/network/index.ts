@@ -1,7 +1,6 @@
 // Networks of populations on a device: drawn there if their rules allow it, and run there.
-import { Held } from "@spillway/core/disposal.js";
+import { disposeQuietlyAsync, type Held, Making } from "@spillway/core/disposal.js";
 import type { Context, Stream } from "@spillway/gpu";
-import type { FloatArray } from "@spillway/numerics";
 import { EngineCapacityError, EngineUnavailableError, formatBytes } from "../../../reservoir/engine.js";
 import {
   type DeviceSlots,
@@ -17,13 +16,14 @@ import {
 import { checkLargestSum, drawSynapses, initialValues } from "../../../spikes/network/draw.js";
 import { whyGeneral } from "../../../spikes/network/engines.js";
 import type { NetworkModel, NetworkPlan, PlasticTable } from "../../../spikes/network/plan.js";
-import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "../../../spikes/network/session.js";
+import { initialState } from "../../../spikes/network/session.js";
+import { isSimulated } from "../device.js";
 import { usableMemory } from "../memory.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type NetworkLaunch, type NetworkPlanName, planLaunch } from "./launch.js";
-import { generalNeuronsOf, isPlastic, neuronsOf, signsOf, sourceClasses } from "./neurons.js";
+import { generalNeuronsOf, isPlastic, type NetworkNeurons, neuronsOf, signsOf, sourceClasses } from "./neurons.js";
 import { plasticBytes } from "./plasticity.js";
-import { DeviceNetworkStepper, type NetworkNeurons } from "./stepper.js";
+import { DeviceNetwork } from "./stepper.js";
 
 /** How a network runs on a device. */
 export interface DeviceNetworkOptions {
@@ -37,89 +37,6 @@ export interface DeviceNetworkOptions {
   readonly spinLimit?: number | undefined;
   /** What errors and summaries call the engine; default "cuda". */
   readonly engine?: string | undefined;
-}
-
-/** A network on a device. Calls may not overlap. */
-export class DeviceNetwork implements NetworkSession {
-  readonly plan: NetworkPlan;
-  readonly later = true;
-  /** The engine in one line. */
-  readonly summary: string;
-  /** The sum of the synapses that are on the device: that of the host's table. */
-  readonly tableSum: string;
-  /** Steps of some ten milliseconds; on a simulated device, few. */
-  readonly stepsPerCall: number;
-  /** Milliseconds from the plan to the synapses as the kernel takes them. */
-  readonly drawingMs: number;
-  readonly plastic: readonly PlasticTable[];
-  readonly #stepper: DeviceNetworkStepper;
-  readonly #held: Held;
-  #work: Promise<unknown> = Promise.resolve();
-
-  /** `openNetwork` makes one. */
-  constructor(
-    plan: NetworkPlan,
-    stepper: DeviceNetworkStepper,
-    held: Held,
-    said: Pick<DeviceNetwork, "summary" | "tableSum" | "drawingMs" | "stepsPerCall" | "plastic">,
-  ) {
-    this.plan = plan;
-    this.summary = said.summary;
-    this.tableSum = said.tableSum;
-    this.drawingMs = said.drawingMs;
-    this.stepsPerCall = said.stepsPerCall;
-    this.plastic = said.plastic;
-    this.#stepper = stepper;
-    this.#held = held;
-  }
-
-  /**
-   * Runs some steps from the present state; gives the spikes of all neurons if they are recorded.
-   * @throws SpillwayError if a potential is not finite: the state is then to be set or restored
-   */
-  advance(steps: number, inputs: StepSpikes | undefined, record: boolean): Promise<StepSpikes | undefined> {
-    const work = this.#stepper.advance(steps, inputs, record);
-    this.#work = work;
-    return work;
-  }
-
-  /** What the constant currents add to the potentials in a step from now on, N values. */
-  setDrive(drive: FloatArray): void {
-    this.#stepper.setDrive(drive);
-  }
-
-  getValues(name: "potential" | "filtered"): FloatArray {
-    return this.#stepper.getValues(name);
-  }
-
-  getWeights(k: number): FloatArray | undefined {
-    return this.#stepper.getWeights(k);
-  }
-
-  getState(): NetworkRunState {
-    return this.#stepper.getState(this.plan.ringRows);
-  }
-
-  setState(state: NetworkRunState): void {
-    this.#stepper.setState(state);
-  }
-
-  keep(): void {
-    this.#stepper.keep();
-  }
-
-  restore(): void {
-    this.#stepper.restore();
-  }
-
-  async dispose(): Promise<void> {
-    await this.#work.catch(() => undefined);
-    this.#held.dispose();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.dispose();
-  }
 }
 
 /**
@@ -141,42 +58,32 @@ export async function openNetwork(
   const isGeneral = wanted === "general" || wanted === "plastic";
   const neurons = isGeneral ? generalNeuronsOf(plan, start.drive) : neuronsOf(plan, start.drive);
   const launch = checkedLaunch(context, plan, neurons, wanted);
-  const held = new Held();
-  const drawing = new Held();
+  using memory = new Making();
+  using drawing = new Making();
+  const stream = drawing.own(context.stream({ label: "drawing of a network" }));
+  const began = performance.now();
+  const { table, plastic } = await tableOf(stream, context, plan, launch.plan === "slots" ? drawing : memory);
+  const slots =
+    launch.plan === "slots"
+      ? await packSlots(stream, context, table, { classes: sourceClasses(plan), blocks: launch.blocks }, memory)
+      : undefined;
+  await stream.done();
+  const drawingMs = performance.now() - began;
+  const sum = slots ? await slotsSum(stream, context, slots, table.sources) : await tableSum(stream, context, table);
+  await stream.done();
+  drawing.dispose();
+  const facts = {
+    ...{ summary: `${engine}: ${summaryOf(launch, table, slots, plastic)}`, tableSum: sum.toString(16).padStart(16, "0"), drawingMs },
+    stepsPerCall: isSimulated(context) ? 50 : Math.max(200, Math.min(10_000, Math.floor(8e8 / plan.size))),
+  };
+  const parts = { launch, neurons, synapses: slots ?? table, signs: signsOf(plan), plastic, memory };
+  const network = new DeviceNetwork(context, plan, facts, { ...parts, spinLimit: spinLimitOf(options.spinLimit) });
+  memory.done();
   try {
-    const stream = drawing.own(context.stream({ label: "drawing of a network" }));
-    const began = performance.now();
-    const { table, plastic } = await tableOf(stream, context, plan, launch.plan === "slots" ? drawing : held);
-    const slots =
-      launch.plan === "slots"
-        ? await packSlots(stream, context, table, { classes: sourceClasses(plan), blocks: launch.blocks }, held)
-        : undefined;
-    await stream.done();
-    const drawingMs = performance.now() - began;
-    const sum = slots ? await slotsSum(stream, context, slots, table.sources) : await tableSum(stream, context, table);
-    await stream.done();
-    drawing.dispose();
-    const stepper = new DeviceNetworkStepper(context, neurons, slots ?? table, {
-      launch,
-      signs: signsOf(plan),
-      spinLimit: spinLimitOf(options.spinLimit),
-      ...(launch.plan === "plastic" && { plastic: { plan, tables: plastic } }),
-    });
-    held.own(stepper);
-    stepper.setState(initialState({ ...plan, ...start, plastic }));
-    const simulated = context.core.driver.takesPtxOnly === true;
-    return new DeviceNetwork(plan, stepper, held, {
-      stepsPerCall: simulated ? 50 : Math.max(200, Math.min(10_000, Math.floor(8e8 / plan.size))),
-      ...{
-        summary: `${engine}: ${summaryOf(launch, table, slots, plastic)}`,
-        plastic,
-        tableSum: sum.toString(16).padStart(16, "0"),
-        drawingMs,
-      },
-    });
+    network.setState(initialState({ ...plan, ...start, plastic }));
+    return network;
   } catch (error) {
-    drawing.disposeQuietly();
-    held.disposeQuietly();
+    await disposeQuietlyAsync([network]);
     throw error;
   }
 }

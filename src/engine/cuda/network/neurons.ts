@@ -1,10 +1,56 @@
 // The neurons of a planned network as the kernels take them, and which kernels take it.
-import { allocate, type FloatArray } from "@spillway/numerics";
+import { allocate, type FloatArray, type Precision } from "@spillway/numerics";
 import type { SourceClass } from "../../../spikes/gpu/network/table.js";
 import { reachesAtOnce } from "../../../spikes/network/engines.js";
 import { type NetworkPlan, networkStreams } from "../../../spikes/network/plan.js";
 import { upswingNumbers } from "../../../spikes/network/planned-neurons.js";
-import type { GeneralNeurons, NetworkNeurons } from "./stepper.js";
+
+/** The neurons of a network: lists of N values. */
+export interface NetworkNeurons {
+  readonly size: number;
+  readonly receptors: number;
+  /** Lists of currents. */
+  readonly currents: number;
+  readonly precision: Precision;
+  readonly fractionBits: number;
+  /**
+   * keep, gain, what the drive adds, threshold, reset, decay of the current: one after the other.
+   * For the general kernel, the numbers of the populations.
+   */
+  readonly constants: FloatArray;
+  readonly refractory: Int32Array;
+  readonly background: NetworkBackground | null;
+  readonly key: readonly [number, number];
+  /** The stream of background spikes. */
+  readonly stream: number;
+  /** What the general kernel takes in place of background and refractory steps. */
+  readonly general?: GeneralNeurons | undefined;
+}
+
+/** Neurons of any kind, as kernels/network_general.cuh reads them. */
+export interface GeneralNeurons {
+  /** Of each population. */
+  readonly whole: Int32Array;
+  /** Of all background spikes. */
+  readonly thresholds: Uint32Array;
+  /** Of each neuron. */
+  readonly population: Uint32Array;
+  /** What constant currents add in a step, N values. */
+  readonly drive: FloatArray;
+  /** Whether a delay may be below a step. */
+  readonly atOnce: boolean;
+}
+
+/** Spikes from outside. */
+export interface NetworkBackground {
+  /**
+   * The distribution of each neuron's, -1 for none, and then the units of one spike: 2 N values.
+   */
+  readonly neurons: Int32Array;
+  /** Of all distributions, `count` each. */
+  readonly thresholds: Uint32Array;
+  readonly count: number;
+}
 
 /** Whether a network has plastic projections. */
 export const isPlastic = ({ projections }: NetworkPlan): boolean => projections.some(({ plasticity }) => plasticity !== null);

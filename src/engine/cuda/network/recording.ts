@@ -3,7 +3,7 @@
 import { disposeAll } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import type { StepSpikes } from "../../../spikes/network/session.js";
-import { loadEntries } from "../kernels.js";
+import { shippedKernel } from "../kernels.js";
 
 const file = "network_spikes";
 const threads = 256;
@@ -42,7 +42,7 @@ export class SpikeRecording {
   /** The spikes of the last so many steps, in order. */
   async read(stream: Stream, steps: number): Promise<StepSpikes> {
     const kernel = (name: string, parameters: readonly ["u32*", ...("u32*" | "const u32*" | "const u64*" | "u32")[]]) =>
-      loadEntries(this.#context, file, [`network_spikes_${name}`]).kernel(`network_spikes_${name}`, parameters);
+      shippedKernel(this.#context, file, `network_spikes_${name}`, parameters);
     const regions = { grid: [this.#regions, Math.ceil(leastBlocks / this.#regions)] as const, block: threads };
     const offsets = this.#offsets!.slice(0, steps + 1);
     const next = this.#offsets!.slice(steps + 1, 2 * steps + 1);

@@ -1,78 +1,21 @@
 // A network of populations in device memory, and its steps: whole chunks a launch.
-import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import { disposeAll, type Held, Making } from "@spillway/core/disposal.js";
 import { SpillwayError } from "@spillway/core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
-import { allocate, type FloatArray, type Precision } from "@spillway/numerics";
+import { allocate, type FloatArray } from "@spillway/numerics";
 import type { DeviceSlots, DeviceTable } from "../../../spikes/gpu/network/table.js";
 import type { NetworkPlan, PlasticTable } from "../../../spikes/network/plan.js";
-import type { NetworkRunState, StepSpikes } from "../../../spikes/network/session.js";
+import type { NetworkRunState, NetworkSession, StepSpikes } from "../../../spikes/network/session.js";
 import { type AnyArgument, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { StallError } from "../time-loop.js";
 import { CarriedState } from "./carried.js";
 import type { NetworkLaunch } from "./launch.js";
+import type { NetworkNeurons } from "./neurons.js";
 import { DevicePlasticity, plasticParameters } from "./plasticity.js";
 import { SpikeRecording } from "./recording.js";
 
-/** The neurons of a network: lists of N values. */
-export interface NetworkNeurons {
-  readonly size: number;
-  readonly receptors: number;
-  /** Lists of currents. */
-  readonly currents: number;
-  readonly precision: Precision;
-  readonly fractionBits: number;
-  /**
-   * keep, gain, what the drive adds, threshold, reset, decay of the current: one after the other.
-   * For the general kernel, the numbers of the populations.
-   */
-  readonly constants: FloatArray;
-  readonly refractory: Int32Array;
-  readonly background: NetworkBackground | null;
-  readonly key: readonly [number, number];
-  /** The stream of background spikes. */
-  readonly stream: number;
-  /** What the general kernel takes in place of background and refractory steps. */
-  readonly general?: GeneralNeurons | undefined;
-}
-
-/** Neurons of any kind, as kernels/network_general.cuh reads them. */
-export interface GeneralNeurons {
-  /** Of each population. */
-  readonly whole: Int32Array;
-  /** Of all background spikes. */
-  readonly thresholds: Uint32Array;
-  /** Of each neuron. */
-  readonly population: Uint32Array;
-  /** What constant currents add in a step, N values. */
-  readonly drive: FloatArray;
-  /** Whether a delay may be below a step. */
-  readonly atOnce: boolean;
-}
-
-/** Spikes from outside. */
-export interface NetworkBackground {
-  /**
-   * The distribution of each neuron's, -1 for none, and then the units of one spike: 2 N values.
-   */
-  readonly neurons: Int32Array;
-  /** Of all distributions, `count` each. */
-  readonly thresholds: Uint32Array;
-  readonly count: number;
-}
-
 const neuronParameters = [
-  "const real*",
-  "const i32*",
-  "real*",
-  "i32*",
-  "const i32*",
-  "const u32*",
-  "i32",
-  "i32",
-  "real",
-  "u32",
-  "u32",
-  "u32",
+  ...(["const real*", "const i32*", "real*", "i32*", "const i32*", "const u32*", "i32", "i32", "real", "u32", "u32", "u32"] as const),
 ] as const;
 const recordParameters = ["u64*", "u32*", "u32", "u64*", "i64"] as const;
 const tableParameters = [
@@ -110,16 +53,39 @@ const plainLists = ["potential", "currents"] as const;
 const recordBytes = 2 ** 28;
 const mostSteps = 2 ** 16;
 
-interface StepperOptions {
+/** What an open network says of itself. */
+export interface NetworkFacts {
+  /** The engine in one line. */
+  readonly summary: string;
+  /** The sum of the synapses that are on the device: that of the host's table. */
+  readonly tableSum: string;
+  /** Steps of some ten milliseconds; on a simulated device, few. */
+  readonly stepsPerCall: number;
+  /** Milliseconds from the plan to the synapses as the kernel takes them. */
+  readonly drawingMs: number;
+}
+
+interface NetworkParts {
   readonly launch: NetworkLaunch;
+  readonly neurons: NetworkNeurons;
+  readonly synapses: DeviceTable | DeviceSlots;
   /** 1 or -1 for each source. */
   readonly signs: Int8Array;
   readonly spinLimit: number;
-  /** Of the plan "plastic". */
-  readonly plastic?: { readonly plan: NetworkPlan; readonly tables: readonly PlasticTable[] } | undefined;
+  readonly plastic: readonly PlasticTable[];
+  /** Memory of the synapses, which is the network's from now on. */
+  readonly memory: Held;
 }
 
-export class DeviceNetworkStepper {
+/** A network on a device. Calls may not overlap. */
+export class DeviceNetwork implements NetworkSession, NetworkFacts {
+  readonly plan: NetworkPlan;
+  readonly later = true;
+  readonly plastic: readonly PlasticTable[];
+  readonly summary: string;
+  readonly tableSum: string;
+  readonly stepsPerCall: number;
+  readonly drawingMs: number;
   readonly stream: Stream;
   readonly #context: Context;
   readonly #neurons: NetworkNeurons;
@@ -127,7 +93,8 @@ export class DeviceNetworkStepper {
   readonly #synapses: DeviceTable | DeviceSlots;
   readonly #spinLimit: number;
   readonly #kernel: AnyKernel;
-  readonly #owned: { dispose(): void }[] = [];
+  readonly #owned = new Making();
+  #work: Promise<unknown> = Promise.resolve();
   readonly #fixed: readonly unknown[];
   readonly #constants: AnyBuffer;
   readonly #carried: CarriedState;
@@ -143,78 +110,71 @@ export class DeviceNetworkStepper {
   #inputChannels: DeviceBuffer<"u32"> | undefined;
   #step = 0;
 
-  constructor(
-    context: Context,
-    neurons: NetworkNeurons,
-    synapses: DeviceTable | DeviceSlots,
-    { launch, signs, spinLimit, plastic }: StepperOptions,
-  ) {
+  /** `openNetwork` makes one. */
+  constructor(context: Context, plan: NetworkPlan, facts: NetworkFacts, parts: NetworkParts) {
+    const { launch, neurons, synapses, signs, spinLimit, plastic } = parts;
     const { size, receptors, currents, precision, background, general } = neurons;
+    this.plan = plan;
+    this.plastic = plastic;
+    this.summary = facts.summary;
+    this.tableSum = facts.tableSum;
+    this.stepsPerCall = facts.stepsPerCall;
+    this.drawingMs = facts.drawingMs;
     this.#context = context;
     this.#neurons = neurons;
     this.#launch = launch;
     this.#synapses = synapses;
     this.#spinLimit = spinLimit;
-    const own = <T extends { dispose(): void }>(thing: T): T => {
-      this.#owned.push(thing);
-      return thing;
-    };
+    using owned = this.#owned;
+    const { own } = owned;
     const real = realType(precision);
     const isSlots = launch.plan === "slots";
     const { file, name, parameters } = kernels[launch.plan];
     this.#kernel = realKernel(context, file, `${name}_${real}`, precision, parameters);
-    try {
-      this.stream = own(context.stream({ label: "network" }));
-      const upload = (array: FloatArray | Int32Array | Uint32Array, label: string) =>
-        own(context.upload(array as Float32Array<ArrayBuffer>, { label })) as unknown as AnyBuffer;
-      this.#constants = upload(neurons.constants, "constants of the neurons");
-      const lists = general ? generalLists : plainLists;
-      const shape = { precision, size, receptors, currents, rows: launch.rows, lists };
-      this.#carried = new CarriedState(context, this.stream, shape, own);
-      this.#report = own(context.zeros("u64", 2, { label: "report of the blocks" }));
-      this.#recording = own(new SpikeRecording(context, isSlots ? launch.blocks : 1));
-      this.#plasticity = plastic && new DevicePlasticity(context, plastic.plan, plastic.tables, own);
-      const drive = general && upload(general.drive, "constant currents");
-      this.#drive = (drive ?? (this.#constants as DeviceBuffer<"f32">).slice(2 * size, 3 * size)) as DeviceSlice<"f32">;
-      const unit = 2 ** -neurons.fractionBits;
-      const key = [neurons.key[0] >>> 0, neurons.key[1] >>> 0, neurons.stream];
-      if (general)
-        this.#fixed = [
-          ...[upload(general.whole, "populations"), this.#constants, upload(general.thresholds, "background spikes")],
-          ...[upload(general.population, "population of each neuron"), drive, this.#carried.state, this.#carried.held],
-          ...[size, receptors, unit, ...key],
-        ];
-      else
-        this.#fixed = [
-          ...[this.#constants, upload(neurons.refractory, "refractory steps"), this.#carried.state, this.#carried.held],
-          background ? upload(background.neurons, "background of the neurons") : null,
-          background ? upload(background.thresholds, "background spikes") : null,
-          ...[background?.count ?? 0, size, unit, ...key],
-        ];
-      if (isSlots) {
-        this.#slots = {
-          messages: own(context.zeros("u64", 4 * launch.blocks, { label: "messages" })),
-          lists: own(context.zeros("u16", 4 * launch.blocks * 1024, { label: "spikes of messages" })),
-        };
-      } else {
-        const negative = new Uint32Array(Math.ceil(signs.length / 32));
-        for (let j = 0; j < signs.length; j++) if (signs[j]! < 0) negative[j >>> 5]! |= 1 << (j & 31);
-        this.#table = {
-          lists: own(context.zeros("u32", 2 * size, { label: "spikes" })),
-          // The numbers of spikes of three steps, and the blocks at the barrier.
-          counts: own(context.zeros("u32", 4, { label: "numbers of spikes" })),
-          negative: own(context.upload(negative, { label: "negative sources" })),
-        };
-      }
-    } catch (error) {
-      disposeQuietly(this.#owned);
-      throw error;
+    this.stream = own(context.stream({ label: "network" }));
+    const upload = (array: FloatArray | Int32Array | Uint32Array, label: string) =>
+      own(context.upload(array as Float32Array<ArrayBuffer>, { label })) as unknown as AnyBuffer;
+    this.#constants = upload(neurons.constants, "constants of the neurons");
+    const lists = general ? generalLists : plainLists;
+    const shape = { precision, size, receptors, currents, rows: launch.rows, lists };
+    this.#carried = new CarriedState(context, this.stream, shape, own);
+    this.#report = own(context.zeros("u64", 2, { label: "report of the blocks" }));
+    this.#recording = own(new SpikeRecording(context, isSlots ? launch.blocks : 1));
+    this.#plasticity = launch.plan === "plastic" ? new DevicePlasticity(context, plan, plastic, own) : undefined;
+    const drive = general && upload(general.drive, "constant currents");
+    this.#drive = (drive ?? (this.#constants as DeviceBuffer<"f32">).slice(2 * size, 3 * size)) as DeviceSlice<"f32">;
+    const unit = 2 ** -neurons.fractionBits;
+    const key = [neurons.key[0] >>> 0, neurons.key[1] >>> 0, neurons.stream];
+    if (general)
+      this.#fixed = [
+        ...[upload(general.whole, "populations"), this.#constants, upload(general.thresholds, "background spikes")],
+        ...[upload(general.population, "population of each neuron"), drive, this.#carried.state, this.#carried.held],
+        ...[size, receptors, unit, ...key],
+      ];
+    else
+      this.#fixed = [
+        ...[this.#constants, upload(neurons.refractory, "refractory steps"), this.#carried.state, this.#carried.held],
+        background ? upload(background.neurons, "background of the neurons") : null,
+        background ? upload(background.thresholds, "background spikes") : null,
+        ...[background?.count ?? 0, size, unit, ...key],
+      ];
+    if (isSlots) {
+      this.#slots = {
+        messages: own(context.zeros("u64", 4 * launch.blocks, { label: "messages" })),
+        lists: own(context.zeros("u16", 4 * launch.blocks * 1024, { label: "spikes of messages" })),
+      };
+    } else {
+      const negative = new Uint32Array(Math.ceil(signs.length / 32));
+      for (let j = 0; j < signs.length; j++) if (signs[j]! < 0) negative[j >>> 5]! |= 1 << (j & 31);
+      this.#table = {
+        lists: own(context.zeros("u32", 2 * size, { label: "spikes" })),
+        // The numbers of spikes of three steps, and the blocks at the barrier.
+        counts: own(context.zeros("u32", 4, { label: "numbers of spikes" })),
+        negative: own(context.upload(negative, { label: "negative sources" })),
+      };
     }
-  }
-
-  /** Steps taken. */
-  get step(): number {
-    return this.#step;
+    own(parts.memory);
+    owned.done();
   }
 
   /** What the constant currents add in a step, N values. */
@@ -235,10 +195,9 @@ export class DeviceNetworkStepper {
     return this.#carried.get(name);
   }
 
-  /** @param ringRows how many rows of pending input it is to have */
-  getState(ringRows: number): NetworkRunState {
+  getState(): NetworkRunState {
     const none = { fired: new Int32Array(0), plastic: allocate(this.#neurons.precision, 0), resources: new Float64Array(0) };
-    return { step: this.#step, ...this.#carried.getState(ringRows, this.#step), ...(this.#plasticity?.getState() ?? none) };
+    return { step: this.#step, ...this.#carried.getState(this.plan.ringRows, this.#step), ...(this.#plasticity?.getState() ?? none) };
   }
 
   /** Sizes of the weights of plastic projection k in units, if they change. */
@@ -248,11 +207,17 @@ export class DeviceNetworkStepper {
   }
 
   /**
-   * Takes some steps; gives their spikes if they are recorded. The state is to be restored if it
-   * throws.
-   * @throws StallError; SpillwayError for a potential that is not finite
+   * Runs some steps from the present state; gives the spikes of all neurons if they are recorded.
+   * @throws StallError; SpillwayError if a potential is not finite: the state is then to be set or
+   * restored
    */
-  async advance(steps: number, inputs: StepSpikes | undefined, record: boolean): Promise<StepSpikes | undefined> {
+  advance(steps: number, inputs: StepSpikes | undefined, record: boolean): Promise<StepSpikes | undefined> {
+    const work = this.#advance(steps, inputs, record);
+    this.#work = work;
+    return work;
+  }
+
+  async #advance(steps: number, inputs: StepSpikes | undefined, record: boolean): Promise<StepSpikes | undefined> {
     const parts: { readonly steps: number; readonly spikes: StepSpikes }[] = [];
     const most = record ? Math.min(mostSteps, this.#recordedSteps()) : mostSteps;
     for (let done = 0; done < steps; done += most) {
@@ -305,18 +270,8 @@ export class DeviceNetworkStepper {
       this.stream.fill(messages);
       const distributions = background ? background.thresholds.length / background.count : 0;
       const own = [
-        entries,
-        classes,
-        classCount,
-        this.#carried.ring,
-        rows,
-        perBlock,
-        this.#step,
-        steps,
-        neuronThreads,
-        distributions,
-        messages,
-        lists,
+        ...[entries, classes, classCount, this.#carried.ring, rows, perBlock, this.#step, steps],
+        ...[neuronThreads, distributions, messages, lists],
       ];
       this.stream.launch(this.#kernel, config, ...([...this.#fixed, ...own, ...last] as AnyArgument[]));
     } else {
@@ -337,8 +292,15 @@ export class DeviceNetworkStepper {
     this.#plasticity?.advance(steps);
   }
 
-  dispose(): void {
-    disposeAll([...this.#owned, this.#inputChannels, this.#inputOffsets]);
+  async dispose(): Promise<void> {
+    await this.#work.catch(() => undefined);
+    disposeAll([this.#owned, this.#inputChannels, this.#inputOffsets]);
+    this.#inputChannels = undefined;
+    this.#inputOffsets = undefined;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
   }
 
   /** Brings the input spikes of some steps of a call to the device: offsets, and channels. */

@@ -186,11 +186,3 @@ export function compiledSparseFits(
 function byTime<F extends { readonly microsecondsPerStep: number }>(fits: F[]): F[] {
   return fits.sort((a, b) => a.microsecondsPerStep - b.microsecondsPerStep);
 }
-
-/**
- * What a variant is called where it is made: as a shipped one of its sizes, and fast if its
- * arithmetic is.
- */
-export function compiledEntry(entry: string, arithmetic: "portable" | "fast"): string {
-  return arithmetic === "fast" ? `${entry}_fast` : entry;
-}

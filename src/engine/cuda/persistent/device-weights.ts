@@ -1,12 +1,12 @@
 // W, or a slice of it, in the memory of its device as a fit wants it: packed on the host, or drawn
 // there, with the same bits (kernels/reservoir_weights.cu).
-import { Held } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, Stream } from "@spillway/gpu";
 import type { Matrix, SparseMatrix } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
-import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, loadEntries, realType } from "../kernels.js";
+import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, realType, shippedKernel } from "../kernels.js";
 import type { ModelShape } from "../shape.js";
 import { countDrawn, drawArguments, drawParameters, drawShape, drawSparse, roundingNumber, roundingOf } from "../streamed/drawn.js";
 import { longestRow, packDense, packSparse, tileOrder, unitOrder } from "./pack.js";
@@ -37,14 +37,10 @@ export async function sparseOf(context: Context, model: ReservoirModel): Promise
 
 /** What `make` gives, once its stream is done. */
 export function onceReady(context: Context, make: (stream: Stream) => AnyBuffer): AnyBuffer {
-  const stream = context.stream({ label: "W" });
-  try {
-    const weights = make(stream);
-    stream.sync();
-    return weights;
-  } finally {
-    stream.dispose();
-  }
+  using stream = context.stream({ label: "W" });
+  const weights = make(stream);
+  stream.sync();
+  return weights;
 }
 
 /** W of the blocks of a dense fit from `from` up to `to`, once the stream has come this far. */
@@ -101,24 +97,19 @@ function drawn(
   const dense = name === "draw_grid";
   const target = dense ? (`${type}*` as const) : "u8*";
   const parameters = [...drawParameters, "f64", "i32", "i32", "const i32*", "i32", "i32", "i32", "i32", target] as const;
-  const kernel: AnyKernel = loadEntries(context, "reservoir_weights", [name]).kernel(name, parameters);
-  const owned = new Held();
+  const kernel: AnyKernel = shippedKernel(context, "reservoir_weights", name, parameters);
+  using owned = new Making();
   const { own } = owned;
-  try {
-    const elementBytes = { f32: 4, f64: 8, u16: 2 }[type];
-    const weights = own(dense ? allocAny(context, type, bytes / elementBytes, "W") : allocAny(context, "u32", bytes / 4, "W"));
-    const slots = new Int32Array(order.length);
-    for (const [slot, which] of order.entries()) slots[which] = slot;
-    const there = own(context.upload(slots, { label: "slots of W" }));
-    stream.fill(weights);
-    const how = [draws.factor, roundingNumber[roundingOf(model)], storedNumber[type]] as const;
-    const into = dense ? weights : weights.as("u8");
-    const args: AnyArgument[] = [...drawArguments(draws), ...how, there, order.length, rows, first, count, into];
-    stream.launch(kernel, drawShape(count), ...args);
-    there.dispose();
-    return weights;
-  } catch (error) {
-    owned.disposeQuietly();
-    throw error;
-  }
+  const elementBytes = { f32: 4, f64: 8, u16: 2 }[type];
+  const weights = own(dense ? allocAny(context, type, bytes / elementBytes, "W") : allocAny(context, "u32", bytes / 4, "W"));
+  const slots = new Int32Array(order.length);
+  for (const [slot, which] of order.entries()) slots[which] = slot;
+  const there = own(context.upload(slots, { label: "slots of W" }));
+  stream.fill(weights);
+  const how = [draws.factor, roundingNumber[roundingOf(model)], storedNumber[type]] as const;
+  const into = dense ? weights : weights.as("u8");
+  const args: AnyArgument[] = [...drawArguments(draws), ...how, there, order.length, rows, first, count, into];
+  stream.launch(kernel, drawShape(count), ...args);
+  there.dispose();
+  return owned.done(weights);
 }

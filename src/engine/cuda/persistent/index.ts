@@ -7,25 +7,13 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { ModelShape } from "../shape.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
 import { compiledDenseFits, compiledSparseFits } from "./compiled-shapes.js";
-import { compiledDense, denseKernel, describeDense, shippedDense } from "./dense.js";
 import { canPack, drawnInPlace, longestOf, sparseOf } from "./device-weights.js";
+import { type AnyFit, describeFit, entryOfFit, isDense, type LoopParts, type Made, partsOfFit } from "./fit-kernels.js";
 import { noteFailure } from "./kernel-code.js";
 import { PersistentLoop } from "./loop.js";
-import type { LoopParts, Made } from "./parts.js";
-import {
-  type DenseFit,
-  type DenseVariant,
-  denseVariants,
-  fitDense,
-  fitSparse,
-  runsOn,
-  type SparseFit,
-  sparseVariants,
-  unitEntries,
-} from "./shapes.js";
+import { type DenseVariant, denseVariants, fitDense, fitSparse, runsOn, type SparseFit, sparseVariants, unitEntries } from "./shapes.js";
 import { describeSorted, packSorted, sortedFits, sortedParts } from "./sorted.js";
 import { type SortedFit, sortedEntry } from "./sorted-shapes.js";
-import { compiledSparse, describeSparse, shippedSparse, sparseKernel } from "./sparse.js";
 
 /**
  * Rows may differ in length until padding them all to the longest makes W this many times larger.
@@ -64,13 +52,6 @@ async function open(
   }
 }
 
-function openDense(context: Context, model: ReservoirModel, fit: DenseFit, made: Made, options: TimeLoopOptions) {
-  const { source, arithmetic } = made;
-  return open(context, model, made, options, () => {
-    return source === "shipped" ? shippedDense(fit) : compiledDense(fit, model, arithmetic);
-  });
-}
-
 async function openSparse(context: Context, model: ReservoirModel, planned: SparseFit, made: Made, options: TimeLoopOptions) {
   const { source, arithmetic } = made;
   const longest = longestOf(context, model);
@@ -80,9 +61,7 @@ async function openSparse(context: Context, model: ReservoirModel, planned: Spar
   const fits = source === "shipped" ? shippedSparseFits(shape, longest, context.info) : compiledSparseFits(shape, longest, context.info);
   const fit = Math.ceil(longest / unitEntries) === units ? planned : (fits.find(({ variant }) => variant === planned.variant) ?? fits[0]);
   if (!fit || longest * model.size > mostPadding * nonzeros + 64 * model.size) return undefined;
-  return open(context, model, made, options, () => {
-    return source === "shipped" ? shippedSparse(fit) : compiledSparse(fit, model, arithmetic);
-  });
+  return open(context, model, made, options, () => partsOfFit(fit, model, made));
 }
 
 function shippedSparseFits({ precision, size }: Pick<ModelShape, "size" | "precision">, longest: number, device: DeviceInfo): SparseFit[] {
@@ -101,25 +80,18 @@ export const likelyLongest = ({ nonzeros, size }: ModelShape): number => {
   return Math.min(size, Math.ceil(mean + 4 * Math.sqrt(mean)));
 };
 
-/** The plan that runs a dense reservoir as it fits a variant. */
-export function densePlan(fit: DenseFit, made: Made = shippedPortable): TimeLoopPlan {
+/** The plan that runs a reservoir as it fits a variant, a sparse one as its longest row has it. */
+export function fitPlan(fit: AnyFit, made: Made = shippedPortable): TimeLoopPlan {
+  const { source, arithmetic } = made;
   return {
-    ...{ name: fit.variant.plan, kernelSource: made.source, arithmetic: made.arithmetic },
-    details: { kernel: denseKernel(fit, made), kernelSource: made.source, arithmetic: made.arithmetic, ...describeDense(fit) },
+    ...{ name: isDense(fit) ? fit.variant.plan : "grid", kernelSource: source, arithmetic },
+    details: { kernel: entryOfFit(fit, made), kernelSource: source, arithmetic, ...describeFit(fit) },
     bytes: fit.weightBytes + fit.slotBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
-    open: (context, model, options) => openDense(context, model, fit, made, options),
-  };
-}
-
-/** The plan that runs a sparse reservoir as it fits a variant, or as its longest row has it. */
-export function sparsePlan(fit: SparseFit, made: Made = shippedPortable): TimeLoopPlan {
-  return {
-    ...{ name: "grid", kernelSource: made.source, arithmetic: made.arithmetic },
-    details: { kernel: sparseKernel(fit, made), kernelSource: made.source, arithmetic: made.arithmetic, ...describeSparse(fit) },
-    bytes: fit.weightBytes + fit.slotBytes,
-    microsecondsPerStep: fit.microsecondsPerStep,
-    open: (context, model, options) => openSparse(context, model, fit, made, options),
+    open: (context, model, options) =>
+      isDense(fit)
+        ? open(context, model, made, options, () => partsOfFit(fit, model, made))
+        : openSparse(context, model, fit, made, options),
   };
 }
 
@@ -151,7 +123,7 @@ const suits = ({ precision, weights }: DenseVariant, shape: ModelShape): boolean
 function shippedPlans(shape: ModelShape, device: DeviceInfo): ShippedPlan[] {
   if (shape.storage === "sparse") {
     const inOrder = shippedSparseFits(shape, likelyLongest(shape), device).map((fit) => ({
-      ...{ plan: sparsePlan(fit), suits: !fit.variant.mixed },
+      ...{ plan: fitPlan(fit), suits: !fit.variant.mixed },
     }));
     const sorted = sortedFits(shape, device).map((fit) => ({ plan: sortedPlan(fit), suits: false }));
     return [...inOrder, ...sorted].sort((a, b) => a.plan.microsecondsPerStep - b.plan.microsecondsPerStep);
@@ -160,7 +132,7 @@ function shippedPlans(shape: ModelShape, device: DeviceInfo): ShippedPlan[] {
     .filter((variant) => runsOn(variant, device) && suits(variant, shape))
     .flatMap((variant) => fitDense(variant, shape.size, device) ?? [])
     .sort((a, b) => a.microsecondsPerStep - b.microsecondsPerStep)
-    .map((fit) => ({ plan: densePlan(fit), suits: fit.groups === fit.variant.held }));
+    .map((fit) => ({ plan: fitPlan(fit), suits: fit.groups === fit.variant.held }));
 }
 
 /** Plans by kernels that NVRTC compiles, the fastest first: a few of each name. */
@@ -168,8 +140,8 @@ function compiledPlans(shape: ModelShape, device: DeviceInfo): TimeLoopPlan[] {
   const made = { source: "nvrtc", arithmetic: shape.arithmetic } as const;
   const found =
     shape.storage === "sparse"
-      ? compiledSparseFits(shape, likelyLongest(shape), device).map((fit) => sparsePlan(fit, made))
-      : compiledDenseFits(shape, device).map((fit) => densePlan(fit, made));
+      ? compiledSparseFits(shape, likelyLongest(shape), device).map((fit) => fitPlan(fit, made))
+      : compiledDenseFits(shape, device).map((fit) => fitPlan(fit, made));
   return persistentLoops.names.flatMap((name) => found.filter((plan) => plan.name === name).slice(0, offered));
 }
 

@@ -1,11 +1,11 @@
 // A time loop that is one kernel launch a chunk: blocks that stay, hold the weights and hand each
 // other the states. Which kernel, and how W lies in it, was decided before.
-import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, LaunchConfig, PinnedBuffer, Stream } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
-import type { AnyArgument, AnyBuffer, AnyKernel } from "../kernels.js";
+import { type AnyArgument, type AnyBuffer, type AnyKernel, bytesOf } from "../kernels.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type ClosedLoopRun, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
 import type { KernelCode, NamedParameters } from "./kernel-code.js";
@@ -48,13 +48,12 @@ export const closedParameters = {
 } as const satisfies NamedParameters;
 
 /**
- * What a loop holds on the device beside the report: arguments by their names, and the memory that
- * must be zeros after a stall.
+ * What a loop holds on the device beside the report, and numbers: arguments by their names. The
+ * buffer `slots`, if there is one, must be zeros after a stall.
  */
 export interface PersistentMemory {
   readonly buffers: Readonly<Record<string, AnyBuffer>>;
   readonly numbers: Readonly<Record<string, number>>;
-  readonly slots?: DeviceBuffer<"u64"> | undefined;
 }
 
 export class PersistentLoop implements TimeLoop {
@@ -71,6 +70,7 @@ export class PersistentLoop implements TimeLoop {
   readonly #told: PinnedBuffer<"u64">;
   readonly #neuron: Readonly<Record<string, number>>;
   readonly #spinLimit: number;
+  readonly #owned = new Making();
   #closed: { readonly kernel: AnyKernel; readonly common: CommonKernels } | undefined;
   #stalled = false;
 
@@ -97,16 +97,13 @@ export class PersistentLoop implements TimeLoop {
     const [key0, key1] = model.noiseKey;
     const { size, noiseLevel } = model;
     this.#neuron = { size, activation: activationNumber[model.activation], noiseLevel, key0, key1 };
-    const held = new Held();
-    const { own } = held;
-    try {
-      this.#leak = own(context.upload(model.leakRate, { label: "a" }));
-      this.#report = own(context.zeros("u64", reportWords, { label: "report of the blocks" }));
-      this.#told = own(context.pinned("u64", reportWords, { label: "report of the blocks" }));
-    } catch (error) {
-      held.disposeQuietly();
-      throw error;
-    }
+    using owned = this.#owned;
+    const { own } = owned;
+    for (const buffer of Object.values(memory.buffers)) own(buffer);
+    this.#leak = own(context.upload(model.leakRate, { label: "a" }));
+    this.#report = own(context.zeros("u64", reportWords, { label: "report of the blocks" }));
+    this.#told = own(context.pinned("u64", reportWords, { label: "report of the blocks" }));
+    owned.done();
   }
 
   /**
@@ -128,13 +125,7 @@ export class PersistentLoop implements TimeLoop {
     const kernel = await code.load(context, parameters);
     const milliseconds = code.source === "shipped" ? undefined : Number((performance.now() - begun).toPrecision(3));
     if (!coResident(kernel, config)) return undefined;
-    const memory = makeMemory();
-    try {
-      return new PersistentLoop(context, model, kernel, description, memory, limit, milliseconds);
-    } catch (error) {
-      disposeQuietly(Object.values(memory.buffers));
-      throw error;
-    }
+    return new PersistentLoop(context, model, kernel, description, makeMemory(), limit, milliseconds);
   }
 
   /**
@@ -145,7 +136,7 @@ export class PersistentLoop implements TimeLoop {
   }
 
   get bytes(): number {
-    return [...Object.values(this.#memory.buffers), this.#leak, this.#report].reduce((sum, buffer) => sum + buffer.byteLength, 0);
+    return bytesOf([...Object.values(this.#memory.buffers), this.#leak, this.#report]);
   }
 
   enqueue(stream: Stream, run: TimeLoopRun): void {
@@ -157,42 +148,17 @@ export class PersistentLoop implements TimeLoop {
   }
 
   enqueueClosed(stream: Stream, run: ClosedLoopRun): boolean {
-    const { precision, size, inputSize, outputSize } = this.#model;
     const { config, code } = this.#description;
-    const { features, weights, intercept, outputs, featureCount } = run.readout;
     if (code.closedEntry === undefined) return false;
     const context = this.#context;
     const closedAt = config.shared ?? 0;
-    const wider = { ...config, shared: closedAt + 8 * (outputs + inputSize + 1) };
+    const wider = { ...config, shared: closedAt + closedBytes(this.#model, run) };
     const parameters = { ...this.#description.parameters, ...closedParameters };
-    this.#closed ??= { kernel: code.loadClosed(context, parameters), common: new CommonKernels(context, precision) };
+    this.#closed ??= { kernel: code.loadClosed(context, parameters), common: new CommonKernels(context, this.#model.precision) };
     const { kernel, common } = this.#closed;
     if (!coResident(kernel, wider)) return false;
     this.#clear(stream);
-    const byWeights = outputSize > 0;
-    if (byWeights) {
-      const inputs = inputSize > 0 ? run.inputs.slice(inputSize, (run.steps + 1) * inputSize) : null;
-      common.drive(stream, inputs && run.inputWeights, run.bias, inputs, run.drive, { size, inputs: inputSize, steps: run.steps });
-    }
-    const more = {
-      ...{
-        drive: byWeights ? run.drive : null,
-        feedback: null,
-        state: run.state,
-        states: run.states,
-        readout: weights,
-        intercept,
-        outputs,
-      },
-      ...{
-        features: featureCount,
-        squareHalf: features.state === "squareHalf" ? 1 : 0,
-        withInput: features.input ? 1 : 0,
-        width: inputSize,
-      },
-      ...{ inputWeights: run.inputWeights, bias: run.bias, feedbackWeights: run.feedbackWeights ?? null },
-      ...{ inputs: run.inputs, answers: run.outputs, closedAt },
-    };
+    const more = { ...closedArguments(stream, common, this.#model, run), state: run.state, closedAt };
     stream.launch(kernel, wider, ...this.#arguments(parameters, run, more));
     stream.read(this.#report.slice(0), this.#told);
     return true;
@@ -201,8 +167,9 @@ export class PersistentLoop implements TimeLoop {
   /** What a stalled chunk left behind could be taken for states. */
   #clear(stream: Stream): void {
     if (!this.#stalled) return;
+    const { slots } = this.#memory.buffers;
     stream.fill(this.#report);
-    if (this.#memory.slots) stream.fill(this.#memory.slots);
+    if (slots) stream.fill(slots);
     this.#stalled = false;
   }
 
@@ -212,20 +179,9 @@ export class PersistentLoop implements TimeLoop {
     more: Readonly<Record<string, AnyArgument>>,
   ): AnyArgument[] {
     const { buffers, numbers } = this.#memory;
-    const own = {
-      report: this.#report,
-      leak: this.#leak,
-      spinLimit: this.#spinLimit,
-      ...this.#neuron,
-    };
     const values: Readonly<Record<string, AnyArgument>> = {
-      ...own,
-      ...buffers,
-      ...numbers,
-      steps,
-      firstStep: firstStep >>> 0,
-      sequence,
-      ...more,
+      ...{ report: this.#report, leak: this.#leak, spinLimit: this.#spinLimit, ...this.#neuron, ...buffers, ...numbers },
+      ...{ steps, firstStep: firstStep >>> 0, sequence, ...more },
     };
     return Object.keys(parameters).map((name) => values[name]!);
   }
@@ -239,8 +195,32 @@ export class PersistentLoop implements TimeLoop {
   }
 
   dispose(): void {
-    disposeAll([...Object.values(this.#memory.buffers), this.#leak, this.#report, this.#told]);
+    this.#owned.dispose();
   }
+}
+
+/** Bytes of shared memory that a closed loop takes beside the steps. */
+export const closedBytes = ({ inputSize }: ReservoirModel, { readout }: ClosedLoopRun): number => 8 * (readout.outputs + inputSize + 1);
+
+/**
+ * What a closed chunk takes of `closedParameters` and of the steps; the drive of its steps is given
+ * to the stream first, if y is fed back by weights.
+ */
+export function closedArguments(stream: Stream, common: CommonKernels, model: ReservoirModel, run: ClosedLoopRun) {
+  const { size, inputSize, outputSize } = model;
+  const { features, weights, intercept, outputs, featureCount } = run.readout;
+  const byWeights = outputSize > 0;
+  if (byWeights) {
+    const inputs = inputSize > 0 ? run.inputs.slice(inputSize, (run.steps + 1) * inputSize) : null;
+    common.drive(stream, inputs && run.inputWeights, run.bias, inputs, run.drive, { size, inputs: inputSize, steps: run.steps });
+  }
+  return {
+    ...{ drive: byWeights ? run.drive : null, feedback: null, states: run.states },
+    ...{ readout: weights, intercept, outputs, features: featureCount, width: inputSize },
+    ...{ squareHalf: features.state === "squareHalf" ? 1 : 0, withInput: features.input ? 1 : 0 },
+    ...{ inputWeights: run.inputWeights, bias: run.bias, feedbackWeights: run.feedbackWeights ?? null },
+    ...{ inputs: run.inputs, answers: run.outputs },
+  };
 }
 
 /** Whether all blocks of a launch run at once, which blocks that wait for one another need. */

@@ -1,12 +1,13 @@
 // Sparse reservoirs in the kernels of kernels/reservoir_sparse_sorted.cu: W as they want it, and
 // their plan.
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceInfo } from "@spillway/gpu";
 import type { SparseMatrix } from "@spillway/numerics";
 import type { ModelShape } from "../shape.js";
 import type { TimeLoopPlan } from "../time-loop.js";
+import { type LoopParts, slotsFor } from "./fit-kernels.js";
 import { shippedCode } from "./kernel-code.js";
 import { stepParameters } from "./loop.js";
-import { type LoopParts, withSlots } from "./parts.js";
 import { chunks, fitSorted, laneEntries, type SortedFit, sortedEntry, sortedVariants, warpUnitBytes, warpWords } from "./sorted-shapes.js";
 
 /** Fits of the shipped shapes, the fastest first. */
@@ -126,14 +127,10 @@ export function sortedParts(fit: SortedFit, packed: PackedRows): LoopParts {
     config: { grid: blocks, block: 32 * variant.warps, shared, cooperative: true },
   } as const;
   const memory = (context: Context) => {
-    const entries = context.upload(packed.entries, { label: "W" });
-    try {
-      const warps = context.upload(packed.warps, { label: "rows of warps" });
-      return withSlots(context, { entries, warps }, slotBytes, { rowsOfBlock });
-    } catch (error) {
-      entries.dispose();
-      throw error;
-    }
+    using made = new Making();
+    const entries = made.own(context.upload(packed.entries, { label: "W" }));
+    const warps = made.own(context.upload(packed.warps, { label: "rows of warps" }));
+    return made.done({ buffers: { entries, warps, slots: slotsFor(context, slotBytes) }, numbers: { rowsOfBlock } });
   };
   return { kernel, memory };
 }

@@ -1,14 +1,16 @@
 // A time loop over several devices: a persistent kernel on each, which hand the states of every
-// step to one another by stores into each other's memory. docs/internals/one-reservoir.md has the protocol. What
-// the steps are given, and where x and states go, lies on the first device; the others reach it.
+// step to one another by stores into each other's memory. docs/internals/one-reservoir.md has the
+// protocol. What the steps are given, and where x and states go, lies on the first device; the
+// others reach it.
 import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
 import type { Context, DeviceEvent, Stream } from "@spillway/gpu";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
+import { settleAll } from "../beside.js";
 import { CommonKernels } from "../common-kernels.js";
 import type { AnyArgument, AnyKernel } from "../kernels.js";
-import { stalledWord } from "../persistent/loop.js";
+import { closedArguments, closedBytes, stalledWord } from "../persistent/loop.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type ClosedLoopRun, type RealSlice, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
 import type { ShardedKernel } from "./kernel.js";
@@ -119,40 +121,18 @@ export class ShardedLoop implements TimeLoop {
   }
 
   enqueueClosed(stream: Stream, run: ClosedLoopRun): boolean {
-    const { size, inputSize, outputSize, precision } = this.#model;
-    const { features, outputs, featureCount } = run.readout;
-    const byWeights = outputSize > 0;
-    const closed = this.#slices.map((slice) => {
-      const config = { ...slice.config, shared: slice.config.shared + 8 * (outputs + inputSize + 1) };
-      return { slice, config, ...slice.closed };
-    });
-    const fits = closed.every(
-      ({ slice, kernel, config }) =>
-        blocksOn(
-          this.#slices.map(({ seat }) => seat),
-          slice.context,
-        ) <= kernel.maxCooperativeBlocks(this.#description.config.block, config.shared),
-    );
-    if (!fits) return false;
+    const { shared: closedAt = 0, block } = this.#description.config;
+    const shared = closedAt + closedBytes(this.#model, run);
+    const closed = this.#slices.map((slice) => ({ slice, config: { ...slice.config, shared }, ...slice.closed }));
+    const seats = this.#slices.map(({ seat }) => seat);
+    if (closed.some(({ slice, kernel }) => blocksOn(seats, slice.context) > kernel.maxCooperativeBlocks(block, shared))) return false;
     for (const { slice } of closed.slice(1)) slice.prepareClosed(run);
-    this.#common ??= new CommonKernels(this.#home, precision);
-    if (byWeights) {
-      const inputs = inputSize > 0 ? run.inputs.slice(inputSize, (run.steps + 1) * inputSize) : null;
-      this.#common.drive(stream, inputs && run.inputWeights, run.bias, inputs, run.drive, { size, inputs: inputSize, steps: run.steps });
-    }
-    const numbers = {
-      ...{ outputs, features: featureCount, squareHalf: features.state === "squareHalf" ? 1 : 0 },
-      ...{ withInput: features.input ? 1 : 0, width: inputSize, closedAt: this.#description.config.shared ?? 0 },
-      ...{ drive: byWeights ? run.drive : null, feedback: null, states: run.states },
-    };
-    const own = {
-      ...{ readout: run.readout.weights, intercept: run.readout.intercept, inputWeights: run.inputWeights, bias: run.bias },
-      ...{ feedbackWeights: run.feedbackWeights ?? null, inputs: run.inputs, answers: run.outputs },
-    };
+    this.#common ??= new CommonKernels(this.#home, this.#model.precision);
+    const own = { ...closedArguments(stream, this.#common, this.#model, run), closedAt };
     this.#launch(stream, run, run.state, (slice, k) => {
       const { kernel, config, parameters } = closed[k]!;
       // The first device's memory is what the others have copies of.
-      return { kernel, config, parameters, given: { ...numbers, ...(k === 0 ? own : slice.copyClosed(run)) } };
+      return { kernel, config, parameters, given: { ...own, ...(k === 0 ? {} : slice.copyClosed(run)) } };
     });
     return true;
   }
@@ -227,15 +207,13 @@ export class ShardedLoop implements TimeLoop {
    */
   #end(launched: readonly DeviceSlice[]): void {
     this.#stalled = true;
-    const attempt = (work: () => void): void => {
+    for (const slice of launched)
       try {
-        work();
+        slice.endWaiting();
       } catch {
         // The error under way says what happened.
       }
-    };
-    for (const slice of launched) attempt(() => slice.endWaiting());
-    for (const { stream } of this.#slices) attempt(() => stream.sync());
+    settleAll(this.#slices);
   }
 
   check(): void {
@@ -262,15 +240,9 @@ export class ShardedLoop implements TimeLoop {
   }
 
   dispose(): void {
-    for (const slice of this.#slices) {
-      if (turns.get(slice.context)?.includes(slice.done)) turns.delete(slice.context);
-      try {
-        // Peers write its slots: they are given back after all of that.
-        slice.stream.sync();
-      } catch {
-        // What failed was told when it did.
-      }
-    }
+    for (const { context, done } of this.#slices) if (turns.get(context)?.includes(done)) turns.delete(context);
+    // Peers write its slots: they are given back after all of that.
+    settleAll(this.#slices);
     disposeAll([...this.#slices, this.#ready]);
   }
 }

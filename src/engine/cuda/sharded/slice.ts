@@ -1,6 +1,6 @@
 // One device's part of a reservoir over several: its blocks, its rows of W, the slots where all
 // devices put states for it, and its stream.
-import { disposeAll, Held } from "@spillway/core/disposal.js";
+import { disposeAll, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, LaunchConfig, PinnedBuffer, Stream } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, realType } from "../kernels.js";
@@ -43,7 +43,7 @@ export class DeviceSlice {
   readonly #aside: Stream;
   readonly #description: ShardedKernel;
   readonly #model: ReservoirModel;
-  readonly #owned = new Held();
+  readonly #owned = new Making();
   #peers: DeviceBuffer<"u64"> | undefined;
   #closedKernel: AnyKernel | undefined;
   #copies:
@@ -57,21 +57,19 @@ export class DeviceSlice {
     this.#model = model;
     const { context } = seat;
     this.context = context;
-    try {
-      this.stream = this.#owned.own(context.stream({ label: `slice of ${seat.name}` }));
-      this.weights = this.#owned.own(description.weights(context, this.stream, model, seat.from, seat.to));
-      const slots = Math.ceil(description.fit.slotBytes / 8);
-      this.slots = this.#owned.own(context.zeros("u64", slots, { label: "exchanged states" }));
-      this.report = this.#owned.own(context.zeros("u64", reportWords, { label: "report of the blocks" }));
-      this.told = this.#owned.own(context.pinned("u64", reportWords, { label: "report of the blocks" }));
-      this.leak = this.#owned.own(context.upload(model.leakRate, { label: "a" }));
-      this.before = this.#owned.own(allocAny(context, realType(model.precision), model.size, "x before a chunk"));
-      this.done = this.#owned.own(context.event({ timing: false }));
-      this.#aside = this.#owned.own(context.stream({ label: `beside the slice of ${seat.name}` }));
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
-    }
+    using owned = this.#owned;
+    const { own } = owned;
+    this.stream = own(context.stream({ label: `slice of ${seat.name}` }));
+    this.weights = own(description.load(context, this.stream, model, seat.from, seat.to));
+    const slots = Math.ceil(description.fit.slotBytes / 8);
+    this.slots = own(context.zeros("u64", slots, { label: "exchanged states" }));
+    this.report = own(context.zeros("u64", reportWords, { label: "report of the blocks" }));
+    this.told = own(context.pinned("u64", reportWords, { label: "report of the blocks" }));
+    this.leak = own(context.upload(model.leakRate, { label: "a" }));
+    this.before = own(allocAny(context, realType(model.precision), model.size, "x before a chunk"));
+    this.done = own(context.event({ timing: false }));
+    this.#aside = own(context.stream({ label: `beside the slice of ${seat.name}` }));
+    owned.done();
   }
 
   get bytes(): number {
@@ -92,10 +90,10 @@ export class DeviceSlice {
 
   /** What is of this device among a launch's arguments. */
   get arguments(): Readonly<Record<string, AnyArgument>> {
-    const { weightsName, numbers, fit } = this.#description;
+    const { weights, layout, fit } = this.#description;
     return {
-      ...{ [weightsName]: this.weights, slots: this.slots, report: this.report, leak: this.leak, state: this.before },
-      ...{ ...numbers, peers: this.#peers ?? null, devices: fit.devices, firstBlock: this.seat.from },
+      ...{ [weights[0]]: this.weights, slots: this.slots, report: this.report, leak: this.leak, state: this.before },
+      ...{ ...layout, peers: this.#peers ?? null, devices: fit.devices, firstBlock: this.seat.from },
     };
   }
 
@@ -112,28 +110,24 @@ export class DeviceSlice {
     if (this.#copies && this.#copies.of === readout.weights.length && this.#copies.values >= wanted) return;
     if (this.#copies) disposeAll(Object.values(this.#copies.buffers));
     this.#copies = undefined;
-    const made = new Held();
+    using made = new Making();
     const like = (slice: { readonly length: number } | undefined | null, dtype: "f32" | "f64", label: string): AnyBuffer | null => {
       if (!slice || slice.length === 0) return null;
       const buffer = made.own(allocAny(this.context, dtype, slice.length, label));
       return buffer;
     };
     const real = realType(this.#model.precision);
-    try {
-      const buffers = {
-        readout: like(readout.weights, "f64", "readout"),
-        intercept: like(readout.intercept, "f64", "intercept"),
-        inputWeights: like(inputWeights, real, "W_in"),
-        bias: like(bias, real, "b"),
-        feedbackWeights: like(feedbackWeights, real, "W_fb"),
-        inputs: like(inputs.length > 0 ? { length: wanted } : null, real, "inputs of the closed loop"),
-        answers: like({ length: wanted }, real, "outputs of the closed loop"),
-      };
-      this.#copies = { of: readout.weights.length, values: wanted, buffers };
-    } catch (error) {
-      made.disposeQuietly();
-      throw error;
-    }
+    const buffers = {
+      readout: like(readout.weights, "f64", "readout"),
+      intercept: like(readout.intercept, "f64", "intercept"),
+      inputWeights: like(inputWeights, real, "W_in"),
+      bias: like(bias, real, "b"),
+      feedbackWeights: like(feedbackWeights, real, "W_fb"),
+      inputs: like(inputs.length > 0 ? { length: wanted } : null, real, "inputs of the closed loop"),
+      answers: like({ length: wanted }, real, "outputs of the closed loop"),
+    };
+    this.#copies = { of: readout.weights.length, values: wanted, buffers };
+    made.done();
   }
 
   /** Copies what a closed loop works on here, and says what its arguments are then. */

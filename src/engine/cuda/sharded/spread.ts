@@ -1,14 +1,14 @@
 // W in slices of rows over several devices whose memory each step reads: the streamed step on every
 // device, which stores its part of x into the memory of all, and events between the steps. It takes
 // what the persistent kernels have no room for, and needs no NVRTC.
-import { disposeAll, Held } from "@spillway/core/disposal.js";
+import { disposeAll, Held, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { type AnyKernel, loadEntries, realKernel, realType } from "../kernels.js";
+import { type OtherStream, settleAll, workBeside } from "../beside.js";
 import type { RowRange } from "../streamed/drawn.js";
 import type { WeightLayout } from "../streamed/index.js";
-import { chunkBytes, keepRates } from "../streamed/loop.js";
+import { StepState } from "../streamed/step-state.js";
 import type { NeuronArguments, StepArguments, StreamedRun, StreamedWeights } from "../streamed/weights.js";
 import type { RealSlice } from "../time-loop.js";
 import { drawnDetail } from "./kernel.js";
@@ -30,57 +30,38 @@ export function spreadRows(size: number, rowsOfPiece: number, devices: number): 
 }
 
 /** A slice on a device that is not the loop's. */
-class OtherSlice {
+class OtherSlice implements OtherStream {
   readonly seat: SpreadSeat;
+  readonly context: Context;
   readonly stream: Stream;
   readonly done: DeviceEvent;
   readonly weights: StreamedWeights;
-  readonly packed: readonly [RealSlice, RealSlice];
-  readonly #chunk: DeviceBuffer<"u64">;
-  readonly #leak: RealSlice;
-  readonly #keep: RealSlice;
-  readonly #setChunk: AnyKernel;
-  readonly #pack: AnyKernel;
-  readonly #size: number;
-  readonly #owned = new Held();
+  readonly #x: StepState;
+  readonly #owned = new Making();
 
   constructor(seat: SpreadSeat, model: ReservoirModel, layout: WeightLayout, neuron: NeuronArguments) {
     const { context, name, rows } = seat;
-    const { precision, size } = model;
-    const real = realType(precision);
     this.seat = seat;
-    this.#size = size;
-    this.#setChunk = loadEntries(context, "reservoir_step", ["set_chunk", "advance_chunk"]).kernel("set_chunk", [
-      ...(["u64*", `const ${real}*`, `const ${real}*`, `${real}*`, "u32", "u32"] as const),
-    ]);
-    this.#pack = realKernel(context, "reservoir_step", `pack_state_${real}`, precision, ["const real*", "real*", "i32", "i32", "i32"]);
-    const { own } = this.#owned;
-    try {
-      this.stream = own(context.stream({ label: `slice of ${name}` }));
-      this.done = own(context.event({ timing: false }));
-      this.weights = own(layout.load(context, this.stream, model, neuron, rows));
-      const state = () => own(context.zeros(real, this.weights.stateLength, { label: "x of a slice" }));
-      this.packed = [state(), state()];
-      this.#chunk = own(context.zeros("u64", chunkBytes / 8, { label: "chunk" }));
-      this.#leak = own(context.upload(model.leakRate, { label: "a" }));
-      this.#keep = own(context.upload(keepRates(model.leakRate, precision), { label: "1 - a" }));
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
-    }
+    this.context = context;
+    using owned = this.#owned;
+    const { own } = owned;
+    this.stream = own(context.stream({ label: `slice of ${name}` }));
+    this.done = own(context.event({ timing: false }));
+    this.weights = own(layout.load(context, this.stream, model, neuron, rows));
+    this.#x = own(new StepState(context, model, this.weights, "x of a slice"));
+    owned.done();
   }
 
-  begin({ state, drive, feedback, states, firstStep, sequence }: StreamedRun): void {
-    const { stateLength, lanes } = this.weights;
-    const run = [drive, feedback ?? null, states ?? null, firstStep >>> 0, sequence] as const;
-    this.stream.launch(this.#setChunk, { grid: 1, block: 1 }, this.#chunk, ...run);
-    const grid = { grid: Math.ceil(stateLength / 256), block: 256 };
-    this.stream.launch(this.#pack, grid, state, this.packed[0], this.#size, stateLength, lanes);
+  get packed(): StepState["packed"] {
+    return this.#x.packed;
+  }
+
+  begin(run: StreamedRun): void {
+    this.#x.begin(this.stream, run);
   }
 
   step(step: number, others: DeviceBuffer<"u64">): void {
-    const [before, after] = step % 2 === 0 ? this.packed : [this.packed[1], this.packed[0]];
-    this.weights.step(this.stream, { before, after, chunk: this.#chunk, leak: this.#leak, keep: this.#keep, step, others });
+    this.weights.step(this.stream, { ...this.#x.arguments(step), others });
   }
 
   dispose(): void {
@@ -97,7 +78,6 @@ export class SpreadWeights implements StreamedWeights {
   readonly bytes: number;
   readonly details: StreamedWeights["details"];
   readonly #home: Context;
-  readonly #homeName: string;
   readonly #own: StreamedWeights;
   readonly #others: readonly OtherSlice[];
   readonly #ready: DeviceEvent;
@@ -111,7 +91,6 @@ export class SpreadWeights implements StreamedWeights {
     const made = new Held();
     let { name } = first;
     this.#home = first.context;
-    this.#homeName = name;
     try {
       this.#ready = made.own(first.context.event({ timing: false }));
       this.#own = made.own(layout.load(first.context, stream, model, neuron, first.rows));
@@ -146,14 +125,15 @@ export class SpreadWeights implements StreamedWeights {
 
   begin(stream: Stream, run: StreamedRun): void {
     this.#addresses ??= this.#meet(run.packed);
-    this.#onAll(stream, (slice) => slice.begin(run));
+    workBeside([this.#home, stream, this.#ready], this.#others, (slice) => slice.begin(run));
   }
 
   step(stream: Stream, step: StepArguments): void {
     const odd = step.step % 2;
     const [own, ...rest] = this.#addresses!;
-    this.#onAll(
-      stream,
+    workBeside(
+      [this.#home, stream, this.#ready],
+      this.#others,
       (slice, index) => slice.step(step.step, rest[index]![odd]!),
       () => this.#own.step(stream, { ...step, others: own![odd]! }),
     );
@@ -162,56 +142,15 @@ export class SpreadWeights implements StreamedWeights {
   /** Tells each device where all others have x. The first buffer of two is read by even steps. */
   #meet(home: readonly [RealSlice, RealSlice]): readonly Addresses[] {
     const all = [{ context: this.#home, packed: home }, ...this.#others.map(({ seat, packed }) => ({ context: seat.context, packed }))];
-    const made = new Held();
-    try {
-      return all.map((one) => {
-        const after = (parity: 0 | 1) => {
-          const addresses = all.filter((each) => each !== one).map(({ packed }) => packed[parity].address);
-          const buffer = made.own(one.context.upload(BigUint64Array.from(addresses), { label: "where other devices have x" }));
-          return buffer;
-        };
-        return [after(1), after(0)];
-      });
-    } catch (error) {
-      made.disposeQuietly();
-      throw error;
-    }
-  }
-
-  /**
-   * Work on the other devices behind all that the first one's stream was given, work on that stream
-   * beside it, and the stream behind the work of all.
-   */
-  #onAll(stream: Stream, other: (slice: OtherSlice, index: number) => void, own?: () => void): void {
-    let name = this.#homeName;
-    try {
-      this.#ready.record(stream);
-      for (const [index, slice] of this.#others.entries()) {
-        name = slice.seat.name;
-        slice.stream.wait(this.#ready);
-        other(slice, index);
-        slice.done.record(slice.stream);
-      }
-      name = this.#homeName;
-      own?.();
-      for (const slice of this.#others) {
-        name = slice.seat.name;
-        stream.wait(slice.done);
-      }
-    } catch (error) {
-      // What was launched is on memory that the caller may now give back.
-      this.#settle();
-      throw namedFailure(error, name);
-    }
-  }
-
-  #settle(): void {
-    for (const { stream } of this.#others)
-      try {
-        stream.sync();
-      } catch {
-        // The error under way says what happened.
-      }
+    using made = new Making();
+    const addresses = all.map((one) => {
+      const after = (parity: 0 | 1) => {
+        const others = all.filter((each) => each !== one).map(({ packed }) => packed[parity].address);
+        return made.own(one.context.upload(BigUint64Array.from(others), { label: "where other devices have x" }));
+      };
+      return [after(1), after(0)] as const;
+    });
+    return made.done(addresses);
   }
 
   check(): void {
@@ -226,7 +165,7 @@ export class SpreadWeights implements StreamedWeights {
 
   dispose(): void {
     // The others store into one another's memory: none is given back before all are done.
-    this.#settle();
+    settleAll(this.#others);
     disposeAll([this.#ready, this.#own, ...this.#others, ...(this.#addresses ?? []).flat()]);
   }
 }

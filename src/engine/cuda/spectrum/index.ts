@@ -71,17 +71,9 @@ async function onOperator<T>(
   make: (stream: Stream) => DeviceOperator,
   work: (operator: DeviceOperator, stream: Stream) => Promise<T>,
 ): Promise<T> {
-  const stream = context.stream({ label: "spectral radius" });
-  try {
-    const operator = make(stream);
-    try {
-      return await work(operator, stream);
-    } finally {
-      operator.dispose();
-    }
-  } finally {
-    stream.dispose();
-  }
+  using held = new Held();
+  const stream = held.own(context.stream({ label: "spectral radius" }));
+  return await work(held.own(make(stream)), stream);
 }
 
 /**
@@ -162,26 +154,22 @@ async function powerOnDevice(
   options: WorkOptions,
 ): Promise<number | PowerFailure> {
   const pacer = new WorkPacer(options, mostIterations);
-  const owned = new Held();
+  using owned = new Held();
   const vector = (length: number, label: string) => owned.own(context.alloc("f64", length, { label }));
-  try {
-    let [before, after] = [vector(n, "power iteration"), vector(n, "power iteration")];
-    const length = vector(1, "length");
-    stream.upload(after, powerStart(n));
-    const iterations = powerIterations(exponent);
-    let state = iterations.next();
-    for (let done = 0; !state.done; ) {
-      for (let i = 0; i < state.value; i++) {
-        [before, after] = [after, before];
-        operator.powerStep!(stream, before, after, length);
-      }
-      done += state.value;
-      state = iterations.next([await stream.download(before), await stream.download(after)]);
-      pacer.check(done);
-      if (pacer.due()) await pacer.pause(done);
+  let [before, after] = [vector(n, "power iteration"), vector(n, "power iteration")];
+  const length = vector(1, "length");
+  stream.upload(after, powerStart(n));
+  const iterations = powerIterations(exponent);
+  let state = iterations.next();
+  for (let done = 0; !state.done; ) {
+    for (let i = 0; i < state.value; i++) {
+      [before, after] = [after, before];
+      operator.powerStep!(stream, before, after, length);
     }
-    return state.value;
-  } finally {
-    owned.dispose();
+    done += state.value;
+    state = iterations.next([await stream.download(before), await stream.download(after)]);
+    pacer.check(done);
+    if (pacer.due()) await pacer.pause(done);
   }
+  return state.value;
 }

@@ -8,7 +8,7 @@ import { ProjectedProblem, projectedBytes } from "@spillway/numerics/spectrum/pr
 import { fixedVector } from "@spillway/numerics/spectrum/structure.js";
 import { wasmInstance, wasmReserved } from "@spillway/numerics/wasm/index.js";
 import type { WorkPacer } from "../../../reservoir/work.js";
-import { loadEntries } from "../kernels.js";
+import { shippedKernel } from "../kernels.js";
 import type { DeviceOperator } from "./operators.js";
 
 /**
@@ -24,7 +24,7 @@ export const iterationBytes = (n: number, full: number): number => 8 * (n * (ful
 
 /** Kernels of the iteration. */
 function kernelsOf(context: Context) {
-  const kernel = (name: string, parameters: readonly Parameter[]) => loadEntries(context, "krylov_schur", [name]).kernel(name, parameters);
+  const kernel = (name: string, parameters: readonly Parameter[]) => shippedKernel(context, "krylov_schur", name, parameters);
   return {
     dots: kernel("krylov_dots", ["const f64*", "const f64*", "f64*", "f64*", "i32", "i32", "i32", "i32"]),
     subtract: kernel("krylov_subtract", ["const f64*", "f64*", "const f64*", "const f64*", "i32", "i32", "i32"]),
@@ -49,69 +49,65 @@ export async function iterateOnDevice(
   const { full } = problem;
   const kernels = kernelsOf(context);
   const length = recordLength(full);
-  const owned = new Held();
+  using owned = new Held();
   const room = (count: number, label: string): DeviceBuffer<"f64"> => {
     const buffer = owned.own(context.alloc("f64", count, { label }));
     return buffer;
   };
-  try {
-    const basis = room((full + 1) * n, "Krylov basis");
-    const scratch = room(n, "Krylov scratch");
-    const records = room(full * length, "Krylov records");
-    // A step writes as many projections as there are vectors, and records come back whole.
-    stream.fill(records, 0);
-    const q = room(problem.q.length, "change of basis");
-    const vector = (j: number): DeviceSlice<"f64"> => basis.slice(j * n, (j + 1) * n);
-    const dotThreads = 32 + Math.min(256, 32 * Math.ceil(n / 128));
-    const wide = { grid: Math.min(4096, Math.ceil(n / 256)), block: 256 };
+  const basis = room((full + 1) * n, "Krylov basis");
+  const scratch = room(n, "Krylov scratch");
+  const records = room(full * length, "Krylov records");
+  // A step writes as many projections as there are vectors, and records come back whole.
+  stream.fill(records, 0);
+  const q = room(problem.q.length, "change of basis");
+  const vector = (j: number): DeviceSlice<"f64"> => basis.slice(j * n, (j + 1) * n);
+  const dotThreads = 32 + Math.min(256, 32 * Math.ceil(n / 128));
+  const wide = { grid: Math.min(4096, Math.ceil(n / 256)), block: 256 };
 
-    const expand = (j: number): void => {
-      const w = vector(j + 1);
-      let from = vector(j);
-      for (let left = attempt.power; left > 0; left--) {
-        const to = left % 2 === 1 ? w : scratch;
-        operator.multiply(stream, from, to);
-        from = to;
-      }
-      const count = j + 1;
-      const own = records.slice(j * length, (j + 1) * length);
-      const [first, second] = [own.slice(record.head, record.head + full), own.slice(record.head + full, length)];
-      const dots = (h: DeviceSlice<"f64">, which: number, on: number, last: number) =>
-        stream.launch(kernels.dots, { grid: on + 1, block: dotThreads }, basis, w, h, own, which, last, on, n);
-      dots(first, record.before, count, 0);
-      stream.launch(kernels.subtract, wide, basis, w, first, own, 0, count, n);
-      dots(second, record.afterFirst, count, 0);
-      stream.launch(kernels.subtract, wide, basis, w, second, own, 1, count, n);
-      dots(second, record.afterSecond, 0, 1);
-      stream.launch(kernels.normalise, wide, w, own, n);
-    };
-
-    stream.upload(vector(0), unitStart(n));
-    for (let restarts = 0; ; restarts++) {
-      pacer.check(restarts);
-      const begun = problem.size;
-      for (let j = begun; j < full; j++) expand(j);
-      const made = await stream.download(records.slice(begun * length, full * length));
-      for (let at = 0; !problem.complete; at += length) {
-        const before = made[at + record.before]!;
-        let after = made[at + record.afterFirst]!;
-        problem.project(made.subarray(at + record.head));
-        if (ProjectedProblem.again(before, after)) {
-          problem.project(made.subarray(at + record.head + full));
-          after = made[at + record.afterSecond]!;
-        }
-        problem.couple(before, after);
-      }
-      const result = problem.result(restarts, exponent);
-      if (result) return result;
-      const size = problem.keep();
-      stream.upload(q, problem.q);
-      stream.launch(kernels.changeBasis, { grid: Math.ceil(n / 32), block: 256 }, basis, q, full, size, problem.ld, n);
-      stream.copy(vector(size), vector(full));
-      if (pacer.due()) await pacer.pause(restarts);
+  const expand = (j: number): void => {
+    const w = vector(j + 1);
+    let from = vector(j);
+    for (let left = attempt.power; left > 0; left--) {
+      const to = left % 2 === 1 ? w : scratch;
+      operator.multiply(stream, from, to);
+      from = to;
     }
-  } finally {
-    owned.dispose();
+    const count = j + 1;
+    const own = records.slice(j * length, (j + 1) * length);
+    const [first, second] = [own.slice(record.head, record.head + full), own.slice(record.head + full, length)];
+    const dots = (h: DeviceSlice<"f64">, which: number, on: number, last: number) =>
+      stream.launch(kernels.dots, { grid: on + 1, block: dotThreads }, basis, w, h, own, which, last, on, n);
+    dots(first, record.before, count, 0);
+    stream.launch(kernels.subtract, wide, basis, w, first, own, 0, count, n);
+    dots(second, record.afterFirst, count, 0);
+    stream.launch(kernels.subtract, wide, basis, w, second, own, 1, count, n);
+    dots(second, record.afterSecond, 0, 1);
+    stream.launch(kernels.normalise, wide, w, own, n);
+  };
+
+  stream.upload(vector(0), unitStart(n));
+  for (let restarts = 0; ; restarts++) {
+    pacer.check(restarts);
+    const begun = problem.size;
+    for (let j = begun; j < full; j++) expand(j);
+    const made = await stream.download(records.slice(begun * length, full * length));
+    for (let at = 0; !problem.complete; at += length) {
+      const before = made[at + record.before]!;
+      let after = made[at + record.afterFirst]!;
+      problem.project(made.subarray(at + record.head));
+      if (ProjectedProblem.again(before, after)) {
+        problem.project(made.subarray(at + record.head + full));
+        after = made[at + record.afterSecond]!;
+      }
+      problem.couple(before, after);
+    }
+    const result = problem.result(restarts, exponent);
+    if (result) return result;
+    const size = problem.keep();
+    stream.upload(q, problem.q);
+    stream.launch(kernels.changeBasis, { grid: Math.ceil(n / 32), block: 256 }, basis, q, full, size, problem.ld, n);
+    stream.copy(vector(size), vector(full));
+    if (pacer.due()) await pacer.pause(restarts);
   }
 }
 

@@ -1,13 +1,14 @@
 // A square matrix in device memory and its product with a vector, in the order of the host's Krylov
 // iteration. No iteration here.
-import { disposeAll, disposeQuietly, Held } from "@spillway/core/disposal.js";
+import { disposeAll, Held, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, Stream } from "@spillway/gpu";
 import type { Component } from "@spillway/numerics/spectrum/components.js";
 import { powerOfTwoFactors } from "@spillway/numerics/spectrum/power-of-two.js";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
+import { settleAll } from "../beside.js";
 import { deviceName } from "../device.js";
-import { type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "../kernels.js";
+import { type AnyBuffer, type AnyKernel, allocAny, shippedKernel } from "../kernels.js";
 import { NamedKernels, type SparseSlices } from "../named-kernels.js";
 import { connectionsIn, type DrawnRounding, drawCsr, drawPlainRows, type RowRange, rowOffsetsOf } from "../streamed/drawn.js";
 
@@ -60,14 +61,10 @@ export function drawnOperator(
   const { size } = draws;
   if (!isTakenDense(size, connectionsIn(counts))) return drawnSparse(context, stream, draws, counts, rounding);
   const type = ({ none: "f64", float32: "f32", bfloat16: "u16" } as const)[rounding];
-  const rows = allocAny(context, type, size * size, "W");
-  try {
-    drawPlainRows(context, stream, draws, rounding, rows);
-    return denseProduct(context, size, rows);
-  } catch (error) {
-    disposeQuietly([rows]);
-    throw error;
-  }
+  using made = new Making();
+  const rows = made.own(allocAny(context, type, size * size, "W"));
+  drawPlainRows(context, stream, draws, rounding, rows);
+  return made.done(denseProduct(context, size, rows));
 }
 
 function drawnSparse(
@@ -156,12 +153,7 @@ export function drawnOperatorOver(
         }
       },
       dispose() {
-        for (const { stream } of slices)
-          try {
-            stream.sync();
-          } catch {
-            // What failed was told when it did.
-          }
+        settleAll(slices);
         owned.dispose();
       },
     };
@@ -175,26 +167,22 @@ function denseBlock(context: Context, stream: Stream, component: Component, expo
   const n = component.size;
   const [scale0, scale1] = powerOfTwoFactors(-exponent);
   const piece = Math.max(1, Math.min(n, Math.floor(pieceBytes / (8 * n))));
-  const matrix = context.alloc("f64", n * n, { label: "W" });
-  try {
-    const rows = new Float64Array(piece * n);
-    let first = 0;
-    const send = (): void => {
-      const count = Math.min(piece, n - first);
-      stream.upload(matrix.slice(first * n, (first + count) * n), rows.subarray(0, count * n));
-      rows.fill(0);
-      first += count;
-    };
-    component.forEach((row, column, value) => {
-      while (row >= first + piece) send();
-      rows[(row - first) * n + column] = value * scale0 * scale1;
-    });
-    while (first < n) send();
-    return denseProduct(context, n, matrix);
-  } catch (error) {
-    disposeQuietly([matrix]);
-    throw error;
-  }
+  using made = new Making();
+  const matrix = made.own(context.alloc("f64", n * n, { label: "W" }));
+  const rows = new Float64Array(piece * n);
+  let first = 0;
+  const send = (): void => {
+    const count = Math.min(piece, n - first);
+    stream.upload(matrix.slice(first * n, (first + count) * n), rows.subarray(0, count * n));
+    rows.fill(0);
+    first += count;
+  };
+  component.forEach((row, column, value) => {
+    while (row >= first + piece) send();
+    rows[(row - first) * n + column] = value * scale0 * scale1;
+  });
+  while (first < n) send();
+  return made.done(denseProduct(context, n, matrix));
 }
 
 function sparseBlock(context: Context, component: Component, count: number, exponent: number): DeviceOperator {
@@ -209,25 +197,17 @@ function sparseBlock(context: Context, component: Component, count: number, expo
     columns[p++] = column;
     offsets[row + 1] = p;
   });
-  const sent: AnyBuffer[] = [];
-  const send = <A extends Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>>(array: A, label: string) => {
-    const buffer = context.upload(array, { label });
-    sent.push(buffer);
-    return buffer;
-  };
-  try {
-    return sparseProduct(context, n, send(offsets, "offsets of W"), send(columns, "columns of W"), send(values, "values of W"));
-  } catch (error) {
-    disposeQuietly(sent);
-    throw error;
-  }
+  using made = new Making();
+  const send = <A extends Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>>(array: A, label: string) =>
+    made.own(context.upload(array, { label }));
+  return made.done(sparseProduct(context, n, send(offsets, "offsets of W"), send(columns, "columns of W"), send(values, "values of W")));
 }
 
 function denseProduct(context: Context, n: number, matrix: AnyBuffer, rows = n): DeviceOperator {
   const type = matrix.dtype as "f64" | "f32" | "u16";
   const name = `krylov_product_${type === "u16" ? "bf16" : type}`;
   const parameters = [`const ${type}*`, "const f64*", "f64*", "i32", "i32"] as const;
-  const kernel: AnyKernel = loadEntries(context, "krylov_schur", [name]).kernel(name, parameters);
+  const kernel: AnyKernel = shippedKernel(context, "krylov_schur", name, parameters);
   const shape = { grid: Math.ceil(rows / rowsOfBlock), block: 320 };
   return {
     multiply: (stream, x, y) => stream.launch(kernel, shape, matrix, x, y, n, n),
@@ -239,7 +219,7 @@ function denseProduct(context: Context, n: number, matrix: AnyBuffer, rows = n):
 function sparseProduct(context: Context, n: number, offsets: AnyBuffer, columns: AnyBuffer, values: AnyBuffer): DeviceOperator {
   const name = "krylov_product_sparse";
   const parameters = ["const u32*", "const u32*", "const f64*", "const f64*", "f64*", "i32"] as const;
-  const kernel: AnyKernel = loadEntries(context, "krylov_schur", [name]).kernel(name, parameters);
+  const kernel: AnyKernel = shippedKernel(context, "krylov_schur", name, parameters);
   const shape = { grid: Math.min(65535, Math.ceil(n / 64)), block: 256 };
   return {
     multiply: (stream, x, y) => stream.launch(kernel, shape, offsets, columns, values, x, y, n),

@@ -1,6 +1,6 @@
 // Runs chunks of steps of a spiking network on a device, one launch a chunk. The session around it
 // is the host engines' own.
-import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, HostArray, PinnedBuffer, Stream } from "@spillway/gpu";
 import { allocate, type FloatArray } from "@spillway/numerics";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
@@ -11,6 +11,7 @@ import { networkOf } from "../../../spikes/liquid/as-network.js";
 import { liquidState, stateOfNetwork } from "../../../spikes/liquid/network-state.js";
 import type { NetworkModel, PlannedPopulation } from "../../../spikes/network/plan.js";
 import type { Keep, Stepper, StepperStates } from "../../host-steps.js";
+import { transposed } from "../device-model.js";
 import { copyEvery, statesThere } from "../device-rows.js";
 import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
 import { CarriedState } from "../network/carried.js";
@@ -71,7 +72,7 @@ export class DeviceSpikingStepper implements Stepper {
   readonly #report: DeviceBuffer<"u64">;
   readonly #hostStates: PinnedBuffer<"f32" | "f64">;
   readonly #hostReport: PinnedBuffer<"u64">;
-  readonly #owned: { dispose(): void }[] = [];
+  readonly #owned = new Making();
   /** The row of the ring that reaches the neurons in the next step. */
   #row = 0;
   /** Whether the inputs of the next steps are on the device already. */
@@ -92,34 +93,28 @@ export class DeviceSpikingStepper implements Stepper {
     this.inputs = allocate(precision, this.capacity * inputSize);
     this.outputs = allocate(precision, 0);
     this.#kernel = realKernel(context, "leaky_integrate_fire", `leaky_integrate_fire_${real}`, precision, parameters);
-    const own = <T extends { dispose(): void }>(thing: T): T => {
-      this.#owned.push(thing);
-      return thing;
+    using owned = this.#owned;
+    const { own } = owned;
+    if (clock) own(clock);
+    this.#stream = own(context.stream({ label: "spiking reservoir" }));
+    clock?.watch(this.#stream);
+    const shape = { precision, size, receptors: 2, currents: 2, rows: launch.rows, lists: carriedLists };
+    this.#carried = new CarriedState(context, this.#stream, shape, own);
+    this.#fixed = uploaded(context, this.#described, own);
+    this.#inputs = inputSize > 0 ? own(allocAny(context, real, this.inputs.length, "inputs") as AnyBuffer) : null;
+    this.#states = own(allocAny(context, real, this.capacity * size, "states") as AnyBuffer);
+    this.#arrived = own(context.zeros("u32", 1, { label: "barrier" }));
+    this.#report = own(context.zeros("u64", 2, { label: "report of the blocks" }));
+    this.#hostReport = own(context.pinned("u64", 2, { label: "report of the blocks" }));
+    this.#hostStates = own(context.pinned(real, this.capacity * size, { label: "states" }));
+    this.states = this.#hostStates.array;
+    const stream = this.#stream;
+    const states = this.#states as RealSlice;
+    this.there = {
+      ...{ ...statesThere(context, model, stream, clock), states },
+      copyEvery: (from, rows, every, into) => copyEvery(stream, states, from, rows, every, into),
     };
-    try {
-      if (clock) own(clock);
-      this.#stream = own(context.stream({ label: "spiking reservoir" }));
-      clock?.watch(this.#stream);
-      const shape = { precision, size, receptors: 2, currents: 2, rows: launch.rows, lists: carriedLists };
-      this.#carried = new CarriedState(context, this.#stream, shape, own);
-      this.#fixed = uploaded(context, this.#described, own);
-      this.#inputs = inputSize > 0 ? own(allocAny(context, real, this.inputs.length, "inputs") as AnyBuffer) : null;
-      this.#states = own(allocAny(context, real, this.capacity * size, "states") as AnyBuffer);
-      this.#arrived = own(context.zeros("u32", 1, { label: "barrier" }));
-      this.#report = own(context.zeros("u64", 2, { label: "report of the blocks" }));
-      this.#hostReport = own(context.pinned("u64", 2, { label: "report of the blocks" }));
-      this.#hostStates = own(context.pinned(real, this.capacity * size, { label: "states" }));
-      this.states = this.#hostStates.array;
-      const stream = this.#stream;
-      const states = this.#states as RealSlice;
-      this.there = {
-        ...{ ...statesThere(context, model, stream, clock), states },
-        copyEvery: (from, rows, every, into) => copyEvery(stream, states, from, rows, every, into),
-      };
-    } catch (error) {
-      disposeQuietly(this.#owned);
-      throw error;
-    }
+    owned.done();
   }
 
   get lost(): boolean {
@@ -180,7 +175,7 @@ export class DeviceSpikingStepper implements Stepper {
 
   async dispose(): Promise<void> {
     await this.#work.catch(() => undefined);
-    disposeAll(this.#owned);
+    this.#owned.dispose();
   }
 
   /** `advance`, the event loop going on while the device works. */
@@ -284,16 +279,12 @@ function uploaded(context: Context, network: NetworkModel, own: <T extends { dis
   const { offsets, packed, units, cellBits } = synapses;
   // Of a network without synapses one is there that is not read.
   const some = packed.length > 0 ? packed : new Uint32Array(1);
+  const cells = some.map((word) => word & (2 ** cellBits - 1));
+  const delays = Uint16Array.from(some, (word) => word >>> cellBits);
   const table = [
-    upload(
-      some.map((word) => word & (2 ** cellBits - 1)),
-      "cells of synapses",
-    ),
+    upload(cells, "cells of synapses"),
     upload(packed.length > 0 ? units : new Int32Array(1), "weights of synapses"),
-    upload(
-      Uint16Array.from(some, (word) => word >>> cellBits),
-      "delays of synapses",
-    ),
+    upload(delays, "delays of synapses"),
   ];
   const firsts = upload(offsets, "offsets of synapses");
   const weights = liquid!.inputWeights;
@@ -304,13 +295,15 @@ function uploaded(context: Context, network: NetworkModel, own: <T extends { dis
       ...table,
       ...(inputs > 0 ? [firsts.slice(size, size + inputs + 1), ...table] : [null, null, null, null]),
     ],
-    inputWeights: weights && weights.cols > 0 ? upload(transposed(weights.data, size, weights.cols), "W_in") : null,
+    inputWeights: weights && weights.cols > 0 ? upload(transposed(weights), "W_in") : null,
     constants: upload(numbers, "constants of the neurons"),
     refractory: upload(refractory, "refractory steps"),
   };
 }
 
-/** The lists of the kernel's constants, in its order, and the steps that potentials are held for. */
+/**
+ * The lists of the kernel's constants, in its order, and the steps that potentials are held for.
+ */
 function constantsOf({ populations, liquid, size, precision }: NetworkModel): { numbers: FloatArray; refractory: Int32Array } {
   const numbers = allocate(precision, constantLists * size);
   const refractory = new Int32Array(size);
@@ -322,11 +315,4 @@ function constantsOf({ populations, liquid, size, precision }: NetworkModel): { 
     refractory.fill(refractorySteps, first, first + count);
   }
   return { numbers, refractory };
-}
-
-/** N x I, row by row, as I x N. */
-function transposed(data: FloatArray, size: number, inputs: number): FloatArray {
-  const out = data.slice();
-  for (let r = 0; r < size; r++) for (let i = 0; i < inputs; i++) out[i * size + r] = data[r * inputs + i]!;
-  return out;
 }

@@ -1,13 +1,13 @@
 // Draws W on the device, from the streams that the host would draw it from
 // (kernels/reservoir_weights.cu).
-import { Held } from "@spillway/core/disposal.js";
+import { Held, Making } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import type { SparseMatrix } from "@spillway/numerics";
 import { EngineCapacityError } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { DrawnRounding, RowSums, WeightDraws } from "../../../reservoir/weight-draws.js";
-import { type AnyArgument, type AnyBuffer, type AnyKernel, loadEntries } from "../kernels.js";
+import { type AnyArgument, type AnyBuffer, type AnyKernel, shippedKernel } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 
 export type { DrawnRounding } from "../../../reservoir/weight-draws.js";
@@ -37,34 +37,26 @@ export const drawShape = (size: number) => ({ grid: Math.min(65535, Math.ceil(si
 
 /** Sums of each row's unscaled draws and of their squares. */
 export async function drawRowSums(context: Context, drawn: WeightDraws): Promise<RowSums> {
-  const kernel: AnyKernel = loadEntries(context, file, ["draw_row_sums"]).kernel("draw_row_sums", [...drawParameters, "f64*", "f64*"]);
-  const owned = new Held();
-  try {
-    const stream = owned.own(context.stream({ label: "draws" }));
-    const sums = owned.own(context.alloc("f64", drawn.size, { label: "row sums" }));
-    const squares = owned.own(context.alloc("f64", drawn.size, { label: "row sums of squares" }));
-    stream.launch(kernel, drawShape(drawn.size), ...drawArguments(drawn), sums, squares);
-    const nonzeros = connectionsIn(countDrawn(context, drawn));
-    return { sums: await stream.download(sums), squares: await stream.download(squares), nonzeros };
-  } finally {
-    owned.dispose();
-  }
+  const kernel: AnyKernel = shippedKernel(context, file, "draw_row_sums", [...drawParameters, "f64*", "f64*"]);
+  using owned = new Held();
+  const stream = owned.own(context.stream({ label: "draws" }));
+  const sums = owned.own(context.alloc("f64", drawn.size, { label: "row sums" }));
+  const squares = owned.own(context.alloc("f64", drawn.size, { label: "row sums of squares" }));
+  stream.launch(kernel, drawShape(drawn.size), ...drawArguments(drawn), sums, squares);
+  const nonzeros = connectionsIn(countDrawn(context, drawn));
+  return { sums: await stream.download(sums), squares: await stream.download(squares), nonzeros };
 }
 
 /** Connections of each row. */
 export function countDrawn(context: Context, drawn: WeightDraws): Uint32Array {
   if (drawn.full) return new Uint32Array(drawn.size).fill(drawn.selfConnections ? drawn.size : drawn.size - 1);
-  const kernel: AnyKernel = loadEntries(context, file, ["count_drawn"]).kernel("count_drawn", [...drawParameters, "u32*"]);
-  const owned = new Held();
-  try {
-    const counts = owned.own(context.alloc("u32", drawn.size, { label: "row counts" }));
-    const stream = owned.own(context.stream({ label: "counts" }));
-    stream.launch(kernel, drawShape(drawn.size), ...drawArguments(drawn), counts);
-    stream.sync();
-    return context.read(counts);
-  } finally {
-    owned.dispose();
-  }
+  const kernel: AnyKernel = shippedKernel(context, file, "count_drawn", [...drawParameters, "u32*"]);
+  using owned = new Held();
+  const counts = owned.own(context.alloc("u32", drawn.size, { label: "row counts" }));
+  const stream = owned.own(context.stream({ label: "counts" }));
+  stream.launch(kernel, drawShape(drawn.size), ...drawArguments(drawn), counts);
+  stream.sync();
+  return context.read(counts);
 }
 
 /** Connections of all rows together, which may be more than 2^32. */
@@ -109,29 +101,15 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
 ): DrawnCsr<T> {
   const parameters = [...drawParameters, "f64", "i32", "const u32*", "u32*", `${type}*`, "i32", "i32"] as const;
   const name = type === "f64" ? "draw_csr" : "draw_csr_f32";
-  const kernel: AnyKernel = loadEntries(context, file, [name]).kernel(name, parameters);
+  const kernel: AnyKernel = shippedKernel(context, file, name, parameters);
   const count = Math.max(1, rowOffsets[to - from]!);
-  const made = new Held();
-  try {
-    const offsets = made.own(context.upload(rowOffsets, { label: "offsets of W" }));
-    const columns = made.own(context.alloc("u32", count, { label: "columns of W" }));
-    const values = made.own(context.alloc(type, count, { label: "values of W" }));
-    const args: AnyArgument[] = [
-      ...drawArguments(drawn),
-      drawn.factor,
-      roundingNumber[rounding],
-      offsets,
-      columns,
-      values,
-      from,
-      to - from,
-    ];
-    stream.launch(kernel, drawShape(to - from), ...args);
-    return { offsets, columns, values };
-  } catch (error) {
-    made.disposeQuietly();
-    throw error;
-  }
+  using made = new Making();
+  const offsets = made.own(context.upload(rowOffsets, { label: "offsets of W" }));
+  const columns = made.own(context.alloc("u32", count, { label: "columns of W" }));
+  const values = made.own(context.alloc(type, count, { label: "values of W" }));
+  const how = [drawn.factor, roundingNumber[rounding]];
+  stream.launch(kernel, drawShape(to - from), ...drawArguments(drawn), ...how, offsets, columns, values, from, to - from);
+  return made.done({ offsets, columns, values });
 }
 
 /**
@@ -151,16 +129,12 @@ export async function drawSparse(
     const what = `the ${count.toLocaleString("en")} connections of ${size} neurons on ${context.info.name}`;
     throw new EngineCapacityError(what, needed, limit, "let the host draw them");
   }
-  const owned = new Held();
-  try {
-    const stream = owned.own(context.stream({ label: "draws" }));
-    const { offsets, columns, values } = drawCsr(context, stream, drawn, rowOffsets, rounding);
-    for (const buffer of [offsets, columns, values]) owned.own(buffer);
-    const [allColumns, allValues] = [await stream.download(columns), await stream.download(values)];
-    return { rows: size, cols: size, rowOffsets, columns: allColumns.subarray(0, count), values: allValues.subarray(0, count) };
-  } finally {
-    owned.dispose();
-  }
+  using owned = new Held();
+  const stream = owned.own(context.stream({ label: "draws" }));
+  const { offsets, columns, values } = drawCsr(context, stream, drawn, rowOffsets, rounding);
+  for (const buffer of [offsets, columns, values]) owned.own(buffer);
+  const [allColumns, allValues] = [await stream.download(columns), await stream.download(values)];
+  return { rows: size, cols: size, rowOffsets, columns: allColumns.subarray(0, count), values: allValues.subarray(0, count) };
 }
 
 /**
@@ -181,7 +155,7 @@ export function drawSlices(
     ...drawParameters,
     ...(["f64", "const u32*", "const i32*", "i32", "i32", `${valueType}*`, `${columnType}*`] as const),
   ] as const;
-  const kernel: AnyKernel = loadEntries(context, file, [name]).kernel(name, parameters);
+  const kernel: AnyKernel = shippedKernel(context, file, name, parameters);
   const { offsets, rows, values, columns } = target;
   stream.fill(values);
   stream.fill(columns);
@@ -209,27 +183,17 @@ export function drawPlainRows(
 /** Draws, scales and rounds W into rows of N columns that are kept in the target's precision. */
 export function drawRoundedRows(context: Context, stream: Stream, drawn: WeightDraws, rounding: DrawnRounding, target: AnyBuffer): void {
   const name = `draw_rounded_rows_${target.dtype}`;
-  const kernel: AnyKernel = loadEntries(context, file, [name]).kernel(name, [...drawParameters, "f64", "i32", `${target.dtype}*`]);
+  const kernel: AnyKernel = shippedKernel(context, file, name, [...drawParameters, "f64", "i32", `${target.dtype}*`]);
   stream.fill(target);
   const args: AnyArgument[] = [...drawArguments(drawn), drawn.factor, roundingNumber[rounding], target];
   stream.launch(kernel, drawShape(drawn.size), ...args);
 }
 
-/** Draws, scales and rounds W, or some rows of it, into packed rows of `stride` columns. */
-export function drawPackedRows(
-  context: Context,
-  stream: Stream,
-  drawn: WeightDraws,
-  variant: string,
-  weightType: "f32" | "f64" | "u16",
-  target: AnyBuffer,
-  stride: number,
-  rows: RowRange = wholeOf(drawn),
-): void {
-  drawRows(context, stream, drawn, `draw_rows_${variant}`, weightType, target, stride, rows);
-}
-
-function drawRows(
+/**
+ * Draws, scales and rounds W, or some rows of it, into rows of `stride` columns by a kernel of that
+ * form.
+ */
+export function drawRows(
   context: Context,
   stream: Stream,
   drawn: WeightDraws,
@@ -240,7 +204,7 @@ function drawRows(
   { from, to }: RowRange,
 ): void {
   const parameters = [...drawParameters, "f64", `${weightType}*`, "i32", "i32", "i32"] as const;
-  const kernel: AnyKernel = loadEntries(context, file, [name]).kernel(name, parameters);
+  const kernel: AnyKernel = shippedKernel(context, file, name, parameters);
   stream.fill(target);
   stream.launch(kernel, drawShape(to - from), ...drawArguments(drawn), drawn.factor, target, stride, from, to - from);
 }

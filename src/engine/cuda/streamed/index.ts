@@ -2,7 +2,6 @@
 // and every device, and "named", the same by the kernels that a reader of the equation would write,
 // which are there to be read, profiled and called.
 import type { Context, DeviceInfo, Stream } from "@spillway/gpu";
-import type { Matrix, SparseMatrix } from "@spillway/numerics";
 import { EngineUnavailableError } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
@@ -10,14 +9,15 @@ import type { CompiledSource } from "../kernels.js";
 import { relativeBandwidth } from "../persistent/shapes.js";
 import { elementBytes, type ModelShape } from "../shape.js";
 import type { TimeLoopFamily, TimeLoopPlan } from "../time-loop.js";
-import { DenseWeights, denseKernel, denseLayout } from "./dense.js";
+import { denseKernel, denseLayout, denseWeights } from "./dense.js";
 import type { RowRange } from "./drawn.js";
-import { IntegerWeights, integerLayout } from "./integers.js";
-import { chunkBytes, StreamedLoop } from "./loop.js";
-import { NamedWeights, namedKernels, sourceDetail } from "./named.js";
-import { QuantizedWeights, quantizedLayout } from "./quantized.js";
-import { type SparseVariant, SparseWeights, sparseKernel, sparseVariant } from "./sparse.js";
+import { integerLayout, integerWeights } from "./integers.js";
+import { StreamedLoop } from "./loop.js";
+import { namedKernels, namedWeights, sourceDetail } from "./named.js";
+import { quantizedLayout, quantizedWeights } from "./quantized.js";
+import { type SparseVariant, sparseKernel, sparseVariant, sparseWeights } from "./sparse.js";
 import { mostLayoutBytes } from "./sparse-layout.js";
+import { chunkBytes } from "./step-state.js";
 import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weights.js";
 
 /**
@@ -72,32 +72,18 @@ export function layOut(shape: ModelShape, device: DeviceInfo): WeightLayout {
   const steps = storage === "dense" ? quantizedLayout(shape, device) : undefined;
   if (steps)
     return {
-      ...{
-        kernel: steps.kernel,
-        fast: true,
-        bytes: steps.bytes,
-        more: 0,
-        stateLength: steps.stride,
-        bandwidth: bandwidth[steps.precision],
-        rowsOfPiece: 0,
-      },
-      load: (context, stream, { weights, draws }, neuron) => new QuantizedWeights(context, stream, weights as Matrix, draws, steps, neuron),
+      ...{ kernel: steps.kernel, fast: true, bytes: steps.bytes, more: 0, stateLength: steps.stride },
+      ...{ bandwidth: bandwidth[steps.precision], rowsOfPiece: 0 },
+      load: (context, stream, model, neuron) => quantizedWeights(context, stream, model, steps, neuron),
     };
   if (storage === "dense") {
     const layout = denseLayout(size, precision, weightPrecision, arithmetic);
     return {
-      ...{
-        kernel: denseKernel(layout),
-        fast: layout.fast,
-        bytes: layout.bytes,
-        more: 0,
-        stateLength: layout.stride,
-        bandwidth: bandwidth.dense,
-        rowsOfPiece: isQuantized(weightPrecision) ? 0 : 32 * layout.lanes,
-      },
-      load: (context, stream, { weights, draws }, neuron, rows) => {
-        if (draws && isQuantized(weightPrecision)) throw new EngineUnavailableError("cuda", noSteps(shape, device));
-        return new DenseWeights(context, stream, weights as Matrix, draws, precision, layout, neuron, rows);
+      ...{ kernel: denseKernel(layout), fast: layout.fast, bytes: layout.bytes, more: 0, stateLength: layout.stride },
+      ...{ bandwidth: bandwidth.dense, rowsOfPiece: isQuantized(weightPrecision) ? 0 : 32 * layout.lanes },
+      load: (context, stream, model, neuron, rows) => {
+        if (model.draws && isQuantized(weightPrecision)) throw new EngineUnavailableError("cuda", noSteps(shape, device));
+        return denseWeights(context, stream, model, layout, neuron, rows);
       },
     };
   }
@@ -107,8 +93,7 @@ export function layOut(shape: ModelShape, device: DeviceInfo): WeightLayout {
   return {
     ...{ kernel: sparseKernel(variant), fast: variant.fast, bytes, more, stateLength: size, rowsOfPiece: 32 },
     bandwidth: variant.shared > 0 ? bandwidth.staged : gatheringBandwidth(shape, variant),
-    load: (context, stream, { weights, draws }, neuron, rows) =>
-      new SparseWeights(context, stream, weights as SparseMatrix, draws, precision, variant, neuron, rows),
+    load: (context, stream, model, neuron, rows) => sparseWeights(context, stream, model, variant, neuron, rows),
   };
 }
 
@@ -121,7 +106,7 @@ function layOutIntegers(shape: ModelShape, device: DeviceInfo): WeightLayout {
     more: shape.storage === "dense" ? 0 : mostLayoutBytes(shape.size, shape.nonzeros, entryBytes) - bytes,
     bandwidth: bandwidth[shape.storage === "dense" ? "dense" : staged ? "staged" : "gathered"],
     rowsOfPiece: 0,
-    load: (context, stream, model) => new IntegerWeights(context, stream, model, layout, device),
+    load: (context, stream, model) => integerWeights(context, stream, model, layout, device),
   };
 }
 
@@ -153,7 +138,7 @@ function namedPlan({ size, nonzeros, precision, storage }: ModelShape, device: D
     bytes: bytes + 5 * size * element + chunkBytes,
     microsecondsPerStep: launchMicroseconds.named + bytes / rate,
     open: (context, model) =>
-      new StreamedLoop("named", context, model, (stream, neuron) => new NamedWeights(context, stream, model, neuron, source), source),
+      new StreamedLoop("named", context, model, (stream, neuron) => namedWeights(context, stream, model, neuron, source), source),
   };
 }
 

@@ -1,15 +1,15 @@
 // W in integers in device memory, and its step: weights of 16 or 8 bits, states in pairs of 16,
 // sums of 32. docs/numerics.md, rule 18.
-import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, DeviceInfo, Stream } from "@spillway/gpu";
+import { Making } from "@spillway/core/disposal.js";
+import type { Context, DeviceInfo, Stream } from "@spillway/gpu";
 import { isSparse } from "@spillway/numerics";
 import { tanhTable } from "../../../reservoir/integer/tanh.js";
 import { type IntegerRows, integerRows } from "../../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, loadEntries } from "../kernels.js";
+import { type AnyArgument, type AnyBuffer, allocAny, bytesOf, shippedKernel } from "../kernels.js";
 import type { ModelShape } from "../shape.js";
 import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
-import type { StatePacking, StepArguments, StreamedWeights } from "./weights.js";
+import type { StreamedWeights } from "./weights.js";
 
 const file = "reservoir_integer";
 
@@ -47,92 +47,64 @@ export function integerLayout({ size, nonzeros, storage, weightPrecision }: Mode
   };
 }
 
-/** What a launch takes of W, before x. */
-type WeightArguments = readonly AnyArgument[];
-
-export class IntegerWeights implements StreamedWeights {
-  readonly lanes = 0;
-  readonly stateLength: number;
-  readonly packing: StatePacking;
-  readonly bytes: number;
-  readonly details: Readonly<Record<string, string | number | boolean>>;
-  readonly #size: number;
-  readonly #kernel: AnyKernel;
-  readonly #config: { readonly grid: number; readonly block: number; readonly shared: number };
-  readonly #weights: WeightArguments;
-  readonly #rows: DeviceBuffer<"i32">;
-  readonly #table: DeviceBuffer<"i16">;
-  readonly #stride: readonly number[];
-  readonly #buffers: AnyBuffer[] = [];
-
-  constructor(context: Context, stream: Stream, model: ReservoirModel, layout: IntegerLayout, device: DeviceInfo) {
-    const { size, weights } = model;
-    const { kernel, weightType, stride, staged } = layout;
-    const rows = integerRows(model);
-    this.#size = size;
-    this.stateLength = layout.stateLength;
-    this.packing = {
-      pack: loadEntries(context, file, ["pack_state_integer"]).kernel("pack_state_integer", [
-        ...(["const f32*", "f32*", "i32", "i32", "i32"] as const),
-      ]),
-      unpack: loadEntries(context, file, ["unpack_state_integer"]).kernel("unpack_state_integer", [
-        ...(["const f32*", "f32*", "i32", "i32"] as const),
-      ]),
-    };
-    const matrix = isSparse(weights)
-      ? ([`const ${weightType}*`, "const u16*", "const u32*", "const i32*", "i32"] as const)
-      : ([`const ${weightType}*`] as const);
-    this.#kernel = loadEntries(context, file, [kernel]).kernel(kernel, [
-      ...matrix,
-      ...(["const f32*", "f32*", "const u64*", "const i32*", "const i16*", "i32"] as const),
-      ...(isSparse(weights) ? (["i32"] as const) : (["i32", "i32"] as const)),
-    ]);
-    const keep = <B extends AnyBuffer>(buffer: B): B => {
-      this.#buffers.push(buffer);
-      return buffer;
-    };
-    try {
-      this.#rows = keep(context.upload(pairsOf(rows), { label: "e and a" }));
-      this.#table = keep(context.upload(tanhTable, { label: "tanh" }));
-      if (isSparse(weights)) {
-        const slices = sparseLayout(weights.rowOffsets);
-        const { values, columns } = slicesOf({ ...weights, values: rows.weights }, slices, weightType);
-        this.#weights = [
-          keep(context.upload(values, { label: "values of W" })),
-          keep(context.upload(columns, { label: "columns of W" })),
-          keep(context.upload(slices.offsets, { label: "offsets of W" })),
-          keep(context.upload(slices.rows, { label: "rows of W" })),
-          slices.slices,
-        ];
-        const block = staged ? threads.staged : threads.short;
-        const grid = staged ? Math.min(slices.slices, device.attributes.multiprocessors) : Math.ceil(slices.slices / (block / 32));
-        this.#config = { grid, block, shared: staged ? 4 * layout.stateLength : 0 };
-        this.#stride = [];
-      } else {
-        const target = keep(allocAny(context, weightType, size * stride, "W"));
-        stream.upload(target, paddedRows(rows.weights, size, stride, weightType));
-        this.#weights = [target];
-        this.#config = { grid: Math.ceil(size / (threads.dense / 32)), block: threads.dense, shared: 0 };
-        this.#stride = [stride];
-      }
-    } catch (error) {
-      disposeQuietly(this.#buffers);
-      throw error;
-    }
-    this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
-    const { grid: blocks, block } = this.#config;
-    this.details = { kernel, blocks, threads: block, arithmetic: "integer", bytesPerStep: layout.bytes };
+export function integerWeights(
+  context: Context,
+  stream: Stream,
+  model: ReservoirModel,
+  layout: IntegerLayout,
+  device: DeviceInfo,
+): StreamedWeights {
+  const { size, weights } = model;
+  const { kernel: name, weightType, stride, staged, stateLength } = layout;
+  const rows = integerRows(model);
+  const sparse = isSparse(weights);
+  const kernel = shippedKernel(context, file, name, [
+    `const ${weightType}*`,
+    ...(sparse ? (["const u16*", "const u32*", "const i32*", "i32"] as const) : []),
+    ...(["const f32*", "f32*", "const u64*", "const i32*", "const i16*", "i32", "i32"] as const),
+    ...(sparse ? [] : (["i32"] as const)),
+  ]);
+  using made = new Making();
+  const buffers: AnyBuffer[] = [];
+  const own = <B extends AnyBuffer>(buffer: B): B => {
+    buffers.push(buffer);
+    return made.own(buffer);
+  };
+  const neurons = own(context.upload(pairsOf(rows), { label: "e and a" }));
+  const table = own(context.upload(tanhTable, { label: "tanh" }));
+  /** What a launch takes of W, before x. */
+  let matrix: readonly AnyArgument[];
+  let config: { readonly grid: number; readonly block: number; readonly shared: number };
+  if (sparse) {
+    const slices = sparseLayout(weights.rowOffsets);
+    const { values, columns } = slicesOf({ ...weights, values: rows.weights }, slices, weightType);
+    matrix = [
+      own(context.upload(values, { label: "values of W" })),
+      own(context.upload(columns, { label: "columns of W" })),
+      own(context.upload(slices.offsets, { label: "offsets of W" })),
+      own(context.upload(slices.rows, { label: "rows of W" })),
+      slices.slices,
+    ];
+    const block = staged ? threads.staged : threads.short;
+    const grid = staged ? Math.min(slices.slices, device.attributes.multiprocessors) : Math.ceil(slices.slices / (block / 32));
+    config = { grid, block, shared: staged ? 4 * stateLength : 0 };
+  } else {
+    const target = own(allocAny(context, weightType, size * stride, "W"));
+    stream.upload(target, paddedRows(rows.weights, size, stride, weightType));
+    matrix = [target];
+    config = { grid: Math.ceil(size / (threads.dense / 32)), block: threads.dense, shared: 0 };
   }
-
-  step(stream: Stream, { before, after, chunk, step }: StepArguments): void {
-    const [rows, table, size] = [this.#rows, this.#table, this.#size];
-    const args = [...this.#weights, before, after, chunk, rows, table, size, ...this.#stride, step];
-    stream.launch(this.#kernel, this.#config, ...args);
-  }
-
-  dispose(): void {
-    disposeAll(this.#buffers);
-  }
+  return made.done({
+    ...{ lanes: 0, stateLength, bytes: bytesOf(buffers) },
+    packing: {
+      pack: shippedKernel(context, file, "pack_state_integer", ["const f32*", "f32*", "i32", "i32", "i32"]),
+      unpack: shippedKernel(context, file, "unpack_state_integer", ["const f32*", "f32*", "i32", "i32"]),
+    },
+    details: { kernel: name, blocks: config.grid, threads: config.block, arithmetic: "integer", bytesPerStep: layout.bytes },
+    step: (on, { before, after, chunk, step }) =>
+      on.launch(kernel, config, ...matrix, before, after, chunk, neurons, table, size, ...(sparse ? [] : [stride]), step),
+    dispose: () => made.dispose(),
+  } satisfies StreamedWeights);
 }
 
 /** e and a 2^15, neuron by neuron. */

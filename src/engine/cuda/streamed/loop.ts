@@ -1,21 +1,18 @@
 // The time loop that launches each step: by one fused kernel ("streamed") or by the named kernels
 // ("named"), whose weights come from memory; many steps are launched as a graph. For W that does
 // not fit on the chip, and for devices and shapes that no other loop takes.
-import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
-import type { Context, DeviceBuffer, Graph, Stream } from "@spillway/gpu";
-import type { FloatArray, Precision } from "@spillway/numerics";
+import { disposeAll, Making } from "@spillway/core/disposal.js";
+import type { Context, Graph, Stream } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
-import { type AnyKernel, type CompiledSource, loadEntries, type RealType, realKernel, realType } from "../kernels.js";
+import type { AnyKernel, CompiledSource } from "../kernels.js";
 import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop, TimeLoopRun } from "../time-loop.js";
-import type { NeuronArguments, StatePacking, StreamedWeights } from "./weights.js";
+import { chunkKernels, packingKernel, StepState } from "./step-state.js";
+import type { NeuronArguments, StreamedWeights } from "./weights.js";
 
 /** Steps of a graph: even, and the two buffers of the state are as before. */
 const graphSteps = 64;
-
-/** Of a Chunk (kernels/chunk.cuh). */
-export const chunkBytes = 40;
 
 /** Lays W out on the device. */
 export type MakeWeights = (stream: Stream, neuron: NeuronArguments) => StreamedWeights;
@@ -27,60 +24,36 @@ export class StreamedLoop implements TimeLoop {
   readonly #outputSize: number;
   readonly #weights: StreamedWeights;
   readonly #common: CommonKernels;
-  readonly #buffers: DeviceBuffer[] = [];
-  readonly #states: readonly [RealSlice, RealSlice];
-  readonly #leak: RealSlice;
-  readonly #keep: RealSlice;
-  readonly #chunk: DeviceBuffer<"u64">;
-  readonly #setChunk: AnyKernel;
+  readonly #x: StepState;
   readonly #advance: AnyKernel;
-  readonly #pack: AnyKernel;
   readonly #unpack: AnyKernel;
+  readonly #owned = new Making();
   #graph: Graph | undefined;
   #closed: { readonly readout: DeviceReadout; readonly key: string; readonly graph: Graph } | undefined;
 
   constructor(name: string, context: Context, model: ReservoirModel, makeWeights: MakeWeights, source?: CompiledSource) {
     this.name = name;
     const { precision, size } = model;
-    const real = realType(precision);
     this.#size = size;
     this.#inputSize = model.inputSize;
     this.#outputSize = model.outputSize;
     this.#common = new CommonKernels(context, precision, { source, integers: model.config.arithmetic === "integer" });
-    const chunkKernels = loadEntries(context, "reservoir_step", ["set_chunk", "advance_chunk"]);
-    this.#setChunk = chunkKernels.kernel("set_chunk", ["u64*", `const ${real}*`, `const ${real}*`, `${real}*`, "u32", "u32"]);
-    this.#advance = chunkKernels.kernel("advance_chunk", ["u64*", "u32"]);
+    this.#advance = chunkKernels(context).kernel("advance_chunk", ["u64*", "u32"]);
     const [key0, key1] = model.noiseKey;
-    const stream = context.stream({ label: "upload of W" });
-    try {
-      this.#weights = makeWeights(stream, [activationNumber[model.activation], model.noiseLevel, key0, key1]);
-    } catch (error) {
-      disposeQuietly([stream]);
-      throw error;
-    }
-    const kept = <B extends DeviceBuffer>(buffer: B): B => {
-      this.#buffers.push(buffer);
-      return buffer;
-    };
-    try {
-      const packing = this.#weights.packing ?? packingOf(context, precision);
-      this.#pack = packing.pack;
-      this.#unpack = packing.unpack;
-      stream.sync();
-      stream.dispose();
-      const state = () => kept(context.zeros(real, this.#weights.stateLength, { label: "x of the streamed loop" }));
-      this.#states = [state(), state()];
-      this.#leak = kept(context.upload<FloatArray, RealType>(model.leakRate, { label: "a" }));
-      this.#keep = kept(context.upload<FloatArray, RealType>(keepRates(model.leakRate, precision), { label: "1 - a" }));
-      this.#chunk = kept(context.zeros("u64", chunkBytes / 8, { label: "chunk" }));
-    } catch (error) {
-      disposeQuietly([this, stream]);
-      throw error;
-    }
+    using owned = this.#owned;
+    using uploading = new Making();
+    const stream = uploading.own(context.stream({ label: "upload of W" }));
+    this.#weights = owned.own(makeWeights(stream, [activationNumber[model.activation], model.noiseLevel, key0, key1]));
+    this.#unpack =
+      this.#weights.packing?.unpack ?? packingKernel(context, "unpack_state", precision, ["const real*", "real*", "i32", "i32"]);
+    stream.sync();
+    uploading.dispose();
+    this.#x = owned.own(new StepState(context, model, this.#weights, "x of the streamed loop"));
+    owned.done();
   }
 
   get bytes(): number {
-    return this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, this.#weights.bytes);
+    return this.#weights.bytes + this.#x.bytes;
   }
 
   get peers(): readonly Context[] | undefined {
@@ -97,13 +70,13 @@ export class StreamedLoop implements TimeLoop {
 
   enqueue(stream: Stream, run: TimeLoopRun): void {
     const { steps } = run;
-    this.#begin(stream, run.state, run.drive, run.feedback, run.states, run.firstStep, run.sequence);
+    this.#begin(stream, run);
     let left = steps;
     if (!this.#weights.begin && (left >= 2 * graphSteps || (this.#graph && left >= graphSteps))) {
       this.#graph ??= stream.capture(
         (captured) => {
           for (let step = 0; step < graphSteps; step++) this.#step(captured, step);
-          captured.launch(this.#advance, { grid: 1, block: 1 }, this.#chunk, graphSteps);
+          captured.launch(this.#advance, { grid: 1, block: 1 }, this.#x.chunk, graphSteps);
         },
         { label: "streamed steps" },
       );
@@ -114,8 +87,8 @@ export class StreamedLoop implements TimeLoop {
   }
 
   enqueueClosed(stream: Stream, run: ClosedLoopRun): boolean {
-    const { steps, state, states, drive, feedback } = run;
-    this.#begin(stream, state, drive, feedback, states, run.firstStep, run.sequence);
+    const { steps, state, states, drive } = run;
+    this.#begin(stream, run);
     if (this.#outputSize > 0) this.#drive(stream, run, 0, steps);
     if (this.#weights.begin) {
       this.#closedSteps(stream, run);
@@ -141,37 +114,23 @@ export class StreamedLoop implements TimeLoop {
   }
 
   dispose(): void {
-    disposeAll([this.#weights, ...this.#buffers, this.#closed?.graph, this.#graph]);
+    disposeAll([this.#owned, this.#closed?.graph, this.#graph]);
   }
 
-  #begin(
-    stream: Stream,
-    state: RealSlice,
-    drive: RealSlice,
-    feedback: RealSlice | undefined,
-    states: RealSlice | undefined,
-    firstStep: number,
-    sequence: number,
-  ): void {
-    stream.launch(
-      this.#setChunk,
-      { grid: 1, block: 1 },
-      ...([this.#chunk, drive, feedback ?? null, states ?? null, firstStep >>> 0, sequence] as const),
-    );
-    const { stateLength, lanes } = this.#weights;
-    const grid = { grid: Math.ceil(stateLength / 256), block: 256 };
-    stream.launch(this.#pack, grid, state, this.#states[0], this.#size, stateLength, lanes);
-    this.#weights.begin?.(stream, { state, drive, feedback, states, firstStep, sequence, packed: this.#states });
+  #begin(stream: Stream, run: TimeLoopRun | ClosedLoopRun): void {
+    const { state, drive, feedback, states, firstStep, sequence } = run;
+    const begun = { state, drive, feedback, states, firstStep, sequence };
+    this.#x.begin(stream, begun);
+    this.#weights.begin?.(stream, { ...begun, packed: this.#x.packed });
   }
 
   #step(stream: Stream, step: number): void {
-    const [before, after] = step % 2 === 0 ? this.#states : [this.#states[1], this.#states[0]];
-    this.#weights.step(stream, { before, after, chunk: this.#chunk, leak: this.#leak, keep: this.#keep, step });
+    this.#weights.step(stream, this.#x.arguments(step));
   }
 
   #end(stream: Stream, state: RealSlice, steps: number): void {
     const grid = { grid: Math.ceil(this.#size / 256), block: 256 };
-    stream.launch(this.#unpack, grid, this.#states[(steps % 2) as 0 | 1], state, this.#size, this.#weights.lanes);
+    stream.launch(this.#unpack, grid, this.#x.packed[(steps % 2) as 0 | 1], state, this.#size, this.#weights.lanes);
   }
 
   /** The drive of steps `from` to `to` of a closed loop. */
@@ -201,18 +160,4 @@ export class StreamedLoop implements TimeLoop {
       }
     }
   }
-}
-
-function packingOf(context: Context, precision: Precision): StatePacking {
-  const kernel = (name: string, parameters: Parameters<typeof realKernel>[4]) =>
-    realKernel(context, "reservoir_step", `${name}_${realType(precision)}`, precision, parameters);
-  return {
-    pack: kernel("pack_state", ["const real*", "real*", "i32", "i32", "i32"]),
-    unpack: kernel("unpack_state", ["const real*", "real*", "i32", "i32"]),
-  };
-}
-
-/** 1 - a, rounded once. */
-export function keepRates(leak: FloatArray, precision: Precision): FloatArray {
-  return precision === "float32" ? Float32Array.from(leak, (a) => 1 - a) : Float64Array.from(leak, (a) => 1 - a);
 }

@@ -1,16 +1,17 @@
 // A dense W of eight or four bits a weight in device memory, and its step, which is not portable
 // arithmetic. The weights were rounded to steps when they were made (docs/numerics.md, rule 7); the
 // device finds the steps again. Layouts: kernels/reservoir_quantize.cu.
-import { disposeAll, Held } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "@spillway/gpu";
 import type { FloatArray, Matrix } from "@spillway/numerics";
+import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
-import { type AnyKernel, loadEntries } from "../kernels.js";
+import { shippedKernel } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import type { ModelShape } from "../shape.js";
 import { drawArguments, drawParameters } from "./drawn.js";
-import { fastDetail, type NeuronArguments, rowsOfPiece, type StepArguments, type StreamedWeights } from "./weights.js";
+import { drawnDetail, fastDetail, type NeuronArguments, rowsOfPiece, type StreamedWeights } from "./weights.js";
 
 /**
  * What the kernels make of W: columns that stand together and their bytes, columns a lane loads at
@@ -46,88 +47,64 @@ export function quantizedLayout(
   return { precision, kernel: `dense_step_f32_${name}`, stride: tiles * columns, rowBytes, bytes: size * (rowBytes + 4) };
 }
 
-export class QuantizedWeights implements StreamedWeights {
-  readonly lanes: number;
-  readonly stateLength: number;
-  readonly bytes: number;
-  readonly details: Readonly<Record<string, string | number | boolean>>;
-  readonly #size: number;
-  readonly #weights: DeviceBuffer<"u8">;
-  readonly #scales: DeviceBuffer<"f32">;
-  readonly #kernel: AnyKernel;
-  readonly #neuron: NeuronArguments;
-  readonly #blocks: number;
-  readonly #threads: number;
+export function quantizedWeights(
+  context: Context,
+  stream: Stream,
+  { weights, draws, size }: Pick<ReservoirModel, "weights" | "draws" | "size">,
+  layout: QuantizedLayout,
+  neuron: NeuronArguments,
+): StreamedWeights {
+  const { kernel: name, stride, rowBytes, bytes } = layout;
+  const { file, lanes, rows, threads } = kinds[layout.precision];
+  const kernel = shippedKernel(context, file, name, [
+    ...(["const u8*", "const f32*", "const f32*", "f32*", "const u64*", "const f32*", "const f32*", "i32", "i32"] as const),
+    ...(["i32", "f32", "u32", "u32", "i32"] as const),
+  ]);
+  using made = new Making();
+  const packed = made.own(context.alloc("u8", size * rowBytes, { label: "W" }));
+  const scales = made.own(context.alloc("f32", size, { label: "scales of W" }));
+  const bring = draws ? drawnRows(context, draws) : hostRows((weights as Matrix).data, size);
+  // A thread draws a row: as many rows at a time as there is room for.
+  const room = Math.min(bytes, freeMemory(context) / 2);
+  const piece = draws ? Math.max(1, Math.min(size, Math.floor(room / (4 * size)))) : rowsOfPiece(size, 4);
+  pack(context, stream, layout, size, { packed, scales, bring, piece });
+  const blocks = Math.ceil(size / rows);
+  return made.done({
+    ...{ lanes, stateLength: stride, bytes },
+    details: { kernel: name, blocks, threads, bytesPerStep: bytes, ...fastDetail(true), ...drawnDetail(draws) },
+    step(on, { before, after, chunk, leak, keep, step }) {
+      const data = [packed, scales, before, after, chunk, leak, keep] as const;
+      on.launch(kernel, { grid: blocks, block: threads }, ...data, size, stride, ...neuron, step);
+    },
+    dispose: () => made.dispose(),
+  } satisfies StreamedWeights);
+}
 
-  constructor(
-    context: Context,
-    stream: Stream,
-    weights: Matrix,
-    drawn: WeightDraws | undefined,
-    layout: QuantizedLayout,
-    neuron: NeuronArguments,
-  ) {
-    const { kernel, stride, rowBytes, bytes } = layout;
-    const { file, lanes, rows, threads } = kinds[layout.precision];
-    const size = weights.rows;
-    this.#size = size;
-    this.#neuron = neuron;
-    this.#threads = threads;
-    this.#blocks = Math.ceil(size / rows);
-    this.lanes = lanes;
-    this.stateLength = stride;
-    this.bytes = bytes;
-    const where = drawn ? { drawn: "on the device" } : {};
-    this.details = { kernel, blocks: this.#blocks, threads, bytesPerStep: bytes, ...fastDetail(true), ...where };
-    this.#kernel = loadEntries(context, file, [kernel]).kernel(kernel, [
-      ...(["const u8*", "const f32*", "const f32*", "f32*", "const u64*", "const f32*", "const f32*", "i32", "i32"] as const),
-      ...(["i32", "f32", "u32", "u32", "i32"] as const),
-    ]);
-    const made = new Held();
-    try {
-      this.#weights = made.own(context.alloc("u8", size * rowBytes, { label: "W" }));
-      this.#scales = made.own(context.alloc("f32", size, { label: "scales of W" }));
-      this.#fill(context, stream, layout, weights, drawn);
-    } catch (error) {
-      made.disposeQuietly();
-      throw error;
-    }
-  }
+interface PackedRows {
+  readonly packed: DeviceBuffer<"u8">;
+  readonly scales: DeviceBuffer<"f32">;
+  readonly bring: BringRows;
+  readonly piece: number;
+}
 
-  step(stream: Stream, { before, after, chunk, leak, keep, step }: StepArguments): void {
-    const config = { grid: this.#blocks, block: this.#threads };
-    const data = [this.#weights, this.#scales, before, after, chunk, leak, keep] as const;
-    stream.launch(this.#kernel, config, ...data, this.#size, this.stateLength, ...this.#neuron, step);
-  }
-
-  dispose(): void {
-    disposeAll([this.#weights, this.#scales]);
-  }
-
-  /** Brings rows in binary32, from the host or drawn here, some at a time, and packs them. */
-  #fill(context: Context, stream: Stream, layout: QuantizedLayout, weights: Matrix, drawn: WeightDraws | undefined): void {
-    const size = this.#size;
-    const { rowBytes, stride } = layout;
-    const name = `pack_rows_${kinds[layout.precision].name}`;
-    const parameters = ["const f32*", "u8*", "f32*", "i32", "i32", "i32"] as const;
-    const pack = loadEntries(context, "reservoir_quantize", [name]).kernel(name, parameters);
-    const bring = drawn ? drawnRows(context, drawn) : hostRows(weights.data, size);
-    // A thread draws a row: as many rows at a time as there is room for.
-    const room = Math.min(layout.bytes, freeMemory(context) / 2);
-    const piece = drawn ? Math.max(1, Math.min(size, Math.floor(room / (4 * size)))) : rowsOfPiece(size, 4);
-    const source = context.alloc("f32", piece * size, { label: "rows of W on their way" });
-    try {
-      for (let row = 0; row < size; row += piece) {
-        const rows = Math.min(piece, size - row);
-        const target = source.slice(0, rows * size);
-        bring(stream, target, row, rows);
-        const packed = this.#weights.slice(row * rowBytes, (row + rows) * rowBytes);
-        const grid = Math.min(65535, Math.ceil(rows / 4));
-        stream.launch(pack, { grid, block: 128 }, target, packed, this.#scales.slice(row, row + rows), rows, size, stride);
-      }
-    } finally {
-      source.dispose();
-    }
+/** Brings rows in binary32, from the host or drawn here, some at a time, and packs them. */
+function pack(
+  context: Context,
+  stream: Stream,
+  { precision, rowBytes, stride }: QuantizedLayout,
+  size: number,
+  { packed, scales, bring, piece }: PackedRows,
+): void {
+  const name = `pack_rows_${kinds[precision].name}`;
+  const kernel = shippedKernel(context, "reservoir_quantize", name, ["const f32*", "u8*", "f32*", "i32", "i32", "i32"]);
+  using source = context.alloc("f32", piece * size, { label: "rows of W on their way" });
+  for (let row = 0; row < size; row += piece) {
+    const rows = Math.min(piece, size - row);
+    const target = source.slice(0, rows * size);
+    bring(stream, target, row, rows);
+    const into = packed.slice(row * rowBytes, (row + rows) * rowBytes);
+    const grid = Math.min(65535, Math.ceil(rows / 4));
+    stream.launch(kernel, { grid, block: 128 }, target, into, scales.slice(row, row + rows), rows, size, stride);
   }
 }
 
@@ -141,7 +118,7 @@ const hostRows =
 
 function drawnRows(context: Context, drawn: WeightDraws): BringRows {
   const name = "draw_some_rows";
-  const kernel = loadEntries(context, "reservoir_quantize", [name]).kernel(name, [...drawParameters, "f64", "f32*", "i32", "i32"]);
+  const kernel = shippedKernel(context, "reservoir_quantize", name, [...drawParameters, "f64", "f32*", "i32", "i32"]);
   return (stream, target, first, rows) => {
     stream.fill(target);
     const config = { grid: Math.ceil(rows / 128), block: 128 };

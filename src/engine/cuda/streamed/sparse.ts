@@ -1,14 +1,14 @@
 // A sparse W in device memory, in slices of four rows, and its step. docs/numerics.md, rule 2.
-import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceInfo, Stream } from "@spillway/gpu";
 import { allocate, type Precision, type SparseMatrix } from "@spillway/numerics";
-import type { WeightDraws } from "../../../reservoir/weight-draws.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
-import { type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
+import { type AnyBuffer, allocAny, bytesOf, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import { countDrawn, drawSlices, type RowRange, rowOffsetsOf } from "./drawn.js";
 import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
-import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
+import { drawnDetail, fastDetail, type NeuronArguments, type StreamedWeights } from "./weights.js";
 
 /** Slices are sent in pieces of about this many entries. */
 const pieceEntries = 2 ** 24;
@@ -59,83 +59,45 @@ export function sparseVariant(
   };
 }
 
-export class SparseWeights implements StreamedWeights {
-  readonly lanes = 0;
-  readonly stateLength: number;
-  readonly bytes: number;
-  readonly details: Readonly<Record<string, string | number | boolean>>;
-  readonly #size: number;
-  readonly #kernel: AnyKernel;
-  readonly #neuron: NeuronArguments;
-  readonly #variant: SparseVariant;
-  readonly #blocks: number;
-  readonly #slices: number;
-  readonly #buffers: AnyBuffer[] = [];
-
-  constructor(
-    context: Context,
-    stream: Stream,
-    weights: SparseMatrix,
-    drawn: WeightDraws | undefined,
-    precision: Precision,
-    variant: SparseVariant,
-    neuron: NeuronArguments,
-    { from, to }: RowRange = { from: 0, to: weights.rows },
-  ) {
-    const layout = sparseLayout(drawn ? rowOffsetsOf(countDrawn(context, drawn)) : weights.rowOffsets, from, to);
-    const { columnType, valueType, threads, shared, fast } = variant;
-    this.#size = weights.rows;
-    this.#neuron = neuron;
-    this.#variant = variant;
-    this.#slices = layout.slices;
-    this.stateLength = weights.rows;
-    const blocks = Math.ceil(layout.slices / (threads / 32));
-    this.#blocks = shared > 0 ? Math.min(layout.slices, context.info.attributes.multiprocessors) : blocks;
-    this.#kernel = realKernel(context, fast ? "reservoir_step_fast" : "reservoir_step", sparseKernel(variant), precision, [
-      ...([`const ${valueType}*`, `const ${columnType}*`, "const u32*", "const i32*", "i32", "const real*", "real*"] as const),
-      ...(["const u64*", "const real*", "const real*", "i32", "i32", "real", "u32", "u32", "i32", "const u64*", "i32"] as const),
-    ]);
-    const keep = <B extends AnyBuffer>(buffer: B): B => {
-      this.#buffers.push(buffer);
-      return buffer;
-    };
-    try {
-      const values = keep(allocAny(context, valueType, Math.max(1, layout.padded), "values of W"));
-      const columns = keep(allocAny(context, columnType, Math.max(1, layout.padded), "columns of W"));
-      const offsets = keep(context.upload(layout.offsets, { label: "offsets of W" }));
-      const rows = keep(context.upload(layout.rows, { label: "rows of W" }));
-      if (drawn) drawSlices(context, stream, drawn, layout, variant, { offsets, rows, values, columns });
-      else send(stream, weights, layout, variant, values, columns);
-    } catch (error) {
-      disposeQuietly(this.#buffers);
-      throw error;
-    }
-    this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
-    const nonzeros = drawn ? drawn.nonzeros! : weights.values.length;
-    const bytesPerStep = layout.padded * variant.entryBytes;
-    this.details = {
-      kernel: sparseKernel(variant),
-      blocks: this.#blocks,
-      threads,
-      nonzeros,
-      bytesPerStep,
-      ...fastDetail(fast),
-      ...(drawn ? { drawn: "on the device" } : {}),
-    };
-  }
-
-  step(stream: Stream, { before, after, chunk, leak, keep, step, others }: StepArguments): void {
-    const { threads, shared } = this.#variant;
-    const [values, columns, offsets, rows] = this.#buffers as [AnyBuffer, AnyBuffer, AnyBuffer, AnyBuffer];
-    const config = { grid: this.#blocks, block: threads, shared };
-    const w = [values, columns, offsets, rows, this.#slices] as const;
-    const own = [before, after, chunk, leak, keep, this.#size, ...this.#neuron, step] as const;
-    stream.launch(this.#kernel, config, ...w, ...own, others ?? null, others?.length ?? 0);
-  }
-
-  dispose(): void {
-    disposeAll(this.#buffers);
-  }
+/** W, or the rows of it that a device has. */
+export function sparseWeights(
+  context: Context,
+  stream: Stream,
+  { weights, draws, precision, size }: ReservoirModel,
+  variant: SparseVariant,
+  neuron: NeuronArguments,
+  { from, to }: RowRange = { from: 0, to: size },
+): StreamedWeights {
+  const csr = weights as SparseMatrix;
+  const layout = sparseLayout(draws ? rowOffsetsOf(countDrawn(context, draws)) : csr.rowOffsets, from, to);
+  const { columnType, valueType, threads, shared, fast } = variant;
+  const { slices, padded } = layout;
+  const blocks = shared > 0 ? Math.min(slices, context.info.attributes.multiprocessors) : Math.ceil(slices / (threads / 32));
+  const name = sparseKernel(variant);
+  const kernel = realKernel(context, fast ? "reservoir_step_fast" : "reservoir_step", name, precision, [
+    ...([`const ${valueType}*`, `const ${columnType}*`, "const u32*", "const i32*", "i32", "const real*", "real*"] as const),
+    ...(["const u64*", "const real*", "const real*", "i32", "i32", "real", "u32", "u32", "i32", "const u64*", "i32"] as const),
+  ]);
+  using made = new Making();
+  const { own } = made;
+  const values = own(allocAny(context, valueType, Math.max(1, padded), "values of W"));
+  const columns = own(allocAny(context, columnType, Math.max(1, padded), "columns of W"));
+  const offsets = own(context.upload(layout.offsets, { label: "offsets of W" }));
+  const rows = own(context.upload(layout.rows, { label: "rows of W" }));
+  if (draws) drawSlices(context, stream, draws, layout, variant, { offsets, rows, values, columns });
+  else send(stream, csr, layout, variant, values, columns);
+  const nonzeros = draws ? draws.nonzeros! : csr.values.length;
+  const bytesPerStep = padded * variant.entryBytes;
+  return made.done({
+    ...{ lanes: 0, stateLength: size, bytes: bytesOf([values, columns, offsets, rows]) },
+    details: { kernel: name, blocks, threads, nonzeros, bytesPerStep, ...fastDetail(fast), ...drawnDetail(draws) },
+    step(on, { before, after, chunk, leak, keep, step, others }) {
+      const w = [values, columns, offsets, rows, slices] as const;
+      const steps = [before, after, chunk, leak, keep, size, ...neuron, step] as const;
+      on.launch(kernel, { grid: blocks, block: threads, shared }, ...w, ...steps, others ?? null, others?.length ?? 0);
+    },
+    dispose: () => made.dispose(),
+  } satisfies StreamedWeights);
 }
 
 function send(

@@ -1,6 +1,7 @@
 // What the streamed loop needs of W: where it lies in device memory, and a step's launch. Dense and
 // sparse matrices each have a file.
 import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
+import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { AnyKernel } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
@@ -78,3 +79,6 @@ export type NeuronArguments = readonly [activation: number, noiseLevel: number, 
 
 /** What a plan says of arithmetic that is not portable. */
 export const fastDetail = (fast: boolean): Readonly<Record<string, string>> => (fast ? { arithmetic: "fast" } : {});
+
+/** What it says of a W that no host holds. */
+export const drawnDetail = (draws: WeightDraws | undefined): Readonly<Record<string, string>> => (draws ? { drawn: "on the device" } : {});

@@ -1,7 +1,7 @@
 // Optional ridge regression by NVIDIA's libraries: cuBLAS sums training rows where they are, on the
 // device or on the host, and cuSOLVER solves. Not the portable bits; those are gram.ts and
 // numerics/linear-algebra.
-import { disposeAll, disposeQuietly } from "@spillway/core/disposal.js";
+import { disposeAll, Making } from "@spillway/core/disposal.js";
 import { type Context, DenseRoutines, type DeviceBuffer, type DeviceSlice, type ReadonlyDeviceSlice, type Stream } from "@spillway/gpu";
 import { type ColumnSource, type DenseBlas, type GramSum, lostPivot, Matrix, shiftedTriangle, writeRows } from "@spillway/numerics";
 import { realKernel } from "../kernels.js";
@@ -25,13 +25,10 @@ export class DeviceBlas implements DenseBlas, Disposable {
    */
   constructor(context: Context, routines?: Routines) {
     this.context = context;
-    this.#stream = context.stream({ label: "training by libraries" });
-    try {
-      this.#routines = routines ?? new DenseRoutines(context);
-    } catch (error) {
-      disposeQuietly([this.#stream]);
-      throw error;
-    }
+    using made = new Making();
+    this.#stream = made.own(context.stream({ label: "training by libraries" }));
+    this.#routines = routines ?? new DenseRoutines(context);
+    made.done();
   }
 
   /** Such as "cuBLAS 13.1.0 and cuSOLVER (/usr/local/cuda/lib64/libcusolver.so.12)". */

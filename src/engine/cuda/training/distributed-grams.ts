@@ -3,10 +3,11 @@
 // of one device. Tiles, not blocks of rows, since what moves is then the states of a block, N
 // values a row, and not sums of all blocks, F^2 / 2 values of twice the size; and no device holds
 // them all.
-import { disposeAll, Held } from "@spillway/core/disposal.js";
+import { disposeAll, Held, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
 import type { GramBlocks } from "@spillway/numerics";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
+import { settleAll, workBeside } from "../beside.js";
 import { deviceName } from "../device.js";
 import { allocAny, type RealType, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
@@ -27,21 +28,18 @@ class OtherTiles {
   readonly grams: DeviceGrams;
   readonly done: DeviceEvent;
   readonly #shape: RowShape;
-  readonly #owned = new Held();
+  readonly #owned = new Making();
   #copies: Copies | undefined;
 
   constructor(context: Context, shape: RowShape, range: TileRange) {
     this.context = context;
     this.#shape = shape;
-    const { own } = this.#owned;
-    try {
-      this.stream = own(context.stream({ label: "Gram matrix" }));
-      this.done = own(context.event({ timing: false }));
-      this.grams = own(new DeviceGrams(context, shape, 1, range));
-    } catch (error) {
-      this.#owned.disposeQuietly();
-      throw error;
-    }
+    using owned = this.#owned;
+    const { own } = owned;
+    this.stream = own(context.stream({ label: "Gram matrix" }));
+    this.done = own(context.event({ timing: false }));
+    this.grams = own(new DeviceGrams(context, shape, 1, range));
+    owned.done();
   }
 
   get bytes(): number {
@@ -72,24 +70,19 @@ class OtherTiles {
     if (this.#copies && this.#copies.rows >= rows) return this.#copies;
     this.#release();
     const { size, inputSize, outputs, precision } = this.#shape;
-    const made = new Held();
+    using made = new Making();
     const room = <T extends RealType>(type: T, columns: number, label: string) => {
       const buffer = made.own(allocAny(this.context, type, rows * columns, label));
       return buffer;
     };
-    try {
-      const real = realType(precision);
-      this.#copies = {
-        rows,
-        states: room(real, size, "states to learn from"),
-        inputs: inputSize > 0 ? room(real, inputSize, "inputs to learn from") : null,
-        targets: room("f64", outputs, "targets"),
-      };
-      return this.#copies;
-    } catch (error) {
-      made.disposeQuietly();
-      throw error;
-    }
+    const real = realType(precision);
+    this.#copies = {
+      rows,
+      states: room(real, size, "states to learn from"),
+      inputs: inputSize > 0 ? room(real, inputSize, "inputs to learn from") : null,
+      targets: room("f64", outputs, "targets"),
+    };
+    return made.done(this.#copies);
   }
 
   #release(): void {
@@ -147,23 +140,13 @@ export class DistributedGrams {
 
   /** Enqueues rows in rising order; the stream goes on when all devices have added them. */
   add(stream: Stream, given: MemberRows): void {
-    let where = this.#context;
-    try {
-      this.#ready.record(stream);
-      for (const other of this.#others) {
-        where = other.context;
-        other.stream.wait(this.#ready);
-        other.add(given);
-        other.done.record(other.stream);
-      }
-      where = this.#context;
-      this.#own.add(stream, given);
-      for (const { done } of this.#others) stream.wait(done);
-    } catch (error) {
-      // What was enqueued reads memory that the caller may now give back.
-      this.#settle();
-      throw namedFailure(error, deviceName(where));
-    }
+    const home = [this.#context, stream, this.#ready] as const;
+    workBeside(
+      home,
+      this.#others,
+      (other) => other.add(given),
+      () => this.#own.add(stream, given),
+    );
   }
 
   /** As `DeviceGrams.read`. */
@@ -179,17 +162,8 @@ export class DistributedGrams {
   }
 
   dispose(): void {
-    this.#settle();
+    settleAll(this.#others);
     disposeAll([this.#own, this.#ready, ...this.#others]);
-  }
-
-  #settle(): void {
-    for (const { stream } of this.#others)
-      try {
-        stream.sync();
-      } catch {
-        // What failed was told when it did.
-      }
   }
 }
 

@@ -1,7 +1,7 @@
 // Gram matrices of one reservoir or of many on the device, in the order of docs/numerics.md rule 9.
 // If sinks have sums already, it goes on from them, and hands them back as if the sinks had
 // taken the rows themselves.
-import { disposeAll } from "@spillway/core/disposal.js";
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
 import { type GramBlocks, Matrix, type Precision } from "@spillway/numerics";
 import type { FeatureSpec } from "../../../reservoir/features.js";
@@ -82,6 +82,7 @@ export class DeviceGrams {
   readonly totals: DeviceBuffer<"f64">;
   readonly #shape: RowShape;
   readonly #kernel: AnyKernel;
+  readonly #owned = new Making();
   #rows = 0;
   #inBlock = 0;
 
@@ -94,13 +95,10 @@ export class DeviceGrams {
     const name = `training_gram_${shape.precision === "float32" ? "f32" : "f64"}`;
     this.#kernel = realKernel(context, "training", name, shape.precision, [...rowParameters, "i32", "i32", "i32", "i32", "f64*", "f64*"]);
     const values = members * this.tiles * tileValues;
-    this.sums = context.alloc("f64", values, { label: "Gram matrices of a block" });
-    try {
-      this.totals = context.alloc("f64", values, { label: "Gram matrices" });
-    } catch (error) {
-      this.sums.dispose();
-      throw error;
-    }
+    using owned = this.#owned;
+    this.sums = owned.own(context.alloc("f64", values, { label: "Gram matrices of a block" }));
+    this.totals = owned.own(context.alloc("f64", values, { label: "Gram matrices" }));
+    owned.done();
   }
 
   /** Device memory in bytes. */
@@ -157,7 +155,7 @@ export class DeviceGrams {
   }
 
   dispose(): void {
-    disposeAll([this.sums, this.totals]);
+    this.#owned.dispose();
   }
 
   /** Calls visit(at, element) for elements (i, j), j <= i, that lie in a member's tiles here. */

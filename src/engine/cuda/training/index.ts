@@ -1,34 +1,19 @@
 // Training where the states are: what takes the place of a sink on the host while its rows are made
 // on the device.
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, Stream } from "@spillway/gpu";
 import type { PortableGram } from "@spillway/numerics";
 import { GramAccumulator } from "../../../readout/index.js";
 import type { TrainingSink } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import type { OpenTrainer } from "../device-work.js";
 import { DeviceGram, openBlasTrainer } from "./device-blas.js";
 import { DistributedGrams } from "./distributed-grams.js";
 import { DeviceGrams, type GramTrainer, type RowShape } from "./gram.js";
 
 /**
- * Sums for one sink, or undefined if it is no Gram accumulator of this model's shape whose sums
- * can be made here.
- */
-export const openTrainer: OpenTrainer = (context, model, sink, targets, stream, peers) => {
-  const trainer = openGramTrainer(context, stream, model, [sink], targets, peers);
-  if (!trainer) return undefined;
-  return {
-    bytes: trainer.bytes,
-    add: (on, { rows, states, inputs, targets: wanted }) =>
-      trainer.add(on, { rows, states, statePitch: 0, inputs, inputPitch: 0, targets: wanted }),
-    finish: (on) => trainer.finish(on),
-    dispose: () => trainer.dispose(),
-  };
-};
-
-/**
- * The same for the sinks of members that take in equal numbers of rows. With `peers` the sums of
- * one sink are shared out among the devices.
+ * Sums for the sinks of members that take in equal numbers of rows; undefined if they are no Gram
+ * accumulators of this model's shape whose sums can be made here. With `peers`, other devices, the
+ * sums of one sink are shared out among all.
  */
 export function openGramTrainer(
   context: Context,
@@ -56,15 +41,11 @@ export function openGramTrainer(
   if (new Set(into).size < into.length) return undefined;
   const before = into.map((gram) => (gram.rows > 0 ? gram.blocks() : undefined));
   if (before.some((blocks) => blocks?.rowsInBlock !== before[0]?.rowsInBlock)) return undefined;
-  const grams =
-    peers.length > 0 && sinks.length === 1 ? new DistributedGrams(context, peers, shape) : new DeviceGrams(context, shape, sinks.length);
-  try {
-    grams.load(stream, before);
-  } catch (error) {
-    grams.dispose();
-    throw error;
-  }
-  return {
+  const distributed = peers.length > 0 && sinks.length === 1;
+  using made = new Making();
+  const grams = made.own(distributed ? new DistributedGrams(context, peers, shape) : new DeviceGrams(context, shape, sinks.length));
+  grams.load(stream, before);
+  return made.done<GramTrainer>({
     bytes: grams.bytes,
     add: (on, rows) => grams.add(on, rows),
     finish: async (on) => {
@@ -74,5 +55,5 @@ export function openGramTrainer(
       }
     },
     dispose: () => grams.dispose(),
-  };
+  });
 }

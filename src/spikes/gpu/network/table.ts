@@ -2,9 +2,9 @@
 // slots for kernels/network_slots.cu.
 import type { Held } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "@spillway/gpu";
+import { shippedKernel } from "@spillway/gpu/shipped-kernels.js";
 import { type NetworkPlan, type NetworkTable, networkStreams, type PlannedProjection } from "../../network/plan.js";
 import { tableSum as sumOnHost } from "../../network/table-sum.js";
-import { kernelOf } from "../kernels.js";
 
 /** Synapses by source, as a network's table on the host. */
 export interface DeviceTable {
@@ -48,7 +48,7 @@ const mostProjections = 1024;
 const families = { constant: 0, uniform: 1, normal: 2 } as const;
 
 type Pointers = readonly Parameter[];
-const kernel = (context: Context, name: string, parameters: Pointers) => kernelOf(context, "network_draw", name, parameters);
+const kernel = (context: Context, name: string, parameters: Pointers) => shippedKernel(context, "network_draw", name, parameters);
 
 /** Whether a device draws the synapses of a plan; else the host does. */
 export function isDrawnThere({ projections, oneSign, expectedSynapses }: NetworkPlan): boolean {
