@@ -58,6 +58,8 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     uint4 part[parts];
     Unit<Real> unit;
   };
+  // Streamed units that may hold no entries, so that those before them are loaded ahead.
+  constexpr int padded = 4;
   constexpr int batch = Mixed ? 4 : 2;
   const int tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
   const int units = layout.held + (Mixed ? layout.shared + layout.streamed : 0), first = (reach.block() * Warps + warp) * 4 * Rounds;
@@ -78,6 +80,21 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
       if (u < layout.held) load(row + u * parts * 32, w[r][u]);
     if (Mixed)
       for (int k = 0; k < layout.shared * parts; k++) kept[(r * layout.shared * parts + k) * 32] = row[(layout.held * parts + k) * 32];
+  }
+  // Rows are padded to the longest of all: the last streamed units may hold no entry of this warp's.
+  int filled[Rounds];
+#pragma unroll
+  for (int r = 0; r < Rounds; r++) {
+    filled[r] = layout.streamed;
+    while (Mixed && filled[r] > 0) {
+      Loaded last;
+      load(source + (r * units + layout.held + layout.shared + filled[r] - 1) * parts * 32, last);
+      bool any = false;
+#pragma unroll
+      for (int k = 0; k < 8; k++) any |= last.unit.value[k] != (Real)0;
+      if (__any_sync(0xffffffffu, any)) break;
+      filled[r]--;
+    }
   }
   for (int i = tid; i < layout.count; i += threads) {
     x[i] = i < steps.size ? steps.state[i] : (Real)0;
@@ -131,9 +148,11 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
               m++;
             }
             if (s < streamedEnd) {
-              Loaded unit;
-              load(row + (layout.held + layout.shared + s) * parts * 32, unit);
-              take(unit.unit);
+              if (s < layout.streamed - padded || s < filled[r]) {
+                Loaded unit;
+                load(row + (layout.held + layout.shared + s) * parts * 32, unit);
+                take(unit.unit);
+              }
               s++;
             }
           }
