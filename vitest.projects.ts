@@ -27,12 +27,12 @@ const alone = paths(`
 const long = paths(`
   analysis/information cli/bench cli/cluster cli/demo cli/killed cli/search cli/search-killed cli/signals docs-run engine/abort
   engine/compute-capability engine/cuda-faults-together engine/device/batch engine/device/device-data engine/device/drawn-weights
-  engine/device/integers engine/device/measures engine/device/plans engine/device/quantized engine/device/sharded
+  engine/device/integers engine/device/kernels-by-call engine/device/measures engine/device/plans engine/device/quantized engine/device/sharded
   engine/device/spectral-radius engine/device/streamed engine/device/sweep-forecasts engine/distributed-calls engine/ended-worker
   engine/persistent-faults engine/profile-faults engine/sharded-faults engine/spiking-cuda-faults engine/weights-faults experiment/network
   experiment/search-workers fuzz/found fuzz/framework fuzz/fuzz gpu/faults gpu/sanitize io/npz lab/measures model/onnx ptx/float8 ptx/global-races
   ptx/kernels/attention ptx/kernels/gemm ptx/kernels/quantized ptx/kernels/rows scripts/bench-children search/devices-bench search/kill
-  search/stopped sim/sweep spikes/device/plastic-network spikes/network/threads spikes/network/weight-units
+  search/stopped sim/sweep spikes/device/chain spikes/device/plastic-network spikes/network/threads spikes/network/weight-units
 `);
 
 /**
@@ -68,6 +68,9 @@ const isLong = (path: string): boolean => long.includes(path);
 /** An eighth of the files runs if a sample is asked for: see test/exhaustive.ts. */
 const isSampled = (path: string): boolean => isNamed || inSample(0.125, path);
 
+/** Of the simulated device's short-lived objects fewer are moved: a fifteenth of the time of its tests. */
+const execArgv = ["--max-semi-space-size=32"];
+
 /**
  * Files of shared folders share workers, which spares each the time to start one and to import the
  * sources.
@@ -77,8 +80,8 @@ function split(chosen: readonly string[], name: string, env: Record<string, stri
   const those = (folders: string) =>
     chosen.filter((path) => folders.split(",").includes(path.split("/").slice(1, -1)[0] ?? "") && !isAlone(path));
   const groups = [
-    { name: `shared${name}`, include: those(shared), isolate: false },
-    { name: `programs${name}`, include: those(programs), isolate: false },
+    { name: `shared${name}`, include: those(shared), isolate: false, execArgv },
+    { name: `programs${name}`, include: those(programs), isolate: false, execArgv },
   ];
   const others = chosen.filter((path) => !groups.some(({ include }) => include.includes(path)));
   return [...groups, { name: `alone${name}`, include: others, isolate: true }]

@@ -11,11 +11,11 @@ const plansOf = ({ config }: (typeof cases)[number]) =>
   config.arithmetic === "integer" ? (["streamed", "auto"] as const) : (["streamed", "named", "auto"] as const);
 const runs = fitting.flatMap((golden) => plansOf(golden).map((plan) => ({ golden, plan })));
 
-/** Each plan with a third of the cases, but for the long ones. */
+/** Each plan with a sixth of the cases, but for the long ones. */
 const represents = ({ golden }: (typeof runs)[number], index: number) =>
   golden.steps * golden.sequences < 1000 &&
   !/^(dense-130|integers-int8-dense-130|bfloat16-100)/.test(golden.name) &&
-  Math.floor(index / 3) % 3 === index % 3;
+  Math.floor(index / 3) % 6 === index % 3;
 
 it.each(casesOf(runs, represents).map(({ golden, plan }) => [golden.name, plan, golden] as const))(
   `golden case %s has the C program's states, readout and closed loop on ${name} by the plan "%s"`,

@@ -5,6 +5,7 @@ import { type Target, targets } from "../../../packages/ptx/src/builder/index.js
 import { parsePtx } from "../../../packages/ptx/src/interpreter/index.js";
 import { generateKernel, type KernelType, kernelKinds, kernelName, presets } from "../../../packages/ptx/src/kernels/catalogue.js";
 import { shapeTables } from "../../../packages/ptx/src/kernels/shapes.js";
+import { casesOf } from "../../exhaustive.js";
 import { catalogueCases } from "./cases.js";
 
 const entry = (ptx: string): string => [...parsePtx(ptx).functions.keys()].join();
@@ -23,7 +24,7 @@ describe("every kernel", () => {
   });
 
   it("is made for every target that is later than the one it takes", () => {
-    const sms = Object.entries(targets);
+    const sms = casesOf(Object.entries(targets), ([target]) => target === "sm_90a" || target === "sm_121");
     for (const [type, first] of catalogueCases)
       for (const [target, { sm }] of sms)
         if (sm > targets[first].sm)
