@@ -117,7 +117,7 @@ const rowsOf = (gaps: readonly boolean[]) => {
     rows.data.map((value, i) => (gaps[i] ? Number.NaN : value)),
   );
 };
-const runs = amount(1000, 20);
+const runs = amount(1000, 10);
 
 describe.each<[string, ClassifierOptions]>([
   ["statistics", {}],

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { PtxMachine } from "../../packages/ptx/src/interpreter/index.js";
+import { casesOf } from "../exhaustive.js";
 import { simulationError } from "./device.js";
 import { type LiteralForm, type LiteralTable, literalColumns, literalKernel, resultBytes } from "./literal-kernels.js";
 
@@ -34,7 +35,8 @@ function bitsOf(form: LiteralForm, type: string, literal: string): string {
 
 it.each(literalColumns)("a constant in %s of .%s has the bits that ptxas gives, or is refused as ptxas does", (form, type) => {
   const column = answers.columns.indexOf(`${form} ${type}`);
-  const expected = Object.fromEntries(Object.entries(answers.rows).map(([literal, row]) => [literal, row.split(" ")[column]]));
+  const rows = casesOf(Object.entries(answers.rows), (_, k) => k % 4 === column % 4);
+  const expected = Object.fromEntries(rows.map(([literal, row]) => [literal, row.split(" ")[column]]));
   const found = Object.fromEntries(Object.keys(expected).map((literal) => [literal, bitsOf(form, type, literal)]));
   expect(found).toEqual(expected);
 });
