@@ -1,8 +1,7 @@
 // Initialisation, devices and contexts of the simulated driver.
 import { statusName } from "@spillway/gpu";
-import type { Calls } from "./calls.js";
 import { code, Refusal, sentenceOf } from "./refusal.js";
-import type { Simulator } from "./simulator.js";
+import type { Calls, Simulator } from "./simulator.js";
 
 /** CUdevice_attribute (cuda.h) and the answers of a simulated device; others are 0. */
 function attributes({ simulation }: Simulator): Readonly<Record<number, number>> {

@@ -95,10 +95,7 @@ export class DeviceContext {
       ? owner.context === this || owner.access.has(this.ordinal)
       : owner === this || this.peers.has(owner as DeviceContext);
 
-  /**
-   * A turn for every stream: a program need not wait for all of its work, and what that holds would
-   * pile up. Kernels of one of several devices may wait for what the others were not given yet.
-   */
+  /** A turn for every stream, whose work would pile up; on several devices not for kernels. */
   goOn(): void {
     for (const stream of this.streams) {
       if (stream.next !== "kernel" || this.machine.simulation.devices === 1) stream.step();

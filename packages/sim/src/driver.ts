@@ -1,13 +1,12 @@
 // The simulated driver: every function of the binding, answered by the PTX interpreter. Calls are
 // checked as CUDA checks them.
 import type { Driver, DriverArguments, DriverCall, DriverFunction } from "@spillway/gpu";
-import type { Calls } from "./calls.js";
 import { deviceCalls } from "./device-calls.js";
 import { copyCalls, fillCalls, memoryCalls, poolCalls } from "./memory-calls.js";
 import { launchCalls, moduleCalls } from "./module-calls.js";
 import { resolveOptions, type SimulatedDriverOptions } from "./options.js";
 import { code, Refusal } from "./refusal.js";
-import { Simulator } from "./simulator.js";
+import { type Calls, Simulator } from "./simulator.js";
 import { eventCalls, graphCalls, streamCalls } from "./stream-calls.js";
 
 /** Calls that take no context, and answer also if the current one is lost. */

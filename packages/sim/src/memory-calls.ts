@@ -1,9 +1,8 @@
 // Device memory, pools, page-locked memory, copies and fills of the simulated driver.
-import type { Calls } from "./calls.js";
 import { type DeviceContext, Pool } from "./device-context.js";
 import type { HostPointer } from "./host-memory.js";
 import { code, Refusal } from "./refusal.js";
-import type { Simulator } from "./simulator.js";
+import type { Calls, Simulator } from "./simulator.js";
 import type { WorkStream } from "./stream.js";
 
 // CUmemPool_attribute, cuda.h.

@@ -1,12 +1,11 @@
 // Modules, kernels, launches and occupancy of the simulated driver.
-import type { Calls } from "./calls.js";
 import type { KernelWork } from "./graph.js";
 import type { HostPointer } from "./host-memory.js";
 import { beginLaunch, checkLaunch, clusterOf, type Launch, readArguments, readLaunchConfig } from "./launch.js";
 import { SimulatedKernel, SimulatedModule } from "./module.js";
 import { blocksPerMultiprocessor, residentBlocks } from "./occupancy.js";
 import { code, Refusal } from "./refusal.js";
-import type { Simulator } from "./simulator.js";
+import type { Calls, Simulator } from "./simulator.js";
 
 // CUjit_option, cuda.h: those of the log of errors.
 const jitOption = { errorLog: 5, errorLogBytes: 6 } as const;

@@ -1,5 +1,6 @@
 // What all calls of one simulated driver share: handles, contexts, the current one, host memory,
 // and what is known of the last error.
+import type { DriverCall, DriverFunction } from "@spillway/gpu";
 import { DeviceContext } from "./device-context.js";
 import { HostMemory } from "./host-memory.js";
 import { Machine } from "./machine.js";
@@ -21,6 +22,9 @@ interface Entry {
   readonly object: object;
   readonly context: DeviceContext | undefined;
 }
+
+/** Driver functions: each throws a Refusal, returns a status, or anything else for success. */
+export type Calls = { readonly [Name in DriverCall]: (...values: Parameters<DriverFunction<Name>>) => unknown };
 
 export class Simulator {
   readonly simulation: Simulation;

@@ -1,8 +1,7 @@
 // Streams, events, captures and graphs of the simulated driver.
-import type { Calls } from "./calls.js";
 import { Capture, ExecutableGraph, SimulatedGraph } from "./graph.js";
 import { code, Refusal } from "./refusal.js";
-import type { Simulator } from "./simulator.js";
+import type { Calls, Simulator } from "./simulator.js";
 import { type Ticket, WorkStream } from "./stream.js";
 
 /** CU_EVENT_DISABLE_TIMING, cuda.h. */

@@ -1,8 +1,7 @@
 // What can be said of a kernel without running it: which values are the same across a block or a
 // warp, which are undefined, and how many are alive at once. Facts only; validate.ts says what is
 // refused.
-import { add, has, remove } from "./bit-set.js";
-import { type ControlFlow, dataFlow, type Step } from "./control-flow.js";
+import { add, type ControlFlow, dataFlow, has, remove, type Step } from "./control-flow.js";
 import { type Instruction, type Level, levels } from "./instruction.js";
 import { typeBytes } from "./types.js";
 import type { Value } from "./values.js";

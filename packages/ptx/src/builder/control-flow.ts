@@ -1,7 +1,32 @@
 // The control-flow graph of a kernel: basic blocks, their successors, and which branches decide
-// whether a block runs.
-import { add, become, bitSet, has } from "./bit-set.js";
+// whether a block runs; and sets of small whole numbers as bits, which are kept for each block.
 import { type Instruction, registersRead, registersWritten, type Statement } from "./instruction.js";
+
+/** A set that numbers below `count` fit in, with none of them or with all. */
+function bitSet(count: number, full = false): Int32Array {
+  return new Int32Array((count + 31) >> 5).fill(full ? -1 : 0);
+}
+
+export const has = (set: Int32Array, k: number): boolean => ((set[k >> 5]! >>> (k & 31)) & 1) === 1;
+
+export function add(set: Int32Array, k: number): void {
+  set[k >> 5]! |= 1 << (k & 31);
+}
+
+export function remove(set: Int32Array, k: number): void {
+  set[k >> 5]! &= ~(1 << (k & 31));
+}
+
+/** Makes `set` what `other` is; true if that changes it. */
+function become(set: Int32Array, other: Int32Array): boolean {
+  let changed = false;
+  for (let w = 0; w < set.length; w++) {
+    if (set[w] === other[w]) continue;
+    set[w] = other[w]!;
+    changed = true;
+  }
+  return changed;
+}
 
 /** An instruction with the numbers of the registers that it reads and writes. */
 export interface Step {

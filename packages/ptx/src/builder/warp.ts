@@ -113,10 +113,7 @@ export class Warp extends Memory {
     return over;
   }
 
-  /**
-   * Starts a copy of a multiple of 16 bytes between addresses aligned to 16, whose bytes count in the
-   * end at a barrier object, which expects them. One thread does it for all.
-   */
+  /** Starts one thread's copy of a multiple of 16 bytes, which count at a barrier object. */
   copyBulk(
     to: Pointer<"shared", MemoryType>,
     from: Pointer<"global", MemoryType>,

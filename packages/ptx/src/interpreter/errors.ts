@@ -7,7 +7,6 @@ import { visible } from "@spillway/core/text.js";
 
 /** Characters of a message: the text it quotes may be of any length. */
 const mostMessage = 1000;
-/** Characters of a name in it. */
 const mostName = 300;
 
 /** PTX text that is not PTX. `line` and `column` count from 1 and point at `offending`. */

@@ -47,10 +47,7 @@ export class PtxMachine implements ProgramMachine {
   nanoseconds = 0;
   private launches = 0;
 
-  /**
-   * Reserves the memory. @throws LaunchError on sizes that are not above 0, or 2 GiB or more
-   * together; ArgumentError for a check or limit that there is not
-   */
+  /** @throws LaunchError on sizes not above 0 or from 2 GiB on; ArgumentError for unknown checks */
   constructor(options: MachineOptions = {}) {
     this.checks = resolve(checksTable, options.checks ?? {}, "checks of the simulated device");
     this.limits = resolve(limitsTable, options.limits ?? {}, "limits of the simulated device");

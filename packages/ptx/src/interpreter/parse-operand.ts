@@ -23,7 +23,6 @@ export class OperandParser {
     this.cursor = cursor;
   }
 
-  /** One operand; only those of a call may be lists in parentheses. */
   parse(scope: Scope, lists: boolean): PtxOperand {
     const first = this.simple(scope, lists);
     if (!this.cursor.accept("|")) return first;
@@ -70,7 +69,6 @@ export class OperandParser {
     return { kind: "address", base, offset };
   }
 
-  /** `+` and a constant, if they are there. */
   private offset(): number {
     const { cursor } = this;
     if (cursor.is("-")) throw cursor.fail("an offset is added: write +- for one below zero");

@@ -15,7 +15,6 @@ export function parsePtx(source: string): PtxModule {
 }
 
 const linkages: readonly string[] = ["visible", "extern", "weak", "common"];
-/** Characters of an instruction that errors show. */
 const mostText = 300;
 
 class Parser {
@@ -33,7 +32,6 @@ class Parser {
   /** The last `.loc` of each file, line and column. */
   private readonly locations = new Map<string, SourceLocation>();
   private scopes = 0;
-  /** Registers that the function being read returns. */
   private returned: RegisterParameter[] = [];
 
   constructor(source: string) {

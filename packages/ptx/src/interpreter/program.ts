@@ -28,10 +28,7 @@ export interface LaunchResult {
 export interface RunningLaunch {
   /** Grows whenever it changes something that another could be waiting for. */
   readonly progress: number;
-  /**
-   * Goes on until it is over, which is true, or until each of its threads had its turns and none
-   * changed anything. Throws as `launch`, and then is over.
-   */
+  /** True once it is over; false if no thread changed anything in its turns. Throws as `launch`. */
   advance(): boolean;
   /** Tells it that somebody else changed memory: what it waits for may have come. */
   noteChange(): void;

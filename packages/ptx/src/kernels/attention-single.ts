@@ -14,7 +14,6 @@ const ampleBytes = 112 * 1024;
 interface Plan {
   /** headDim with zeros up to a power of two. */
   readonly width: number;
-  /** Queries of a thread; a block has 16 times as many. */
   readonly rows: number;
   readonly keys: number;
   readonly layoutQ: TileLayout;

@@ -88,7 +88,6 @@ interface OwnStates {
   readonly isFirst: Condition;
   /** Whether nothing is added later. */
   readonly ends: Condition;
-  /** T. */
   readonly count: Double;
   readonly size: number;
   readonly levels: number;
@@ -324,10 +323,7 @@ function shuffled(k: PtxKernel, value: Double, distance: number): Double {
   return k.join("f64", k.shuffle("bfly", low, distance), k.shuffle("bfly", high, distance));
 }
 
-/**
- * The sum of `term` over 0 .. count - 1 in the order of rule 1, in every lane of the warp. All
- * lanes must come here: lane l adds terms l, l + 32, ... from +0, then the butterfly.
- */
+/** The sum of `count` terms in the order of rule 1, in all lanes, which must come here. */
 function warpSum(k: PtxKernel, count: number, term: (index: Index) => Double): Double {
   const partial = k.variable("f64", 0);
   k.for("u32", { from: k.and(k.threadIndex(), 31), to: count, step: 32 }, (index) => k.assign(partial, k.add(partial, term(index))));

@@ -6,7 +6,6 @@ import { range } from "./generated-kernel.js";
 import type { Condition, Index, Single, Singles, Sum, Word } from "./value-types.js";
 
 export interface TileLayout {
-  /** Rows and bytes of a row. */
   readonly rows: number;
   readonly rowBytes: number;
   /** Bytes from row to row in shared memory: rowBytes if swizzled, more if padded. */
@@ -99,7 +98,6 @@ export interface TileSource<T extends TileElement> {
   readonly columns: number;
   /** Elements from one row to the next. */
   readonly pitch: number;
-  /** The first element of the first tile. */
   readonly firstRow: Index;
   readonly firstColumn: Index;
   /** Whether tiles follow along rows' or columns' numbers, from a multiple of the tile on. */

@@ -61,7 +61,6 @@ class QuantizedProduct {
   private readonly shape: GemmShape & { readonly format: Q4Format };
   private readonly rowsA: number;
   private readonly rowsW: number;
-  /** Lanes that share a block. */
   private readonly lanes: number;
   private readonly blocks: number;
 

@@ -196,10 +196,7 @@ export class Emitter extends Reading {
     throw this.unsupported(`a ${operand.kind} cannot stand where .${type} is expected`);
   }
 
-  /**
-   * The words of an operand of a type, the lowest first, as signed integer expressions: two of 64
-   * bits, four of 128. Types of fewer bits have zeros above. `wider`: also of a larger register.
-   */
+  /** The signed words of an operand, the lowest first. `wider`: also of a larger register. */
   words(operand: PtxOperand, type: ScalarType, wider = false): string[] {
     if (operand.kind === "register") {
       this.checkRegister(operand.register, type, wider);

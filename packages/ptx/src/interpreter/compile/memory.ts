@@ -74,10 +74,7 @@ function shadowMismatch(index: string, bytes: number, constant: boolean): string
 
 const verbs = ["loads", "stores", "updates"];
 
-/**
- * What is wrong with an access of a variable by its name: undefined if it lies within, or if the
- * variable's size is not known here. Addresses in registers are looked at when the kernel runs.
- */
+/** What is wrong with an access of a variable by name; undefined if nothing, or not known here. */
 function outsideVariable({ base, offset }: PtxOperand & { kind: "address" }, bytes: number, mode: number): string | undefined {
   if (base.kind !== "variable" || base.variable.bytes === 0) return undefined;
   const { name, bytes: size, space } = base.variable;

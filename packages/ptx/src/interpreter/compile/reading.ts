@@ -5,7 +5,6 @@ import { bitsAs } from "../constant.js";
 import { UnsupportedPtxError } from "../errors.js";
 import { isScalarType, type PtxInstruction, type PtxOperand, type PtxRegister, type ScalarType, scalarBytes } from "../types.js";
 
-/** Words to look for: a list, or a pattern. */
 type Words = readonly string[] | RegExp;
 
 const scalarTypes = Object.keys(scalarBytes);
@@ -19,10 +18,7 @@ function classOf(type: ScalarType): "bits" | "integer" | "float" | "predicate" |
   return type.startsWith("b") && type !== "bf16" ? "bits" : type.includes("f") ? "float" : "integer";
 }
 
-/**
- * Whether a register may stand where a type is expected: of the same size, or with `wider` at least
- * so large, and of the same kind or bits (PTX ISA 9.0, section 9.4.1).
- */
+/** Whether a register fits a type by size (or `wider`) and kind (PTX ISA 9.0, section 9.4.1). */
 function fits(register: PtxRegister, type: ScalarType, wider = false): boolean {
   const [held, wanted] = [classOf(register.type), classOf(type)];
   if ((held === "predicate") !== (wanted === "predicate")) return false;
@@ -78,7 +74,6 @@ export class Reading {
     return found as T;
   }
 
-  /** As `one` of two. */
   either<T extends string>(first: T, second: T, takes?: string): T {
     return this.one([first, second], takes, " or ");
   }

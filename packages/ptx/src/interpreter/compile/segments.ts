@@ -15,7 +15,6 @@ export type SegmentEnd =
 
 export interface Segment {
   instructions: PtxInstruction[];
-  /** Guard of a branch or leave; absent if it is taken by all. */
   guard: { register: PtxRegister; negated: boolean } | undefined;
   end: SegmentEnd;
 }

@@ -42,7 +42,6 @@ interface IntegerRow {
   readonly types: readonly ScalarType[];
   /** A letter an operand: "t" of the type with its sign, "r" of the type as raw bits, "w" a word. */
   readonly operands: string;
-  /** Of at most 32 bits. */
   readonly word: Expression<string>;
   /** Of 64 bits: two halves, or one call that leaves the other half in `wide.high`. */
   readonly wide?: Expression<string | Halves>;

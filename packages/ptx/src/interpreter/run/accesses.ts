@@ -22,14 +22,12 @@ export class Accesses {
   /** Tags; 0 if there is none. */
   readonly writers: Int32Array;
   readonly readers: Int32Array;
-  /** Warps that loaded, if they are several. */
   private readonly readerWarps: Int32Array;
   /** Strong stores (atomic, volatile, relaxed or more), which conflict with others only. */
   private readonly strong: Int32Array;
   /** The instruction and step that stored last: what it stores at once does not conflict. */
   private readonly marks: Float64Array;
 
-  /** Of no access, in zeros of a buffer: `accessBytes` for each word. */
   constructor(words: number, buffer = new ArrayBuffer(accessBytes * words)) {
     const part = (k: number): Int32Array => new Int32Array(buffer, 8 * words + 4 * words * k, words);
     this.marks = new Float64Array(buffer, 0, words);

@@ -7,7 +7,6 @@ import type { LaunchState } from "./launch-state.js";
 import { type Group, Warp } from "./warp.js";
 
 export interface NamedBarrier {
-  /** Warps that have arrived, waiting or not. */
   arrived: number;
   /** Threads it takes; 0 for all of the block. */
   expected: number;
@@ -23,7 +22,6 @@ export interface Cluster {
   blocks: BlockState[];
   phase: number;
   arrived: number;
-  /** Strong stores and arrivals so far. */
   publications: number;
   /** How many there were as its barrier was passed last. */
   passed: number;

@@ -56,10 +56,7 @@ export class GridRun {
     this.free = slots.map((_, k) => k).reverse();
   }
 
-  /**
-   * Runs on until the grid is over, which is true, or until all its threads went through a turn and
-   * changed nothing, which is false: what they wait for may be another device's to do.
-   */
+  /** True once the grid is over; false if all threads had a turn and changed nothing. */
   advance(): boolean {
     const clusters = volume(this.clusterCount);
     const size = volume(this.shape.cluster);

@@ -30,10 +30,7 @@ const guardBytes = 256;
 /** Bytes that kernels may take by malloc. */
 const heapBytes = 2 ** 23;
 
-/**
- * Bytes that are taken before the search starts from the beginning again: freed memory stays unused
- * for so long, and no more of the host's memory is touched than this and what is live.
- */
+/** Bytes that are taken before the search starts anew: so long freed memory stays unused. */
 const lapBytes = 2 ** 24;
 
 /** What an allocation takes of the memory. */
@@ -109,10 +106,7 @@ export class DeviceMemory {
     return this.live.size;
   }
 
-  /**
-   * Finds room from where the last search ended: what was freed lately is not used again. The
-   * memory of launches lies at the other end, where an overrun of global memory does not come to.
-   */
+  /** Finds room behind what was freed lately. Memory of launches lies at the other end. */
   private reserve(bytes: number, kind: AllocationKind): number {
     const wanted = roomFor(bytes);
     if (kind === "shared" || kind === "local" || kind === "parameter") {
@@ -207,10 +201,7 @@ export class DeviceMemory {
     return undefined;
   }
 
-  /**
-   * Where a byte lies, in words: inside or near which allocation, or in one that was freed. Shared
-   * and local memory of a launch counts only if asked for: no global address is meant for it.
-   */
+  /** Where a byte lies, in words. Memory of launches counts only if asked for. */
   describe(offset: number, ofLaunches = false): { freed: boolean; words: string } {
     const counts = ({ kind }: Allocation) => ofLaunches || (kind !== "shared" && kind !== "local");
     const inside = this.liveAround(offset);

@@ -7,17 +7,11 @@ export const checksTable = {
   bounds: option(flag, true, "Accesses outside live allocations."),
   /** Addresses that are no multiple of the access size. Off: the address is rounded down. */
   alignment: option(flag, true, "Addresses that are no multiple of the access size."),
-  /**
-   * Reads of bytes that nothing wrote; of shared and local ones only if an address, a branch, an
-   * atomic or a store depends on the value. Fixed when the device is made.
-   */
+  /** Uses of bytes that nothing wrote; shared and local ones may be moved. Fixed for a device. */
   initialised: option(flag, true, "Reads of bytes that nothing wrote; fixed when the device is made."),
   /** Races on shared memory, and touching what a copy still brings; not stores of equal bytes. */
   races: option(flag, true, "Races on shared memory between threads of a block."),
-  /**
-   * Races on global memory: between blocks, by the fences that the memory model asks for, and
-   * between threads of a block. Off by default, since it makes a kernel several times slower.
-   */
+  /** Races on global memory, between blocks and between threads. Slow, hence off by default. */
   globalRaces: option(flag, false, "Races on global memory; a kernel is several times slower."),
   /**
    * Threads that go past a barrier which others wait at, and lanes of a warp at different aligned
