@@ -13,6 +13,7 @@ import {
   parseCsv,
   parseUea,
 } from "../../packages/io/src/index.js";
+import { casesOf } from "../exhaustive.js";
 import { fixture } from "./help.js";
 
 const utf8 = new TextEncoder();
@@ -128,7 +129,7 @@ describe.each(formats)("a damaged %s file", (_, valid, parse) => {
   it("is refused or read with every single byte flipped", async () => {
     const bytes = await valid();
     for (let i = 0; i < bytes.length; i++) {
-      for (const mask of [0x01, 0x80, 0xff]) {
+      for (const mask of casesOf([0x01, 0x80, 0xff], (_, k) => k === i % 3)) {
         const copy = bytes.slice();
         copy[i] = copy[i]! ^ mask;
         await holdsTogether(parse, copy);
