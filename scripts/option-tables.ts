@@ -47,14 +47,15 @@ import { experimentSearchTable, searchTable } from "../src/experiment/search/sea
 import { labTable } from "../src/lab/options.js";
 import { anomalyTable } from "../src/model/anomaly/options.js";
 import { cTable } from "../src/model/c/options.js";
+import { classifierOptionsTable, classifierTable } from "../src/model/classifier/options.js";
 import { conceptorTable } from "../src/model/conceptor/conceptor.js";
 import { conceptorMemoryTable, recallTable } from "../src/model/conceptor/options.js";
 import { fieldOptionsTable } from "../src/model/field/options.js";
 import { forecastTable as closedLoopTable, loopSpectrumTable, predictTable, scoreTable } from "../src/model/forecaster/call-options.js";
+import { forecasterOptionsTable, forecasterTable } from "../src/model/forecaster/options.js";
 import { loadTable } from "../src/model/model-file.js";
 import { nvarOptionsTable } from "../src/model/nvar/options.js";
 import { onnxTable } from "../src/model/onnx/options.js";
-import { classifierOptionsTable, classifierTable, forecasterOptionsTable, forecasterTable } from "../src/model/schemas.js";
 import { forecastSweepTable, sweepSettingTable, sweepTable } from "../src/model/sweep/options.js";
 import { colouringTable } from "../src/oscillators/colouring.js";
 import { oscillatorKind } from "../src/oscillators/kind.js";

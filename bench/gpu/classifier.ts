@@ -2,9 +2,10 @@
 // softmax where the states are, beside states that come to the host and are read there. Usage: npx
 // tsx bench/gpu/classifier.ts
 import "../../src/index.js";
+import { resolve } from "../../packages/core/src/options.js";
 import { Matrix, RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
+import { classifierTable } from "../../src/model/classifier/options.js";
 import { classify } from "../../src/model/classifier/representation.js";
-import { parseClassifierSettings } from "../../src/model/schemas.js";
 import { SoftmaxReadout } from "../../src/readout/index.js";
 import { plainFeatures, ReservoirComputer } from "../../src/reservoir/index.js";
 
@@ -36,7 +37,7 @@ for (const [size, count, steps] of [
   const sequences = Array.from({ length: count }, (_, b) => uniform(steps, channels, b, 1));
   const data = { features: plainFeatures, stateSize: 2 * size, inputSize: 0, weights: uniform(classes, 2 * size, 1, 0.1) };
   const readout = new SoftmaxReadout({ ...data, intercept: new Float64Array(classes) });
-  const settings = parseClassifierSettings({ representation: "last+mean", layerNorm: true });
+  const settings = resolve(classifierTable, { representation: "last+mean", layerNorm: true });
   const there = () => classify({ computers: [computer] }, readout, { inputs: sequences }, settings, {});
   const host = {
     model: computer.model,

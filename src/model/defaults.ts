@@ -13,8 +13,9 @@ import type { OwnReadout } from "./forecaster/options.js";
 
 /** What options of `create` know, and the two descriptions in them: for fields of the wrong one. */
 export async function fieldOwners(model: "forecaster" | "classifier"): Promise<FieldOwners> {
-  const [{ classifierOptionsTable, forecasterOptionsTable }, { reservoirTable }, { ridgeTable }] = await Promise.all([
-    import("./schemas.js"),
+  const [{ classifierOptionsTable }, { forecasterOptionsTable }, { reservoirTable }, { ridgeTable }] = await Promise.all([
+    import("./classifier/options.js"),
+    import("./forecaster/options.js"),
     import("../reservoir/config-table.js"),
     import("../readout/options.js"),
   ]);

@@ -2,19 +2,21 @@
 
 import { count } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, given, type InputOf, type Kind, list, object, optional, type TableOf, text, whole } from "@spillway/core/options.js";
-
-/** How a CSV file is written: the options by which it was read. */
-export interface TableReading {
-  readonly delimiter?: string | undefined;
-  readonly decimal?: "." | "," | undefined;
-  readonly thousands?: "," | "." | " " | "'" | undefined;
-  readonly comment?: string | undefined;
-  readonly encoding?: string | undefined;
-  readonly missingMarkers?: readonly string[] | undefined;
-}
+import { choice, given, type InputOf, type Kind, list, object, optional, text, whole } from "@spillway/core/options.js";
 
 const names = list(text(), "a list of names");
+
+const readingTable = {
+  delimiter: optional(text(), "Between the cells."),
+  decimal: optional(choice(".", ","), "The decimal mark."),
+  thousands: optional(choice(",", ".", " ", "'"), "The mark of thousands."),
+  comment: optional(text(), "What a comment begins with."),
+  encoding: optional(text(), "The encoding."),
+  missingMarkers: optional(names, "Texts that mean a missing value."),
+};
+
+/** How a CSV file is written: the options by which it was read. */
+export interface TableReading extends InputOf<typeof readingTable> {}
 
 export const tableNamesTable = {
   /** The columns that are predicted, in their order. */
@@ -35,17 +37,7 @@ export const tableNamesTable = {
    */
   warmup: optional(whole(), "Rows that a forecast is warmed up on; left out, all there are."),
   /** How the file of the table is written, if not as a CSV file by default. */
-  reading: optional(
-    object({
-      delimiter: optional(text(), "Between the cells."),
-      decimal: optional(choice(".", ","), "The decimal mark."),
-      thousands: optional(choice(",", ".", " ", "'"), "The mark of thousands."),
-      comment: optional(text(), "What a comment begins with."),
-      encoding: optional(text(), "The encoding."),
-      missingMarkers: optional(names, "Texts that mean a missing value."),
-    } satisfies TableOf<TableReading>),
-    "How the file of the table is written.",
-  ),
+  reading: optional(object(readingTable) as Kind<TableReading>, "How the file of the table is written."),
   /** What became of its missing values, and of rows that were missing in time, if not "error". */
   missing: optional(choice("interpolate", "hold"), "What became of missing values."),
   gaps: optional(choice("interpolate", "hold", "split"), "What became of rows that were missing in time."),

@@ -1,6 +1,6 @@
 // Takes a model file apart: each tensor and note is asked for with its shape, and what is left over
 // at the end is an error.
-import type { Kind } from "@spillway/core/options.js";
+import { type Kind, type OptionTable, type Resolved, resolve } from "@spillway/core/options.js";
 import type { SafetensorsTensor, SafetensorsType } from "@spillway/io/safetensors-types.js";
 import { type FloatArray, firstNonFinite, Matrix, type Precision } from "@spillway/numerics";
 import { type ModelFile, ModelFileError } from "./model-file.js";
@@ -71,6 +71,11 @@ export class TensorReader {
   /** A note of a kind. @throws ModelFileError */
   note<Value>(name: string, kind: Kind<Value>): Value {
     return this.check(name, () => kind.read(this.json(name), name));
+  }
+
+  /** A note with the options of a table. @throws ModelFileError */
+  settings<Table extends OptionTable>(name: string, table: Table): Resolved<Table> {
+    return this.check(name, () => resolve(table, this.json(name) as object));
   }
 
   /** Runs a check of the content and names the file if it fails. @throws ModelFileError */

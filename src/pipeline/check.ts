@@ -15,8 +15,8 @@ import {
   withoutDefaults,
 } from "@spillway/core/options.js";
 import { classTrainer } from "../model/classifier/class-readout.js";
+import { classifierReservoirOption, classifierTable } from "../model/classifier/options.js";
 import { classifierReservoir, classifierSettings, takesSpikes } from "../model/defaults.js";
-import { classifierReservoirOption, classifierTable } from "../model/schemas.js";
 import { isComposite } from "../reservoir/composite/config.js";
 import { resolveComposite } from "../reservoir/composite/schema.js";
 import { resolveConfig } from "../reservoir/config-schema.js";

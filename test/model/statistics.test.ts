@@ -4,11 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { resolve } from "../../packages/core/src/options.js";
 import { RandomStream, seedKeys } from "../../packages/numerics/src/index.js";
 import { Classifier, Matrix, ReservoirComputer, ridge } from "../../src/index.js";
+import { classifierTable } from "../../src/model/classifier/options.js";
 import { levelsOf, someRows, writeStatistics } from "../../src/model/classifier/statistics.js";
 import { loadModel } from "../../src/model/index.js";
-import { parseClassifierSettings } from "../../src/model/schemas.js";
 import { differencesOf, fitLevels, statisticsCount, statisticsOf } from "../../src/model/views.js";
 import { casesOf } from "../exhaustive.js";
 import { plainStatistics } from "./plain-statistics.js";
@@ -21,7 +22,7 @@ const noise = (row: number, rows: number, cols = 1) =>
     Float64Array.from({ length: rows * cols }, (_, k) => draws.uniform(row, k) - 0.5),
   );
 const column = (...values: number[]) => new Matrix(values.length, 1, Float64Array.from(values));
-const settingsOf = (settings: object) => parseClassifierSettings({ representation: "statistics", ...settings });
+const settingsOf = (settings: object) => resolve(classifierTable, { representation: "statistics", ...settings });
 
 /** One neuron whose state is its input: W = 0, leak 1, no bias, linear. */
 const mirror = { size: 1, activation: "identity", spectralRadius: null, leakRate: 1, bias: 0, precision: "float64" } as const;

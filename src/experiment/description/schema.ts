@@ -25,8 +25,8 @@ import {
 } from "@spillway/core/options.js";
 import { metrics } from "../../metrics/index.js";
 import { anomalyTable } from "../../model/anomaly/options.js";
-import { memberNames, weightsOption } from "../../model/forecaster/options.js";
-import { classifierTable, forecasterTable } from "../../model/schemas.js";
+import { classifierTable } from "../../model/classifier/options.js";
+import { forecasterTable, memberNames, weightsOption } from "../../model/forecaster/options.js";
 import { readouts } from "../../readout/index.js";
 import { groupedKind, layeredKind } from "../../reservoir/composite/schema.js";
 import { reservoirKind } from "../../reservoir/config-table.js";

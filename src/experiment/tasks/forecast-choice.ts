@@ -4,8 +4,9 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import type { WeightedMember } from "../../model/forecaster/choice.js";
+import { chooseDefaults } from "../../model/forecaster/lambda-choice.js";
 import { memberNames } from "../../model/forecaster/options.js";
-import { chooseDefaults, opensCalendar, plannedMembers } from "../../model/forecaster/plan.js";
+import { opensCalendar, plannedMembers } from "../../model/forecaster/plan.js";
 import { fewestRows } from "../../model/forecaster/validation.js";
 import type { Forecaster, ForecasterOptions, TriedSetting } from "../../model/index.js";
 import { formatNumber } from "../../plot/format.js";

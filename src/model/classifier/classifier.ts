@@ -35,6 +35,8 @@ import {
   checkedSequences,
   checkLabels,
   classesOf,
+  classifierOptionsTable,
+  classifierTable,
   countCases,
   encodedCases,
   type Label,
@@ -107,11 +109,10 @@ export class Classifier implements AsyncDisposable {
   }
 
   static async #described(options: ClassifierOptions): Promise<Classifier> {
-    const { classifierOptionsTable, parseClassifierSettings } = await import("../schemas.js");
     const { reservoir: described, engine, context, plan, threads, profile, readout, ...rest } = resolve(classifierOptionsTable, options);
     const trainer = isTrainer(readout) ? trainerOf(readout) : undefined;
     const said = trainer ? descriptionOf(trainer) : (readout as ReadoutDescription | undefined);
-    const settings = parseClassifierSettings({
+    const settings = resolve(classifierTable, {
       ...classifierSettings(rest, described, said),
       ...(said === undefined ? {} : { readout: said }),
     });

@@ -12,7 +12,7 @@ import { stableJson } from "../stable-json.js";
 import type { Standardisation } from "../standardisation.js";
 import { TensorReader } from "../tensor-reader.js";
 import { type Levels, statisticsCount, viewsOf } from "../views.js";
-import type { ClassifierSettings, Label } from "./options.js";
+import { type ClassifierSettings, classifierTable, type Label } from "./options.js";
 
 /** All that a trained Classifier is. */
 export interface ClassifierParts {
@@ -62,9 +62,8 @@ export async function encodeClassifier(parts: ClassifierParts): Promise<Uint8Arr
 
 /** @throws ModelFileError with the reason why the content is not a Classifier */
 export async function decodeClassifier(file: ModelFile, source: string): Promise<ClassifierParts> {
-  const { parseClassifierSettings } = await import("../schemas.js");
   const reader = new TensorReader(file, source);
-  const settings = reader.check("classifier", () => parseClassifierSettings(reader.json("classifier")));
+  const settings = reader.settings("classifier", classifierTable);
   const classes = reader.note("classes", classesNote);
   const count = typeof settings.members === "number" ? settings.members : settings.members.length;
   const factors = reader.hasNote("calibration") ? reader.note("calibration", factorsNote(count)) : [];

@@ -1,7 +1,24 @@
 // A Classifier's options, sequences and labels, and their checks. It runs nothing.
 import { ArgumentError } from "@spillway/core/errors.js";
+import {
+  checked,
+  checkedLater,
+  choice,
+  choiceOf,
+  flag,
+  type InputOf,
+  type Kind,
+  number,
+  object,
+  option,
+  optional,
+  type Resolved,
+  type TableOf,
+  whole,
+  withoutDefaults,
+} from "@spillway/core/options.js";
 import { describe, Matrix, type MatrixLike, type Seed } from "@spillway/numerics";
-import type { ReadoutDescription, Trainer } from "../../readout/index.js";
+import { type ReadoutDescription, readouts, type Trainer } from "../../readout/index.js";
 import {
   type AnyReservoirOptions,
   type CompositeOptions,
@@ -13,11 +30,13 @@ import {
   type SpikingReservoirOptions,
 } from "../../reservoir/index.js";
 import { checkSequences } from "../../reservoir/inputs.js";
+import { profileTable, selectionTable } from "../../reservoir/options.js";
 import { binWidth } from "../../spikes/drive.js";
 import { EncodedCases } from "../../spikes/encoded-cases.js";
 import { isPattern, type SpikePattern } from "../../spikes/pattern/pattern.js";
 import { checkedSeries } from "../forecaster/data.js";
-import type { OwnReadout } from "../forecaster/options.js";
+import { type OwnReadout, reservoirsKind } from "../forecaster/options.js";
+import { seedsOf } from "../forecaster/plan.js";
 
 /** A class: a text or a number, not both in one classifier. */
 export type Label = string | number;
@@ -48,8 +67,20 @@ export type ClassifierReservoir =
  */
 export type ClassifierReadout = ReadoutDescription | Trainer;
 
-/** What a Classifier keeps beside its reservoirs. */
-export interface ClassifierSettings {
+const readoutTakes = "an object of readout options";
+const named = choiceOf(readouts);
+/** "own": a trainer without a name, in a model file. */
+const readoutType: Kind<string> = {
+  get takes() {
+    return named.takes;
+  },
+  get schema() {
+    return named.schema;
+  },
+  read: (value, field) => (value === "own" ? value : named.read(value, field)),
+};
+
+export const classifierTable = {
   /**
    * - "statistics" (default of rate reservoirs): of each neuron the mean, deviation, largest,
    *   smallest and last state, the mean change from row to row, and for each of `thresholds` levels
@@ -62,64 +93,77 @@ export interface ClassifierSettings {
    *   next row from the state (Bianchi et al.
    *   2021).
    */
-  readonly representation: Representation;
+  representation: option(
+    choice("statistics", "last", "mean", "last+mean", "output"),
+    "statistics",
+    "What of a sequence the readout sees; of a liquid last+mean, if left out.",
+  ),
   /**
    * Levels that "statistics" counts by: those that part a neuron's states over some training cases
    * into shares of one size. Default 3, the quartiles; 0 counts nothing.
    */
-  readonly thresholds: number;
+  thresholds: option(whole({ atLeast: 0, atMost: 99 }), 3, "Levels by which statistics counts, quantiles of each neuron's states."),
   /**
    * Whether "statistics" has a second reservoir, of the seed "SEED/differences", that sees z-scores
    * of the changes from row to row. Default true; false for a reservoir that takes spikes.
    */
-  readonly differences: boolean;
+  differences: option(flag, true, "Whether statistics has a second reservoir, on the changes from row to row."),
   /** Whether "statistics" also runs every sequence from its last row back. Default "both". */
-  readonly directions: Directions;
+  directions: option(choice("both", "forward"), "both", "Whether statistics also runs sequences from their end."),
   /**
    * Joins the same statistics of the inputs: last row, mean, both, or all; with "output", the input
    * is a feature of the sequence's readout. Default false.
    */
-  readonly input: boolean;
+  input: option(flag, false, "Join the same statistics of the inputs."),
   /**
    * Turn every channel into z-scores by the training sequences. Default true; false for a reservoir
    * that takes spikes.
    */
-  readonly standardise: boolean;
+  standardise: option(flag, true, "Turn the inputs into z-scores."),
   /**
    * Take from every sequence's features their mean and divide them by their deviation (layer norm,
    * Ba, Kiros and Hinton 2016: variance + 1e-5), before `scaleFeatures`. Default false.
    */
-  readonly layerNorm: boolean;
+  layerNorm: option(flag, false, "Take from each sequence's features their mean and divide them by their deviation."),
   /**
    * Turn every feature that the readout sees into z-scores by the training sequences (folded into
    * the readout). Default true.
    */
-  readonly scaleFeatures: boolean;
+  scaleFeatures: option(flag, true, "Turn the features into z-scores."),
   /** Rows at the start of every run that "statistics", "mean" and "output" leave out. Default 0. */
-  readonly washout: number;
+  washout: option(whole(), 0, "Rows at the start of every sequence that count for nothing."),
   /** Ridge penalty of the readouts of "output". Default 1. */
-  readonly sequenceLambda: number;
+  sequenceLambda: option(number({ above: 0 }), 1, "Ridge penalty of the readouts of representation output."),
   /**
    * The trainer of the readouts. A trainer that is your own object is kept as `{ type: "own" }`.
    */
-  readonly readout: ReadoutDescription | OwnReadout;
+  readout: option(
+    object({ type: option(readoutType, "ridge", "The readout.") }, readoutTakes, "kept") as unknown as Kind<
+      ReadoutDescription | OwnReadout
+    >,
+    { type: "ridge" },
+    "The readout of classes and its options.",
+  ),
   /**
    * How many reservoirs vote, or their seeds. Member 0 has the seed of the description, member m
    * the seed "SEED/m". Default 1.
    */
-  readonly members: number | readonly Seed[];
+  members: option(reservoirsKind, 1, "Reservoirs that vote, each of another seed."),
   /**
    * "majority" (default): the class that most members predict, of equals the one with the larger
    * mean score. "mean": the largest mean score.
    */
-  readonly vote: "majority" | "mean";
-}
+  vote: option(choice("majority", "mean"), "majority", "How members agree."),
+};
+
+/** What a Classifier keeps beside its reservoirs. */
+export interface ClassifierSettings extends Resolved<typeof classifierTable> {}
 
 /**
  * A description of a classifier: its reservoir, what is read from the states, the readout, and
  * where it runs.
  */
-export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "readout">>, EngineSelection {
+export interface ClassifierOptions extends Omit<InputOf<typeof classifierTable>, "readout">, EngineSelection {
   /** How classes are learnt. Default ridge. */
   readonly readout?: ClassifierReadout | undefined;
   /**
@@ -131,6 +175,21 @@ export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "rea
   /** Measure what the work of each member costs by phase: `computers[m].profile`. Default false. */
   readonly profile?: boolean | undefined;
 }
+
+/** The reservoir of a classifier; its size has a default. */
+export const classifierReservoirOption = option(
+  checked<ClassifierReservoir>("an object that describes a reservoir", (value) => typeof value === "object" && value !== null),
+  {},
+  "A rate reservoir of 100 neurons, if nothing else is said, or with kind spiking a liquid.",
+);
+/** The options of `Classifier.create`. */
+export const classifierOptionsTable = {
+  reservoir: classifierReservoirOption,
+  ...selectionTable,
+  ...profileTable,
+  ...withoutDefaults(classifierTable),
+  readout: optional(checkedLater<ClassifierReadout>("a trainer by its type and options, or a trainer"), "The readout."),
+} satisfies TableOf<ClassifierOptions>;
 
 /** Cases of a classifier: series, or spike patterns, which are counted in bins of a step. */
 export type ClassifierCases = readonly (SequenceLike | SpikePattern)[] | EncodedCases;
@@ -156,9 +215,7 @@ export function countCases(cases: ClassifierCases): number {
 
 /** The seeds of the members. */
 export function memberSeeds({ members }: ClassifierSettings, reservoir: AnyReservoirOptions): Seed[] {
-  if (typeof members === "object") return [...members];
-  const { seed = "spillway" } = reservoir;
-  return Array.from({ length: members }, (_, m) => (m === 0 ? seed : `${seed}/${m}`));
+  return [...seedsOf(members, reservoir)];
 }
 
 /**

@@ -1,5 +1,4 @@
 // A FieldForecaster as a model file and back: which tensors and notes it is made of.
-import { resolve } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
 import type { ReservoirModel, SessionState } from "../../reservoir/index.js";
@@ -76,7 +75,7 @@ function putMember(content: MutableContent, prefixOf: (g: number) => string, { f
 /** @throws ModelFileError with the reason why the content is no FieldForecaster */
 export async function decodeField(file: ModelFile, source: string): Promise<FieldParts> {
   const reader = new TensorReader(file, source);
-  const settings: FieldSettings = reader.check("field", () => resolve(fieldTable, reader.json("field") as object));
+  const settings: FieldSettings = reader.settings("field", fieldTable);
   const columns = reader.lengthOf("field.mean");
   const known = reader.has("known.mean") ? reader.lengthOf("known.mean") : 0;
   const made = ownColumns(settings, columns);

@@ -23,7 +23,7 @@ import { DirectMember, type DirectParts } from "./direct.js";
 import { type CommonParts, getCommon, getMember, getRows, type MemberFile, memberFile, putMember } from "./file.js";
 import { ForecasterMember } from "./member.js";
 import { computersOf, type Trained } from "./model.js";
-import type { ForecasterSettings, MemberKind } from "./options.js";
+import { type ForecasterSettings, forecasterTable, type MemberKind } from "./options.js";
 import { PooledMember } from "./pooled.js";
 
 /** A member of a combination. */
@@ -125,9 +125,8 @@ export async function decodeCombined(
   selection: EngineSelection,
   shared: SharedComputers = new Map(),
 ): Promise<CombinedParts> {
-  const { parseForecasterSettings } = await import("../schemas.js");
   const reader = new TensorReader(file, source);
-  const settings = reader.check("forecaster", () => parseForecasterSettings(reader.json("forecaster")));
+  const settings = reader.settings("forecaster", forecasterTable);
   const kinds = reader.note("combination", combinationNote);
   const groups = reader.note("groups", groupsNote);
   const described = Object.hasOwn(file.metadata, "described") ? (reader.note("described", describedNote) as DescribedFields) : undefined;

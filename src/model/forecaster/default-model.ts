@@ -18,8 +18,11 @@ import {
   type ForecasterLoadOptions,
   type ForecasterOptions,
   forecasterLoadTable,
+  forecasterOptionsTable,
+  forecasterTable,
   type MemberName,
   memberNames,
+  plannedOptionsTable,
 } from "./options.js";
 import { opensCalendar, planCandidates, plannedReadout, plannedSize } from "./plan.js";
 import { ReservoirForecastModel } from "./reservoir-model.js";
@@ -78,7 +81,6 @@ async function openCombined(
 
 /** Checks the options. @throws ArgumentError, and what the trainer of the readout throws */
 async function describedModel(options: ForecasterOptions): Promise<DefaultForecastModel> {
-  const { forecasterOptionsTable, plannedOptionsTable, parseForecasterSettings } = await import("../schemas.js");
   const {
     reservoir: described,
     matrices,
@@ -102,7 +104,7 @@ async function describedModel(options: ForecasterOptions): Promise<DefaultForeca
   const trainer = forecasterTrainer(readout, typeof rest.lags === "number" ? rest.lags : 0, hybrid);
   const said = withClassTargets(withStandardise(rest, reservoir), trainer);
   const isOpen = opensCalendar(rest, reservoir, matrices !== undefined || model !== undefined);
-  const settings = parseForecasterSettings({
+  const settings = resolve(forecasterTable, {
     ...said,
     ...(isOpen && { calendar: "choose" }),
     hybrid,

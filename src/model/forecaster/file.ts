@@ -1,6 +1,7 @@
 // A Forecaster as a model file and back: which tensors and notes it is made of.
 
 import { ArgumentError } from "@spillway/core/errors.js";
+import { resolve } from "@spillway/core/options.js";
 import { missingCells } from "@spillway/io/missing.js";
 import { Matrix } from "@spillway/numerics";
 import type { TrainedReadout } from "../../readout/index.js";
@@ -21,7 +22,7 @@ import { getKept, type KeptRows } from "./kept-rows.js";
 import type { ForecasterMember, MemberState } from "./member.js";
 import type { LastRows } from "./missing.js";
 import type { SeriesSettings } from "./model.js";
-import type { ForecasterSettings } from "./options.js";
+import { type ForecasterSettings, forecasterTable } from "./options.js";
 import type { Preprocessing } from "./preprocessing.js";
 import { givenInputs, readoutFeatureCount, readoutFeaturesOf } from "./readout-features.js";
 
@@ -109,7 +110,6 @@ export function putMember(
 
 /** @throws ModelFileError with the reason why the content is not a Forecaster */
 export async function decodeForecaster(file: ModelFile, source: string): Promise<ForecasterParts> {
-  const { parseForecasterSettings } = await import("../schemas.js");
   const reader = new TensorReader(file, source);
   if (reader.hasNote("combination"))
     throw ArgumentError.because(
@@ -120,7 +120,7 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
   const note = reader.json("forecaster");
   // Files from before outputs were held say nothing of it.
   const hold = reader.has(`${prefixOf(0, groups.length)}held.lower`);
-  const settings = reader.check("forecaster", () => parseForecasterSettings({ hold, ...(note as object) }));
+  const settings = reader.check("forecaster", () => resolve(forecasterTable, { hold, ...(note as object) }));
   const found: MemberFile[] = [];
   for (const m of groups.keys()) found.push(await getMember(reader, prefixOf(m, groups.length), settings));
   const [first] = found;

@@ -1,24 +1,45 @@
 // The options of a model that chooses lambda alone by its closed-loop forecasts: a field, or
 // polynomials.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, type InputOf, type Kind, list, number, object, option, optional, type TableOf, whole } from "@spillway/core/options.js";
+import { choice, type InputOf, type Kind, list, number, object, option, optional, whole } from "@spillway/core/options.js";
 import { calendarKind } from "../../series/calendar.js";
 import { tableNamesOption } from "../table-names.js";
 import { boundsOption } from "./bounds.js";
+import type { ForecastLoss } from "./loss.js";
 import { missingKind } from "./missing-option.js";
-import type { ChooseOptions } from "./options.js";
-import { chooseDefaults } from "./plan.js";
 
-/** How lambda is chosen. */
-export type ChooseLambdaOptions = Pick<ChooseOptions, "lambdas" | "starts" | "validation" | "loss">;
+/** What a choice by forecasts leaves out. */
+export const chooseDefaults: {
+  readonly lambdas: readonly number[];
+  readonly starts: number;
+  readonly validation: number;
+  readonly keep: number;
+  readonly loss: ForecastLoss;
+} = { lambdas: [1e-8, 1e-6, 1e-4, 1e-2, 0.1, 1, 10, 100], starts: 25, validation: 0.25, keep: 1, loss: "rmse" };
 
 /** The options of a choice of lambda. */
 export const chooseLambdaTable = {
+  /**
+   * Penalties that every candidate is tried with. Default 1e-8, 1e-6, 1e-4, 0.01, 0.1, 1, 10, 100.
+   */
   lambdas: optional(list(number({ above: 0 }), "a list of numbers above 0", 1), "Penalties that every candidate is tried with."),
+  /**
+   * Forecasts that each pair of candidate and lambda is scored by. Default 25, fewer if they do not
+   * fit.
+   */
   starts: option(whole({ atLeast: 1 }), chooseDefaults.starts, "Forecasts that each pair is scored by."),
+  /** The share of the series, at its end, that forecasts are scored on. Default 0.25. */
   validation: option(number({ above: 0, below: 1 }), chooseDefaults.validation, "The share of the series that is forecast."),
+  /**
+   * "rmse" (default): root mean square of errors over each column's standard deviation. "mae":
+   * their mean absolute value. "smape". "validTime": minus the median of the steps before errors
+   * are above 0.4 deviations.
+   */
   loss: option(choice("rmse", "mae", "smape", "validTime"), chooseDefaults.loss, "How forecasts are scored."),
-} satisfies TableOf<ChooseLambdaOptions>;
+};
+
+/** How lambda is chosen. */
+export interface ChooseLambdaOptions extends InputOf<typeof chooseLambdaTable> {}
 
 export const lambdaSettingsTable = {
   /**

@@ -6,8 +6,8 @@ import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer } f
 import { type AnyReservoirComputer, type AnyReservoirOptions, type CreateOptions, ReservoirComputer } from "../../reservoir/index.js";
 import type { Transform } from "../../series/transform-kinds.js";
 import { forecasterReservoir, takesSpikes } from "../defaults.js";
-import type { ForecastLoss } from "./loss.js";
-import { areNames, type ForecasterOptions, type ForecasterSettings, type OwnReadout } from "./options.js";
+import { chooseDefaults } from "./lambda-choice.js";
+import { areNames, type CandidateOptions, type ForecasterOptions, type ForecasterSettings, type OwnReadout } from "./options.js";
 
 /** A candidate with everything written out. */
 export interface PlannedCandidate {
@@ -18,15 +18,6 @@ export interface PlannedCandidate {
   /** One description a member. */
   readonly reservoirs: readonly AnyReservoirOptions[];
 }
-
-/** What `choose` leaves out. */
-export const chooseDefaults: {
-  readonly lambdas: readonly number[];
-  readonly starts: number;
-  readonly validation: number;
-  readonly keep: number;
-  readonly loss: ForecastLoss;
-} = { lambdas: [1e-8, 1e-6, 1e-4, 1e-2, 0.1, 1, 10, 100], starts: 25, validation: 0.25, keep: 1, loss: "rmse" };
 
 /** Neurons of a reservoir that is not described, if there is a horizon to choose by. */
 export const plannedSize = 300;
@@ -51,7 +42,7 @@ export function planCandidates(
   const { horizon, choose } = settings;
   const own = horizon === undefined || hasMatrices ? 1 : plannedMembers;
   const members = areNames(settings.members) ? own : (settings.members ?? own);
-  const candidates = choose?.candidates ?? [{}];
+  const candidates: readonly CandidateOptions[] = choose?.candidates ?? [{}];
   const planned = candidates.flatMap(({ reservoir, lags = settings.lags, transforms = settings.transforms ?? [] }) => {
     const options = { ...described, ...reservoir } as AnyReservoirOptions;
     const whole = hasMatrices ? options : forecasterReservoir(options);

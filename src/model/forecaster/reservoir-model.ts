@@ -20,10 +20,11 @@ import { type CheckedData, type CheckedSeries, cutRows, withoutCalendar } from "
 import { type Candidate, evaluate, type TriedMember } from "./evaluate.js";
 import { encodeReservoirs, memberFile } from "./file.js";
 import { drives, type Hybrid, isSeen } from "./hybrid.js";
+import { chooseDefaults } from "./lambda-choice.js";
 import { ForecasterMember, type MemberTraining } from "./member.js";
 import { computersOf, type FitRows, type ForecastModel, type Trained } from "./model.js";
 import type { ForecasterOptions, ForecasterSettings } from "./options.js";
-import { chooseDefaults, openReservoir, type PlannedCandidate, planCandidates, plannedRidge, plannedWashout } from "./plan.js";
+import { openReservoir, type PlannedCandidate, planCandidates, plannedRidge, plannedWashout } from "./plan.js";
 import type { RowKind } from "./rows.js";
 
 /** What an ensemble is made from, beside its settings. */

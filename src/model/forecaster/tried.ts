@@ -14,8 +14,8 @@ import type { WeightedMember } from "./choice.js";
 import { ClassicalMember, type ClassicalMemberMethod } from "./classical.js";
 import type { CombinedMember } from "./combined-file.js";
 import type { CheckedSeries } from "./data.js";
+import { chooseDefaults } from "./lambda-choice.js";
 import type { Trained } from "./model.js";
-import { chooseDefaults } from "./plan.js";
 import { PooledMember } from "./pooled.js";
 import { forecastAll, type ValidationParts } from "./validation.js";
 

@@ -1,5 +1,4 @@
 // An NvarForecaster as a model file and back: which tensors and notes it is made of.
-import { resolve } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
 import { calendarColumns } from "../../series/calendar.js";
 import { getReadout, putReadout } from "../content.js";
@@ -51,7 +50,7 @@ export function decodeNvar(file: ModelFile, source: string): NvarParts {
 
 /** Polynomials with the prefix of their names; their bounds stand elsewhere. @throws ModelFileError */
 export function getNvar(reader: TensorReader, prefix: string): { readonly settings: NvarSettings; readonly fit: Omit<NvarFit, "bounds"> } {
-  const settings = reader.check(`${prefix}nvar`, () => resolve(nvarTable, reader.json(`${prefix}nvar`) as object));
+  const settings = reader.settings(`${prefix}nvar`, nvarTable);
   const calendar = settings.calendar ?? [];
   const known = reader.has(`${prefix}known.mean`) ? reader.lengthOf(`${prefix}known.mean`) : 0;
   if (known < calendarColumns(calendar))

@@ -23,7 +23,7 @@ import type { ReservoirOptions } from "../../reservoir/config.js";
 import { reservoirTable } from "../../reservoir/config-table.js";
 import { engineTable, profileTable, seriesOf } from "../../reservoir/options.js";
 import { type WorkOptions, workTable } from "../../reservoir/work.js";
-import { describedReservoir } from "../schemas.js";
+import { describedReservoir } from "../forecaster/options.js";
 
 const { spectralRadius, leakRate, inputScaling, bias, noiseLevel } = withoutDefaults(reservoirTable);
 
