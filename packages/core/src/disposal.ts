@@ -57,6 +57,16 @@ export async function disposeQuietlyAsync(things: Iterable<DisposesAsync | null 
   await disposeAllAsync(things).catch(() => undefined);
 }
 
+/** What work gives; if it fails, the things that it leaves behind are disposed. */
+export async function orDispose<Result>(work: () => Promise<Result>, left: () => Iterable<DisposesAsync>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    await disposeQuietlyAsync(left());
+    throw error;
+  }
+}
+
 /**
  * Makes one thing from each item, one after the other. If one fails, what was made before is disposed.
  * @param ownedBy what is disposed of a thing that was made
@@ -67,13 +77,11 @@ export async function eachOrNone<Item, Made>(
   ownedBy: (made: Made) => Iterable<DisposesAsync>,
 ): Promise<Made[]> {
   const made: Made[] = [];
-  try {
+  const makeAll = async () => {
     for (const item of items) made.push(await make(item, made.length));
     return made;
-  } catch (error) {
-    await disposeQuietlyAsync(made.flatMap((each) => [...ownedBy(each)]));
-    throw error;
-  }
+  };
+  return orDispose(makeAll, () => made.flatMap((each) => [...ownedBy(each)]));
 }
 
 /** Things that are disposed together. */

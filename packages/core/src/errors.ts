@@ -169,3 +169,40 @@ export class LaunchError extends SpillwayError {
 export function busyError(what = "this reservoir"): SpillwayError {
   return new SpillwayError("lifecycle", `${what} is still running another call: await it first, or create a second one`);
 }
+
+/** Whether a computation did not converge, or is not finite. */
+export function isNumeric(error: unknown): error is SpillwayError {
+  return error instanceof SpillwayError && error.code === "numeric";
+}
+
+/** What work gives, or its error if that is expected; any other is thrown. */
+export function orError<Result, Expected>(work: () => Result, isExpected: (error: unknown) => error is Expected): Result | Expected {
+  try {
+    return work();
+  } catch (error) {
+    if (isExpected(error)) return error;
+    throw error;
+  }
+}
+
+/** The same of work that takes time. */
+export async function orErrorLater<Result, Expected>(
+  work: () => Promise<Result>,
+  isExpected: (error: unknown) => error is Expected,
+): Promise<Result | Expected> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isExpected(error)) return error;
+    throw error;
+  }
+}
+
+/** Work whose errors about arguments are of fields that lie deeper: `path.` before their names. */
+export function under<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof ArgumentError ? error.under(path) : error;
+  }
+}

@@ -1,5 +1,5 @@
 // The rows of a table for `spillway detect`, and all that keeps one from being read in one error.
-import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { ArgumentError, orError, SpillwayError } from "@spillway/core/errors.js";
 import { quoted } from "@spillway/core/text.js";
 import { type CsvOptions, type CsvTable, FormatError, isParquet, parseCsv, readCsv, readParquet } from "@spillway/io";
 import { collectProblems } from "../../experiment/data/table-problems.js";
@@ -57,12 +57,11 @@ function stampsOf(texts: readonly string[], times: TimeOptions, nameOf: RowName)
 
 /** Step, span and gaps of stamps; undefined if they have no step. */
 function timesSaid(stamps: TimeColumn): string | undefined {
-  try {
-    return describeAxis(timeAxis(stamps));
-  } catch (error) {
-    if (error instanceof ArgumentError) return undefined;
-    throw error;
-  }
+  const said = orError(
+    () => describeAxis(timeAxis(stamps)),
+    (error) => error instanceof ArgumentError,
+  );
+  return said instanceof ArgumentError ? undefined : said;
 }
 
 /** What an error of a table may propose, and its flag. */

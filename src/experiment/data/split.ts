@@ -1,4 +1,5 @@
 // How the rows of a table are split into those that train and those that test.
+import { orError } from "@spillway/core/errors.js";
 import type { SplitDescription } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 
@@ -36,13 +37,11 @@ export function rowsNeeded(
   { train, test }: { readonly train: number; readonly test: number },
 ): number | undefined {
   const areEnough = (rows: number) => {
-    try {
-      const parts = splitRows(split, rows, hasOwnTest);
-      return parts.train >= train && (hasOwnTest || parts.test >= test);
-    } catch (error) {
-      if (error instanceof ExperimentError) return false;
-      throw error;
-    }
+    const parts = orError(
+      () => splitRows(split, rows, hasOwnTest),
+      (error) => error instanceof ExperimentError,
+    );
+    return !(parts instanceof ExperimentError) && parts.train >= train && (hasOwnTest || parts.test >= test);
   };
   let enough = 1;
   while (!areEnough(enough)) {

@@ -1,6 +1,6 @@
 // An experiment that runs a network of populations: its file has `network` in place of data,
 // reservoir and task. It is checked here; network-run.ts runs it.
-import { ArgumentError } from "@spillway/core/errors.js";
+import { ArgumentError, under } from "@spillway/core/errors.js";
 import {
   seed as anySeed,
   anything,
@@ -142,12 +142,8 @@ export function readNetworkExperiment(source: unknown): NetworkExperiment {
 
 /** Checks the network, without drawing it. @throws ArgumentError */
 function configOf(experiment: NetworkExperiment): NetworkConfig {
-  try {
-    return planNetwork(networkOf(experiment, experiment.seeds[0]!)).config;
-  } catch (error) {
-    const name = knownOf(experiment.network)?.name;
-    throw error instanceof ArgumentError ? error.under(name ? `network.${name}` : "network") : error;
-  }
+  const name = knownOf(experiment.network)?.name;
+  return under(name ? `network.${name}` : "network", () => planNetwork(networkOf(experiment, experiment.seeds[0]!)).config);
 }
 
 /** The description of a seed's network. @throws ArgumentError */

@@ -1,7 +1,7 @@
 // Turns what stands in an experiment file into an experiment: every field checked, every default
 // filled in. It reads no file.
 
-import { ArgumentError } from "@spillway/core/errors.js";
+import { ArgumentError, under } from "@spillway/core/errors.js";
 import { withOwner } from "@spillway/core/field-owner.js";
 import { nearest } from "@spillway/core/near-names.js";
 import { anything, choiceOf, given, type Kind, type OptionTable, object, resolve, withoutDefaults } from "@spillway/core/options.js";
@@ -54,16 +54,12 @@ export interface CheckedExperiment {
 /** @throws as {@link parseExperiment} does */
 export function readExperiment(source: unknown): CheckedExperiment {
   const experiment = parseFields(source);
+  const { readout, task } = experiment;
   // The one check of the readout's options: its trainer is made of them.
-  try {
-    const { readout, task } = experiment;
-    return {
-      experiment,
-      trainer: task.type === "classify" ? classTrainer(readout, task.representation === "statistics") : forecasterTrainer(readout),
-    };
-  } catch (error) {
-    throw error instanceof ArgumentError ? error.under("readout") : error;
-  }
+  const trainer = under("readout", () =>
+    task.type === "classify" ? classTrainer(readout, task.representation === "statistics") : forecasterTrainer(readout),
+  );
+  return { experiment, trainer };
 }
 
 function parseFields(source: unknown): OpenExperiment {
@@ -159,7 +155,7 @@ function complete({ seed, seeds, metrics, ...parsed }: Parsed, source: Readonly<
     throw new ArgumentError(`published[${unknown}].score`, rest.published[unknown]!.score, `for ${task.type} ${known.join(", ")}`);
   for (const [name, options] of Object.entries(rest.scoring.options ?? {})) {
     const field = `scoring.options.${name}`;
-    checkOptions(metricParts.get(name, field).options, options, field);
+    under(field, () => resolve(metricParts.get(name, field).options, options));
   }
   checkUnread(rest);
   if (task.type === "anomalies") {
@@ -200,10 +196,10 @@ function complete({ seed, seeds, metrics, ...parsed }: Parsed, source: Readonly<
         : '"persistence", "mean", "drift", {seasonalNaive: period}, {autoregression: rows}, {theta: period} or {ets: period}',
     );
   }
-  if ("task" in data) checkOptions(tasks.table(data.task), data.options, "data.options");
+  if ("task" in data) under("data.options", () => resolve(tasks.table(data.task), data.options));
   if (rest.encode) {
     const { encoder, binMs: _, ...options } = rest.encode;
-    checkOptions(encoderTable(encoder), options, "encode");
+    under("encode", () => resolve(encoderTable(encoder), options));
   }
   if (reservoir.seed !== undefined && (seed !== undefined || seeds !== undefined)) {
     throw new ArgumentError("reservoir.seed", reservoir.seed, "nothing if seed or seeds is given at the top of the file");
@@ -323,15 +319,6 @@ function variant(schemas: Readonly<Record<string, Kind<unknown>>>, field: string
 function encoderTable(name: string): OptionTable {
   const { sampleRate, ...table } = encoders.table(name);
   return sampleRate === undefined ? table : { ...table, ...withoutDefaults({ sampleRate }) };
-}
-
-/** @throws ArgumentError naming the option by its path from the top of the file */
-function checkOptions(table: OptionTable, options: object, field: string): void {
-  try {
-    resolve(table, options);
-  } catch (error) {
-    throw error instanceof ArgumentError ? error.under(field) : error;
-  }
 }
 
 /** The readout that a description names. */

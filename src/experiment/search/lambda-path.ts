@@ -1,10 +1,9 @@
 // One training for many readouts: the rows are summed up once, and each trainer of a path of lambdas solves
 // from the same sums.
-import { SpillwayError } from "@spillway/core/errors.js";
+import { isNumeric, orError, SpillwayError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import type { ReadoutVariants } from "../../model/forecaster/model.js";
 import { type ReadoutShape, RidgeTrainer, TrainedReadout, type Trainer, type TrainingStream } from "../../readout/index.js";
-import type { Scores } from "../tasks/scores.js";
 
 /**
  * Ridge trainers that differ in lambda alone, as one trainer. The readout that it gives takes the
@@ -34,7 +33,7 @@ export class LambdaPathTrainer implements Trainer {
     const [first] = this.#trainers;
     const sums = first!.accumulator(shape);
     const solve = () => {
-      this.#solved = this.#trainers.map((trainer) => numericErrorOr(() => trainer.solve(sums)));
+      this.#solved = this.#trainers.map((trainer) => orError(() => trainer.solve(sums), isNumeric));
       const any = this.#solved.find((found): found is TrainedReadout => found instanceof TrainedReadout);
       if (!any) throw this.#solved[0]!;
       const { features, stateSize, inputSize, weights, intercept } = any;
@@ -69,27 +68,8 @@ export class LambdaPathTrainer implements Trainer {
     return this.#solved.map((each) => (each instanceof TrainedReadout ? found[at++]! : undefined));
   }
 
-  /** The scores with each trainer's weights; undefined for one that could not be solved. */
-  async scores(score: () => Promise<Scores>): Promise<(Scores | undefined)[]> {
-    const out: (Scores | undefined)[] = [];
-    for (const found of this.#solved) {
-      if (found instanceof TrainedReadout) this.#take(found);
-      out.push(found instanceof TrainedReadout ? await score() : undefined);
-    }
-    return out;
-  }
-
   #take({ weights, intercept }: TrainedReadout): void {
     this.#live!.weights.data.set(weights.data);
     this.#live!.intercept.set(intercept);
-  }
-}
-
-function numericErrorOr<Result>(solve: () => Result): Result | SpillwayError {
-  try {
-    return solve();
-  } catch (error) {
-    if (error instanceof SpillwayError && error.code === "numeric") return error;
-    throw error;
   }
 }

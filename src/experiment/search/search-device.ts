@@ -1,6 +1,6 @@
 // Trials of a search on a device: all seeds and penalties of a batch side by side, with the scores
 // that the CPU gives, to the bit. Some of them are evaluated there as well, and compared.
-import { SpillwayError } from "@spillway/core/errors.js";
+import { orError, SpillwayError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import { DifferentResultsError } from "@spillway/search/different-results.js";
 import { forecasterReservoir } from "../../model/defaults.js";
@@ -189,12 +189,9 @@ export class DeviceTrials implements TrialRunner {
     const name = JSON.stringify([split, transforms, task, washout, lambda === undefined, selection, job.experiment.baselines]);
     const known = this.#rows.get(job.data) ?? new Map<string, SharedRows | undefined>();
     this.#rows.set(job.data, known);
-    if (!known.has(name))
-      known.set(
-        name,
-        orNone(() => sharedRows(job)),
-      );
-    return known.get(name);
+    const rows = known.has(name) ? known.get(name) : orNone(() => sharedRows(job));
+    known.set(name, rows);
+    return rows;
   }
 
   /**
@@ -272,12 +269,8 @@ function configOrNone({ experiment }: SeedJob, shared: SharedRows): ReservoirCon
 
 /** Undefined for a job that cannot be evaluated, which says why if it is evaluated by itself. */
 function orNone<Made>(make: () => Made): Made | undefined {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof SpillwayError) return undefined;
-    throw error;
-  }
+  const made = orError(make, (error) => error instanceof SpillwayError);
+  return made instanceof SpillwayError ? undefined : made;
 }
 
 /**

@@ -1,11 +1,10 @@
 // The value of one setting: an experiment on the training part alone, whose last rows or folds
 // score. The test part is cut off before a trial begins.
-import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { ArgumentError, isNumeric } from "@spillway/core/errors.js";
 import type { Seed } from "@spillway/numerics";
 import { metrics } from "../../metrics/index.js";
 import { stratifiedKFold } from "../../pipeline/index.js";
 import type { Trainer } from "../../readout/index.js";
-import { NonFiniteStateError } from "../../reservoir/index.js";
 import { rowsLost } from "../../series/index.js";
 import { axisRows } from "../../series/time-grid.js";
 import { loadData } from "../data/data.js";
@@ -197,8 +196,7 @@ export class SettingEvaluator {
       const { score } = this.#objective;
       return trial.lambdaPath ? trial.lambdaPath.map((scores) => scores?.[score] ?? Number.NaN) : [trial.scores[score]!];
     } catch (error) {
-      if (error instanceof NonFiniteStateError || (error instanceof SpillwayError && error.code === "numeric"))
-        return trainers.map(() => Number.NaN);
+      if (isNumeric(error)) return trainers.map(() => Number.NaN);
       throw error;
     }
   }

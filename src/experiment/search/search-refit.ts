@@ -1,6 +1,6 @@
 // The end of a search: its best setting with seeds that no trial had, on the rows that chose it and
 // on the test part.
-import { SpillwayError } from "@spillway/core/errors.js";
+import { isNumeric } from "@spillway/core/errors.js";
 import type { Seed } from "@spillway/numerics";
 import type { StudyTrial } from "@spillway/search";
 import type { ExperimentInput } from "../description/description.js";
@@ -59,7 +59,7 @@ export async function refitBest(
       const [again, result] = await train!(setting.values, seeds, setting.experiment);
       return { ...setting, freshSeeds: again, result, passedOver };
     } catch (error) {
-      if (!(error instanceof SpillwayError) || error.code !== "numeric") throw error;
+      if (!isNumeric(error)) throw error;
       passedOver.push({ trial: setting.trial.number, reason: error.message });
     }
   }

@@ -1,6 +1,6 @@
 // How wide the bands of forecasts are: the same forecaster, trained on the first part of the
 // training rows, forecasts the rest of them; or its choice has measured errors already.
-import { ArgumentError } from "@spillway/core/errors.js";
+import { ArgumentError, orError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import { coverage, winklerScore } from "../../metrics/index.js";
 import type { MeasuredErrors } from "../../model/forecaster/bands.js";
@@ -48,8 +48,11 @@ export async function calibrate(
   { horizon, least }: { readonly horizon: number; readonly least: number },
   train: (fitted: number) => Promise<Calibrator>,
 ): Promise<MeasuredErrors | undefined> {
-  const found = startsIn(trainRows, horizon, least);
-  if (!found) return undefined;
+  const found = orError(
+    () => validationStarts(trainRows, horizon, least),
+    (error) => error instanceof ArgumentError,
+  );
+  if (found instanceof ArgumentError) return undefined;
   const { cols } = whole.original;
   const targets = Matrix.zeros(found.starts.length * horizon, cols);
   const errors = Matrix.zeros(found.starts.length * horizon, cols);
@@ -123,15 +126,6 @@ export function describeBands({ level, adaptive, calibratedOn, covered, horizons
   const fewest = fewestScores(level);
   if (calibratedOn < fewest) return `no bands: ${calibratedOn} starts cannot give ${formatShare(level)}; ${fewest} can`;
   return `${adaptive ? "adaptive bands" : "bands"} of ${formatShare(level)} from ${calibratedOn} starts hold ${formatShare(covered)} of the test values`;
-}
-
-function startsIn(rows: number, horizon: number, least: number) {
-  try {
-    return validationStarts(rows, horizon, least);
-  } catch (error) {
-    if (error instanceof ArgumentError) return undefined;
-    throw error;
-  }
 }
 
 function columnOf(matrix: Matrix<Float64Array>, c: number): Matrix<Float64Array> {

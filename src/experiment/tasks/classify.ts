@@ -1,5 +1,7 @@
 // Task "classify": one seed trained on labelled sequences, then asked for the class of others.
+
 import { join } from "node:path";
+import { orDispose } from "@spillway/core/disposal.js";
 import { NpyWriter, writeNpy } from "@spillway/io";
 import { type Matrix, RandomStream, type Seed, seedKeys, stackRows } from "@spillway/numerics";
 import { type ConfusionMatrix, confusionMatrix, type Reliability, reliability } from "../../metrics/index.js";
@@ -48,7 +50,7 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
       onProgress: ofCases(progress.stage(train.cases.count), train),
     }),
   );
-  try {
+  const run = async (): Promise<Trial> => {
     const onProgress = ofCases(progress.stage(test.cases.count), test);
     const { predicted, shares } = await watch.time("test", () => predictions(classifier, task.members > 1, test, { signal, onProgress }));
     const counted = confusionMatrix(test.labels, predicted, data.classes);
@@ -79,10 +81,8 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
       saveStates: (folder, every, stop) => saveCaseStates(computer, inputs(test.cases.matrices()), folder, every, stop),
       dispose: () => classifier.dispose(),
     };
-  } catch (error) {
-    await classifier.dispose();
-    throw error;
-  }
+  };
+  return orDispose(run, () => [classifier]);
 }
 
 /**

@@ -1,6 +1,8 @@
 // Task "detect": one seed whose templates are the mean states of labelled sequences, and what other
 // sequences are most like. Nothing is trained but the means.
+
 import { dirname, join } from "node:path";
+import { orDispose } from "@spillway/core/disposal.js";
 import { Matrix, stackRows } from "@spillway/numerics";
 import { confusionMatrix } from "../../metrics/index.js";
 import { noLabel } from "../../metrics/metric.js";
@@ -35,7 +37,7 @@ export async function runDetection(
     ...selectionOf(options),
     profile,
   });
-  try {
+  const run = async (): Promise<Trial> => {
     const states = ({ cases }: EncodedPart) => caseStates(computer, cases, task.state, signal, progress.stage(cases.count));
     const templates = await watch.time("train", async () => {
       using learnt = await states(train);
@@ -88,10 +90,8 @@ export async function runDetection(
       saveStates: (folder, every, stop) => saveCaseStates(computer, test.cases.matrices(), folder, every, stop),
       dispose: () => computer.dispose(),
     };
-  } catch (error) {
-    await computer.dispose();
-    throw error;
-  }
+  };
+  return orDispose(run, () => [computer]);
 }
 
 /** A vector a case, B x N in binary32: on the device if its last states stay there. */

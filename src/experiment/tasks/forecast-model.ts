@@ -1,3 +1,4 @@
+import { orErrorLater } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
 import type { MeasuredErrors } from "../../model/forecaster/bands.js";
 import type { Forecaster, ForecasterData, ForecasterSequences, ForecastModel, TableNames, TimesOption } from "../../model/index.js";
@@ -150,12 +151,9 @@ export interface RunModel {
 
 /** A forecast whose states leave for infinity is all NaN: it scores as worst. */
 export async function closedLoop(model: RunModel, steps: number, point: RowPoint): Promise<Matrix> {
-  try {
-    return await model.forecast(steps, asKnownAt(point));
-  } catch (error) {
-    if (!(error instanceof NonFiniteStateError)) throw error;
-    const out = Matrix.zeros(steps, point.whole.original.cols);
-    out.data.fill(Number.NaN);
-    return out;
-  }
+  const made = await orErrorLater(
+    () => model.forecast(steps, asKnownAt(point)),
+    (error) => error instanceof NonFiniteStateError,
+  );
+  return made instanceof Error ? Matrix.zeros(steps, point.whole.original.cols).map(() => Number.NaN) : made;
 }

@@ -1,6 +1,7 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
 // several starts.
-import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { orDispose } from "@spillway/core/disposal.js";
+import { ArgumentError, isNumeric, orErrorLater, SpillwayError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import { columnVariances } from "../../metrics/check.js";
 import { metrics as metricParts } from "../../metrics/index.js";
@@ -47,7 +48,6 @@ import {
   forecasterOptions,
   type ModelErrors,
   notRefittedSaid,
-  orNumericError,
   StagedProgress,
   Stopwatch,
   seriesOptions,
@@ -95,7 +95,7 @@ export async function runForecast(
     await model.dispose();
     if (saved !== model) await saved.dispose();
   };
-  try {
+  const run = async (): Promise<Trial> => {
     const outcomes: Outcome[] = [];
     await watch.time("test", async () => {
       for (const start of starts) {
@@ -134,7 +134,7 @@ export async function runForecast(
         : [];
     const ranked = rankedBaselines(baselines, scale);
     const lastPlan = whole ? planModel(experiment, options, whole, data.axis?.grid.step) : plan;
-    const refitted = whole && (await watch.time("refit", () => orNumericError(() => train(lastPlan, whole, refitRows))));
+    const refitted = whole && (await watch.time("refit", () => orErrorLater(() => train(lastPlan, whole, refitRows), isNumeric)));
     const notRefitted = refitted instanceof SpillwayError ? [notRefittedSaid(refitted)] : [];
     if (refitted && !(refitted instanceof SpillwayError)) saved = refitted;
     const last = { model: saved, fewest: saved === model ? fewest : lastPlan.fewest };
@@ -173,10 +173,8 @@ export async function runForecast(
       saveStates: (folder, every, stop) => model.saveStates(prepared[0]!, folder, every, stop),
       dispose,
     };
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
+  };
+  return orDispose(run, () => [{ dispose }]);
 }
 
 /** The task in a line. */

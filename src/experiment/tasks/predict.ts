@@ -1,7 +1,8 @@
 // Task "predict": one seed trained on the first rows, then asked for one output a row: the next
 // value of a series, or the target of an input.
 
-import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { orDispose } from "@spillway/core/disposal.js";
+import { ArgumentError, isNumeric, orErrorLater, SpillwayError } from "@spillway/core/errors.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import type { Matrix } from "@spillway/numerics";
 import { stackRows } from "@spillway/numerics";
@@ -17,16 +18,7 @@ import { ExperimentError } from "../description/errors.js";
 import { learns } from "../description/parse.js";
 import { columnResults, type ScoreContext, scoreSeries, unmeasuredSaid } from "./scores.js";
 import { type Drive, shownSteps, stateFigures, streamStates } from "./states.js";
-import {
-  forecasterOptions,
-  notRefittedSaid,
-  orNumericError,
-  radiusOf,
-  StagedProgress,
-  Stopwatch,
-  type Trial,
-  type TrialOptions,
-} from "./trial.js";
+import { forecasterOptions, notRefittedSaid, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 export type PredictExperiment = Experiment & { readonly task: PredictTask };
 
@@ -77,7 +69,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
   const forecaster = await watch.time("train", () => train(rows.train));
   const { computer } = forecaster;
   const trained = forecaster.state;
-  try {
+  const run = async (): Promise<Trial> => {
     const onProgress = progress.stage(rows.test.rows);
     if (rows.isSeparate) forecaster.reset();
     const inputs = rows.test.inputs.cols === 0 ? { steps: rows.test.inputs.rows } : rows.test.inputs;
@@ -132,7 +124,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       unit: () => undefined,
       save: async (path) => {
         if (all && allRows > 0) {
-          const refitted = await watch.time("refit", () => orNumericError(() => train(all.train)));
+          const refitted = await watch.time("refit", () => orErrorLater(() => train(all.train), isNumeric));
           if (!(refitted instanceof SpillwayError)) {
             await using saved = refitted;
             // Inputs whose targets are not there yet: the rows after them can follow.
@@ -149,10 +141,8 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       saveStates: async (folder, every, stop) => streamStates(computer, await drive(wholeDrive(rows, isFedBack)), folder, every, stop),
       dispose: () => forecaster.dispose(),
     };
-  } catch (error) {
-    await forecaster.dispose();
-    throw error;
-  }
+  };
+  return orDispose(run, () => [forecaster]);
 }
 
 /** What trains and what is predicted. @throws ExperimentError if a part has no rows */

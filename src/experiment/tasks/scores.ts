@@ -1,6 +1,6 @@
 // Scores of predictions in the units of the data. The metrics themselves are in metrics; here they
 // meet starts, divergence and baselines.
-import { ArgumentError } from "@spillway/core/errors.js";
+import { ArgumentError, orError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { firstNonFinite, Matrix, stackRows } from "@spillway/numerics";
 import { noteFinite } from "@spillway/numerics/known-finite.js";
@@ -165,12 +165,11 @@ export function columnAlone(matrix: Matrix, c: number): Matrix {
 }
 
 function scoreOrNaN(outcomes: readonly Outcome[], name: string, context: ScoreContext): number {
-  try {
-    return scoreSeries(outcomes, [name], context)[name]!;
-  } catch (error) {
-    if (error instanceof ArgumentError) return Number.NaN;
-    throw error;
-  }
+  const score = orError(
+    () => scoreSeries(outcomes, [name], context)[name]!,
+    (error) => error instanceof ArgumentError,
+  );
+  return score instanceof ArgumentError ? Number.NaN : score;
 }
 
 /** "3 of 90 test values were not measured and do not count" */

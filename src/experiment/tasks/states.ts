@@ -1,5 +1,6 @@
 // The states of a trained model over a series: for figures, and streamed into a file.
 import { join } from "node:path";
+import { orErrorLater } from "@spillway/core/errors.js";
 import { NpyWriter } from "@spillway/io";
 import type { Matrix } from "@spillway/numerics";
 import { type Figure, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
@@ -29,18 +30,13 @@ export async function stateFigures(
   const shown = Math.min(rows, shownSteps);
   const before = part(drive, 0, rows - shown);
   const after = part(drive, rows - shown, rows);
-  const run = async (): Promise<Matrix | undefined> => {
+  const run = async (): Promise<Matrix> => {
     computer.reset();
-    try {
-      if (before.inputs.rows > 0) await computer.run(before.inputs, { teacher: before.teacher, signal });
-      return await computer.run(after.inputs, { teacher: after.teacher, signal });
-    } catch (error) {
-      if (error instanceof NonFiniteStateError) return undefined;
-      throw error;
-    }
+    if (before.inputs.rows > 0) await computer.run(before.inputs, { teacher: before.teacher, signal });
+    return await computer.run(after.inputs, { teacher: after.teacher, signal });
   };
-  const states = await run();
-  if (!states) return [];
+  const states = await orErrorLater(run, (error) => error instanceof NonFiniteStateError);
+  if (states instanceof Error) return [];
   const start = firstStep + rows - shown;
   return [
     plotStateHeatmap(states, { title: "States around their means, driven by the data", start, centred: true }),

@@ -1,21 +1,14 @@
 // What one seed of an experiment gives back, for all tasks, and what it gets. The tasks are
 // predict.ts, forecast.ts and classify.ts.
 
-import { SpillwayError } from "@spillway/core/errors.js";
+import type { SpillwayError } from "@spillway/core/errors.js";
 import type { Seed } from "@spillway/numerics";
 import type { ConfusionMatrix, Reliability } from "../../metrics/index.js";
 import type { ForecasterOptions } from "../../model/index.js";
 import type { Figure } from "../../plot/index.js";
 import type { Trainer } from "../../readout/index.js";
 import { selectionOf } from "../../reservoir/computer-options.js";
-import {
-  type AnyModel,
-  type EnginePlan,
-  type EngineSelection,
-  NonFiniteStateError,
-  type Profile,
-  type WorkOptions,
-} from "../../reservoir/index.js";
+import type { AnyModel, EnginePlan, EngineSelection, Profile, WorkOptions } from "../../reservoir/index.js";
 import type { CalendarFeature } from "../../series/calendar.js";
 import type { StartErrors } from "../../series/index.js";
 import { standardises } from "../data/prepare.js";
@@ -135,16 +128,6 @@ export function forecasterOptions(
 /** What is known of the spectral radius of a model's weights. */
 export function radiusOf(model: AnyModel): Pick<Trial, "measuredRadius" | "radiusMethod"> {
   return model.kind !== undefined ? {} : { measuredRadius: model.measuredRadius, radiusMethod: model.radiusMethod };
-}
-
-/** What a training gives; the error of one whose states or readout are not finite. */
-export async function orNumericError<Result>(work: () => Promise<Result>): Promise<Result | SpillwayError> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof NonFiniteStateError || (error instanceof SpillwayError && error.code === "numeric")) return error;
-    throw error;
-  }
 }
 
 /** Says that the saved model is the one that was scored. */

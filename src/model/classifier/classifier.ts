@@ -1,7 +1,7 @@
 // Classifier: reservoirs that see whole sequences, and readouts that name their class. What a
 // sequence becomes stands in representation.ts, the readouts in class-readout.ts, the file in
 // classifier-file.ts.
-import { disposeAllAsync } from "@spillway/core/disposal.js";
+import { disposeAllAsync, orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { resolve } from "@spillway/core/options.js";
@@ -132,12 +132,10 @@ export class Classifier implements AsyncDisposable {
   ): Promise<Classifier> {
     const { signal, onProgress, ...rest } = options ?? {};
     const classifier = await Classifier.create(rest);
-    try {
-      return await classifier.fit(sequences, labels, { signal, onProgress });
-    } catch (error) {
-      await classifier.dispose();
-      throw error;
-    }
+    return orDispose(
+      () => classifier.fit(sequences, labels, { signal, onProgress }),
+      () => [classifier],
+    );
   }
 
   /**

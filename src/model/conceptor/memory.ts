@@ -1,7 +1,7 @@
 // ConceptorMemory: several patterns in one reservoir, each recalled under its conceptor.
 
 import { checkWhole } from "@spillway/core/checks.js";
-import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { disposeAllAsync, orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { firstNonFinite, Matrix, type MatrixLike, RandomStream, seedKeys, toDense } from "@spillway/numerics";
@@ -79,14 +79,12 @@ export class ConceptorMemory implements AsyncDisposable {
     const scores = series.map((one) => standardised(scale, one));
     const driven = await ReservoirComputer.create(described(reservoir, series[0]!.cols), selection);
     const opened = [driven];
-    try {
+    const load = async () => {
       const states = await statesOf(driven, scores, work);
       const { washout } = settings;
       const taught = states.map((rows) => rows.subarray(washout));
-      const readout = ridge({ lambda: settings.readoutLambda }).fit(
-        taught,
-        scores.map((rows) => rows.subarray(washout)),
-      );
+      const targets = scores.map((rows) => rows.subarray(washout));
+      const readout = ridge({ lambda: settings.readoutLambda }).fit(taught, targets);
       const weights = loadedWeights(driven.model, taught, scores, settings);
       const model = { ...driven.model, weights, inputWeights: Matrix.zeros(driven.model.size, 0, driven.model.precision), inputSize: 0 };
       const loaded = await ReservoirComputer.fromModel({ ...model, config: { ...model.config, inputSize: 0 } }, selection);
@@ -94,10 +92,8 @@ export class ConceptorMemory implements AsyncDisposable {
       const conceptors = taught.map((rows, j) => Conceptor.fromStates(rows, { aperture: apertures[j] }));
       const ends = states.map((rows) => Float64Array.from(rows.row(rows.rows - 1)));
       return new ConceptorMemory({ driven, loaded, conceptors, ends, readout: readout as TrainedReadout, scale });
-    } catch (error) {
-      await disposeQuietlyAsync(opened);
-      throw error;
-    }
+    };
+    return orDispose(load, () => opened);
   }
 
   /** One a pattern, in their order. */

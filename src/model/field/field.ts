@@ -1,6 +1,6 @@
 // FieldForecaster: a Forecaster whose model is reservoirs side by side along a line or over a grid,
 // each with its own sites and those next to them. groups.ts runs them.
-import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { disposeAllAsync, disposeQuietlyAsync, eachOrNone } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import type { Seed } from "@spillway/numerics";
@@ -248,27 +248,22 @@ async function openReservoirs(
   if (description.inputSize !== undefined && description.inputSize !== seen)
     throw ArgumentError.shape(`a group sees ${seen} columns and the reservoir takes ${description.inputSize} (inputSize); leave it out`);
   const make = (seed: Seed | undefined) => ReservoirComputer.create({ ...description, seed, inputSize: seen }, selection);
-  const made: ReservoirComputer[][] = [];
-  try {
-    for (const [m, own] of seedsOf(members, description).entries()) {
-      const computers: ReservoirComputer[] = [];
-      made.push(computers);
+  return eachOrNone(
+    seedsOf(members, description),
+    async (own, m) => {
       // Group 0 of the first member is the reservoir that the description says.
       const seed = m === 0 && typeof members === "number" ? description.seed : own;
-      for (let g = 0; g < groups; g++) {
-        const isFirst = g === 0;
-        computers.push(
-          isFirst || !shared
-            ? await make(isFirst ? seed : `${seed ?? 0} group ${g}`)
-            : await ReservoirComputer.fromModel(computers[0]!.model, selection),
-        );
-      }
-    }
-    return made;
-  } catch (error) {
-    await disposeQuietlyAsync(made.flat());
-    throw error;
-  }
+      let first: ReservoirComputer | undefined;
+      const open = async (g: number) => {
+        if (first && shared) return ReservoirComputer.fromModel(first.model, selection);
+        const computer = await make(g === 0 ? seed : `${seed ?? 0} group ${g}`);
+        first ??= computer;
+        return computer;
+      };
+      return eachOrNone(numbered(groups), open, (computer) => [computer]);
+    },
+    (computers) => computers,
+  );
 }
 
 /** The reservoirs of a file again: of each member one a group, or one for all. */
@@ -277,16 +272,16 @@ async function reopenReservoirs(
   { groups }: FieldGeometry,
   options: Omit<FieldReservoirs, "description">,
 ): Promise<FieldComputers> {
-  const made: ReservoirComputer[][] = [];
-  try {
-    for (const own of models) {
-      const computers: ReservoirComputer[] = [];
-      made.push(computers);
-      for (let g = 0; g < groups; g++) computers.push(await ReservoirComputer.fromModel(own[own.length > 1 ? g : 0]!, options));
-    }
-    return made;
-  } catch (error) {
-    await disposeQuietlyAsync(made.flat());
-    throw error;
-  }
+  return eachOrNone(
+    models,
+    (own) =>
+      eachOrNone(
+        numbered(groups),
+        (g) => ReservoirComputer.fromModel(own[own.length > 1 ? g : 0]!, options),
+        (computer) => [computer],
+      ),
+    (computers) => computers,
+  );
 }
+
+const numbered = (count: number): number[] => Array.from({ length: count }, (_, g) => g);

@@ -1,6 +1,6 @@
 // A model of a Forecaster with a horizon: a weighted mean of members of several kinds,
 // which are weighed by what they forecast from earlier rows of the same series.
-import { disposeAllAsync, disposeQuietlyAsync, eachOrNone } from "@spillway/core/disposal.js";
+import { disposeAllAsync, eachOrNone, orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix, stackRows } from "@spillway/numerics";
 import {
@@ -135,7 +135,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     const members: Trained<CombinedMember>[] = [];
     const computers: ReservoirComputer[] = [];
     const { signal, onProgress } = work;
-    try {
+    const fit = async () => {
       const shared = names.includes("direct") ? await this.#computerOf(directReservoir) : undefined;
       if (shared) computers.push(shared);
       const pooled = isPooled ? await this.#pool(all, computers, signal) : undefined;
@@ -145,10 +145,8 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
         onProgress?.(s + 1, all.length);
       }
       return members;
-    } catch (error) {
-      await disposeQuietlyAsync(computers);
-      throw error;
-    }
+    };
+    return orDispose(fit, () => computers);
   }
 
   async #fitFurther(rows: FitRows, like: Trained<CombinedMember>, { signal }: WorkOptions): Promise<Trained<CombinedMember>> {
@@ -197,12 +195,8 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
 
   async #combineOrGiveBack(names: readonly MemberName[], rows: FitRows, work: WorkOptions, more: BesideOthers) {
     const tried: Tried[] = [];
-    try {
-      return await this.#combine(names, rows, tried, work, more);
-    } catch (error) {
-      await disposeQuietlyAsync(tried);
-      throw error;
-    }
+    const combine = () => this.#combine(names, rows, tried, work, more);
+    return orDispose(combine, () => tried);
   }
 
   /** @param tried receives the members that were tried */
@@ -394,7 +388,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
       training.dispose();
       if (!shared) await computer.dispose();
     };
-    try {
+    const direct = async (): Promise<Tried | undefined> => {
       await training.add(origins[0]!, signal);
       if (!training.isEnough) {
         await close();
@@ -423,10 +417,8 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
         },
         dispose: close,
       };
-    } catch (error) {
-      await close();
-      throw error;
-    }
+    };
+    return orDispose(direct, () => [{ dispose: close }]);
   }
 }
 

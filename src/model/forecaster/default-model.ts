@@ -1,5 +1,5 @@
 // How a Forecaster's model is described and opened: members that are combined, or a loop alone.
-import { disposeQuietlyAsync, eachOrNone } from "@spillway/core/disposal.js";
+import { eachOrNone, orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, list, resolve } from "@spillway/core/options.js";
 import type { AnyReservoirOptions, EngineSelection, ReservoirOptions } from "../../reservoir/index.js";
@@ -54,12 +54,10 @@ async function openSeveral(
 ): Promise<Opened<CombinedForecastModel>> {
   const shared: SharedComputers = new Map();
   const series = new Map<string, Opened<CombinedForecastModel>>();
-  try {
+  const open = async () => {
     for (const [key, file] of files) series.set(key, await openCombined(file, source, selection, shared));
-  } catch (error) {
-    await disposeQuietlyAsync([...shared.values()]);
-    throw error;
-  }
+  };
+  await orDispose(open, () => shared.values());
   return { ...[...series.values()].at(-1)!, series };
 }
 

@@ -1,6 +1,7 @@
 // A member of a Forecaster that forecasts all steps at once: a readout of the last rows, which are
 // scaled by themselves, and of a reservoir that runs over them from its initial state. It follows a
 // level that wanders, which a closed loop in the z-scores of the whole series cannot.
+import { orError } from "@spillway/core/errors.js";
 import { Matrix, portableExp, portableLog } from "@spillway/numerics";
 import { type GramAccumulator, IllConditionedError, ridge, type TrainedReadout } from "../../readout/index.js";
 import { ridgePath } from "../../readout/ridge-path.js";
@@ -245,13 +246,16 @@ export class DirectTraining {
     shares: readonly number[],
     { known, bounds }: Pick<DirectParts, "known" | "bounds">,
   ): readonly (DirectMember | IllConditionedError)[] {
+    const lambdasOf = ({ rows }: GramAccumulator) => shares.map((share) => share * rows);
     const columns = this.#sums.map((sums) =>
       shares.length > 1
-        ? ridgePath(
-            sums,
-            shares.map((share) => share * sums.rows),
-          )
-        : [solved(sums, shares[0]! * sums.rows)],
+        ? ridgePath(sums, lambdasOf(sums))
+        : [
+            orError(
+              () => trainer(shares[0]! * sums.rows).solve(sums),
+              (error) => error instanceof IllConditionedError,
+            ),
+          ],
     );
     return shares.map((_, s) => {
       const readouts = columns.map((made) => made[s]!);
@@ -305,15 +309,6 @@ export async function addWindows(
 }
 
 export const trainer = (lambda: number) => ridge({ transform: "squares", input: true, lambda });
-
-function solved(sums: GramAccumulator, lambda: number): TrainedReadout | IllConditionedError {
-  try {
-    return trainer(lambda).solve(sums);
-  } catch (error) {
-    if (error instanceof IllConditionedError) return error;
-    throw error;
-  }
-}
 
 /** Logarithms if all values before row `end` are above 0. */
 function scaleOf(series: Matrix, c: number, end: number): DirectScale {

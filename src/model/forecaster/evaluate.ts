@@ -1,7 +1,7 @@
 // Evaluates many settings of a forecaster: each candidate is trained on the first part of the rows
 // with every lambda, and forecasts from validation starts. No row from the validation part touches
 // the training of what is scored on it.
-import { ArgumentError } from "@spillway/core/errors.js";
+import { ArgumentError, orError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import { IllConditionedError } from "../../readout/index.js";
 import { NonFiniteStateError, type WorkOptions } from "../../reservoir/index.js";
@@ -132,15 +132,11 @@ function unfitTransform(
   transforms: PreprocessingSettings["transforms"],
 ): Error | undefined {
   if (transforms.length === 0) return undefined;
-  try {
-    const fitted = fitTransforms(
-      training.map(({ series }) => series),
-      transforms,
-    );
+  const rows = training.map(({ series }) => series);
+  const check = () => {
+    const fitted = fitTransforms(rows, transforms);
     for (const { series } of data) transformed(series, fitted);
     return undefined;
-  } catch (error) {
-    if (error instanceof ArgumentError) return error;
-    throw error;
-  }
+  };
+  return orError(check, (error) => error instanceof ArgumentError);
 }

@@ -2,8 +2,8 @@
 // bounds, bands, scores, positions and files.
 
 import { checkWhole } from "@spillway/core/checks.js";
-import { disposeAllAsync } from "@spillway/core/disposal.js";
-import { ArgumentError } from "@spillway/core/errors.js";
+import { disposeAllAsync, orDispose } from "@spillway/core/disposal.js";
+import { ArgumentError, under } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
@@ -256,13 +256,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     previous: readonly MemberOf<Model>[],
     work: WorkOptions,
   ): Promise<void> {
-    const read = [...all].map(([key, data]) => {
-      try {
-        return this.#read(data);
-      } catch (error) {
-        throw error instanceof ArgumentError ? error.under(`sequences[${JSON.stringify(key)}]`) : error;
-      }
-    });
+    const read = [...all].map(([key, data]) => under(`sequences[${JSON.stringify(key)}]`, () => this.#read(data)));
     const rows = read.map((one) => one.rows);
     checkAlike(rows.map(({ data }) => data[0]!));
     const trained = await several.fit(rows, work);
@@ -852,12 +846,8 @@ export function forecastersOf<Model extends ForecastModel, Options, Loading exte
     async fit(data, ...[options]) {
       const { signal, onProgress, times, ...rest }: TimesOption & WorkOptions = options ?? {};
       const forecaster = new Forecaster(await create(rest as Options));
-      try {
-        return await forecaster.fit(times === undefined ? data : withTimes(data, times), { signal, onProgress });
-      } catch (error) {
-        await forecaster.dispose();
-        throw error;
-      }
+      const train = () => forecaster.fit(times === undefined ? data : withTimes(data, times), { signal, onProgress });
+      return orDispose(train, () => [forecaster]);
     },
     fromBytes,
     async load(path, options) {

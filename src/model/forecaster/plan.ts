@@ -1,5 +1,6 @@
 // Which reservoirs a Forecaster tries and trains: its settings written out as candidates, each with
 // one description a member.
+import { orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Seed } from "@spillway/numerics";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer } from "../../readout/index.js";
@@ -141,13 +142,11 @@ export async function openReservoir(
     ...(feedback ? { feedback: { ...feedback, size: feedback.size ?? outputs } } : {}),
   } as AnyReservoirOptions;
   const computer = await ReservoirComputer.create(config, create);
-  try {
-    checkFits(computer, inputs, outputs);
-    return computer;
-  } catch (error) {
-    await computer.dispose();
-    throw error;
-  }
+  await orDispose(
+    async () => checkFits(computer, inputs, outputs),
+    () => [computer],
+  );
+  return computer;
 }
 
 function checkFits({ model }: AnyReservoirComputer, inputs: number, outputs: number): void {

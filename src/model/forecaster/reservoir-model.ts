@@ -1,6 +1,6 @@
 // The default model of a Forecaster: reservoirs with their readouts. What its options mean, what it
 // chooses, and how each member is trained on all rows.
-import { disposeAllAsync, eachOrNone } from "@spillway/core/disposal.js";
+import { disposeAllAsync, eachOrNone, orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import {
   type GramAccumulator,
@@ -203,7 +203,7 @@ async function tryMember(
   signal: AbortSignal | undefined,
 ): Promise<TriedMember> {
   let computer = await opened();
-  try {
+  const train = async (): Promise<TriedMember> => {
     const path = new PathTrainer(readout, lambdas);
     const member = await ForecasterMember.fit(computer, data, { ...training, trainer: path }, { signal });
     const { state } = member;
@@ -217,10 +217,8 @@ async function tryMember(
       },
       close: () => computer.dispose(),
     };
-  } catch (error) {
-    await computer.dispose();
-    throw error;
-  }
+  };
+  return orDispose(train, () => [computer]);
 }
 
 /** Ridge regression of all lambdas at once: what it gives is the first that succeeds. */

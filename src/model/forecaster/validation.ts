@@ -1,6 +1,6 @@
 // Where validation forecasts start, and the forecasts from there: the last part of the rows, which
 // no row that trains is in.
-import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { ArgumentError, isNumeric, SpillwayError } from "@spillway/core/errors.js";
 import { firstNonFinite, Matrix } from "@spillway/numerics";
 import { startsBetween } from "../../series/validation-starts.js";
 import type { ValidationStart } from "./chosen.js";
@@ -79,7 +79,7 @@ export async function forecastAll(
         if (firstNonFinite(forecast.data) >= 0) throw new SpillwayError("numeric", "its forecasts leave the finite numbers");
         (outs[l] as Matrix<Float64Array>).data.set(forecast.data, k * size);
       } catch (error) {
-        if (!(error instanceof SpillwayError && error.code === "numeric")) throw error;
+        if (!isNumeric(error)) throw error;
         if (runaway === "infinite") {
           (outs[l] as Matrix<Float64Array>).data.fill(Number.POSITIVE_INFINITY, k * size, (k + 1) * size);
           continue;

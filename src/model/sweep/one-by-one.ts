@@ -1,6 +1,7 @@
 // Readouts of an evaluation's members one after the other, for engines that have no better way;
 // those that differ in lambda alone share their states and sums. Bits are those of
 // `DeviceAbilities.evaluate`.
+import { orError, orErrorLater } from "@spillway/core/errors.js";
 import { type FloatArray, Matrix } from "@spillway/numerics";
 import {
   IllConditionedError,
@@ -97,19 +98,15 @@ async function answerRows({ session, path, signal, measured }: Pass, ask: Errors
   const { inputs, trainRows } = ask;
   const { size, precision } = session.model;
   const states = Matrix.zeros(inputs.rows - trainRows, size, precision) as Matrix;
-  let readouts: readonly (TrainedReadout | undefined)[];
-  try {
-    readouts = await overSums(session, ask, path[0]!.trainer, signal, async (sink) => {
+  const solve = () =>
+    overSums(session, ask, path[0]!.trainer, signal, async (sink) => {
       await session.run({ inputs: inputs.subarray(trainRows) }, { into: states, signal });
       return onHost(measured, "solve", () => path.map(({ trainer }) => solved(() => trainer.solve(sink))));
     });
-  } catch (error) {
-    if (!(error instanceof NonFiniteStateError)) throw error;
-    readouts = path.map(() => undefined);
-  }
+  const readouts = await orErrorLater(solve, (error) => error instanceof NonFiniteStateError);
   onHost(measured, "score", () => {
     for (const [l, { member }] of path.entries()) {
-      const readout = readouts[l];
+      const readout = readouts instanceof Error ? undefined : readouts[l];
       const predicted = readout && applyReadout(readout, states, inputs.subarray(trainRows), precision);
       if (ask.kind === "predictions") ask.take(member, predicted && Float64Array.from(predicted));
       else ask.take(member, predicted && squaresOf(predicted, ask.targets.subarray(trainRows)));
@@ -130,12 +127,8 @@ function squaresOf(predicted: FloatArray, { data, cols }: Matrix<Float64Array>):
 
 /** A readout, or undefined if its lambda is too small for the factorisation. */
 function solved(solve: () => TrainedReadout): TrainedReadout | undefined {
-  try {
-    return solve();
-  } catch (error) {
-    if (error instanceof IllConditionedError || error instanceof SingularFitError) return undefined;
-    throw error;
-  }
+  const found = orError(solve, (error) => error instanceof IllConditionedError || error instanceof SingularFitError);
+  return found instanceof Error ? undefined : found;
 }
 
 function onHost<Made>(measured: EngineProfile[], phase: PhaseName, work: () => Made): Made {
@@ -166,12 +159,11 @@ async function overSums<Solved>(
 /** Forecasts of one series by the readouts of a lambda path. */
 async function forecastSeries(pass: Pass, ask: ForecastsAsk, series: ForecastSeries, index: number): Promise<void> {
   const made = pass.path.map(() => new Float64Array(series.starts.length * ask.horizon * series.rows.cols));
-  try {
-    await forecastFrom(pass, ask, series, made);
-  } catch (error) {
-    if (!(error instanceof NonFiniteStateError)) throw error;
-    for (const out of made) out.fill(Number.NaN);
-  }
+  const failure = await orErrorLater(
+    () => forecastFrom(pass, ask, series, made),
+    (error) => error instanceof NonFiniteStateError,
+  );
+  if (failure) for (const out of made) out.fill(Number.NaN);
   for (const [l, { member }] of pass.path.entries()) ask.take(member, made[l]!, index);
 }
 
