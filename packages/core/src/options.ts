@@ -91,6 +91,13 @@ export type TableOf<Options> = { readonly [Name in keyof Options]-?: Option<Excl
 /** The values of a table, every default filled in. */
 export type Resolved<Table> = { readonly [Name in keyof Table]: Table[Name] extends Kind<infer Value, infer _> ? Value : never };
 
+type OpenNames<Table> = { [Name in keyof Table]: undefined extends Resolved<Table>[Name] ? Name : never }[keyof Table];
+
+/** The same; what has no default may be left out. */
+export type Filled<Table> = { readonly [Name in keyof Omit<Table, OpenNames<Table>>]: Resolved<Table>[Name] } & {
+  readonly [Name in keyof Pick<Table, OpenNames<Table>>]?: Resolved<Table>[Name] | undefined;
+};
+
 type InputOfEach<Each> = Each extends Kind<infer _, infer Input> ? Exclude<Input, undefined> : never;
 type RequiredNames<Table> = { [Name in keyof Table]: Table[Name] extends { readonly required: true } ? Name : never }[keyof Table];
 type RequiredRows<Table> = Pick<Table, RequiredNames<Table>>;

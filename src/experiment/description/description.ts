@@ -1,10 +1,7 @@
 // An experiment as its file describes it, with every default filled in. What the fields take is
 // checked in schema.ts.
 
-import type { InputOf } from "@spillway/core/options.js";
-import type { NrmseNorm } from "../../metrics/index.js";
-import type { AnomalySettings } from "../../model/anomaly/options.js";
-import type { MemberName } from "../../model/forecaster/options.js";
+import type { Filled, InputOf } from "@spillway/core/options.js";
 import type { ClassifierSettings } from "../../model/index.js";
 import type { ReadoutDescription } from "../../readout/index.js";
 import type { AnyReservoirOptions, EngineSelection, Seed, SpikingReservoirOptions } from "../../reservoir/index.js";
@@ -13,17 +10,27 @@ import type { PatternType } from "../../spikes/index.js";
 import type { PatternEdits } from "../../spikes/pattern/edits.js";
 import type { fileTable } from "./file-table.js";
 import type { FieldDescription, ForecasterDescription, ModelDescription, NvarDescription } from "./model-options.js";
+import type {
+  casesTable,
+  generatedTable,
+  labelsFileTable,
+  mapAxisTable,
+  mapTable,
+  namedTable,
+  outputsTable,
+  patternsTable,
+  publishedTable,
+  scoringTable,
+  soundsTable,
+  spikesTable,
+  splitTable,
+  taskTables,
+} from "./schema.js";
+
+type Tasks = typeof taskTables;
 
 /** A generated series: one of the benchmark tasks. */
-export interface GeneratedData {
-  readonly task: string;
-  /** Rows; default what `split` and `task` need. */
-  readonly length?: number | undefined;
-  /** The generator's own options; `spillway tasks` lists them. */
-  readonly options: Readonly<Record<string, unknown>>;
-  /** Draw the series anew for every seed. */
-  readonly redraw: boolean;
-}
+export interface GeneratedData extends Filled<typeof generatedTable> {}
 
 /** A series or a set of cases from a file. */
 export interface FileData extends InputOf<typeof fileTable> {
@@ -31,25 +38,13 @@ export interface FileData extends InputOf<typeof fileTable> {
 }
 
 /** Files of a folder whose names tell their classes. */
-export interface NamedFiles {
-  /** How a file's name tells its class and more, such as "{label}_{group}_{index}". */
-  readonly names: string;
-  /**
-   * The files that test, by what their names tell: `{index: [0, 1, 2]}`. Left out, `split` chooses
-   * them.
-   */
-  readonly test?: Readonly<Record<string, readonly (string | number)[]>> | undefined;
-}
+export interface NamedFiles extends Filled<typeof namedTable> {}
 
 /** A folder of recordings: WAV files. */
-export interface SoundData extends NamedFiles {
-  readonly sounds: string;
-}
+export interface SoundData extends Filled<typeof soundsTable> {}
 
 /** A folder of series: CSV, Parquet or NPY files, one case each. */
-export interface SeriesFolderData extends NamedFiles {
-  readonly cases: string;
-}
+export interface SeriesFolderData extends Filled<typeof casesTable> {}
 
 /** What is done to spike patterns, and how they become counts of spikes in bins. */
 export interface SpikeBins extends PatternEdits {
@@ -61,25 +56,10 @@ export interface SpikeBins extends PatternEdits {
  * A folder of spike patterns, JSON, CSV or NPZ files, or an HDF5 file of event lists, which has the
  * labels itself.
  */
-export interface SpikeData extends NamedFiles, SpikeBins {
-  readonly spikes: string;
-  /** Neurons and duration of each pattern, if the files do not say. */
-  readonly neuronCount?: number | undefined;
-  readonly durationMs?: number | undefined;
-}
+export interface SpikeData extends Filled<typeof spikesTable> {}
 
 /** Spike patterns that are generated: `count` of each type, whose name is the class. */
-export interface PatternData extends SpikeBins {
-  readonly patterns: {
-    readonly types: readonly PatternName[];
-    readonly count: number;
-    readonly neuronCount?: number | undefined;
-    readonly durationMs?: number | undefined;
-    readonly rateHz?: number | undefined;
-    /** What the patterns are drawn from, beside their type and number. */
-    readonly seed: Seed;
-  };
-}
+export interface PatternData extends Filled<typeof patternsTable> {}
 
 /** A type of the detector, or "poisson": independent neurons. */
 export type PatternName = PatternType | "poisson";
@@ -104,56 +84,16 @@ export interface EncodeDescription {
 export type TransformDescription = Exclude<Transform, TransformPair>;
 
 /** One step: the value of a series or the target `ahead` rows later. */
-export interface PredictTask {
-  readonly type: "predict";
-  /**
-   * Default 1 for a series, and 0, the target row of this input row, if inputs drive the reservoir.
-   */
-  readonly ahead?: number | undefined;
-}
-
-/** Forecasts from several starts in the test part. */
-export interface ForecastTask {
-  readonly type: "forecast";
-  readonly horizon: number;
-  /** "auto": as many as fit into the test part, at most 50. */
-  readonly starts: number | "auto";
-  /** Rows the reservoir is driven with before each start. */
-  readonly warmup: number;
-  /** Rows from start to start; default equal distances over the test part. */
-  readonly stride?: number | undefined;
-  /** Every start on a generated series of its own. */
-  readonly independent: boolean;
-  /** The share of values that the bands of forecasts are to hold. */
-  readonly level: number;
-  /** Bands that follow what the forecasts from earlier starts missed. */
-  readonly adaptive: boolean;
-  /**
-   * Rows of a season, or of each of several. Left out, those that `baselines` names and those of
-   * the step in time; of a file without time stamps, if lambda is chosen, the one that its rows
-   * show.
-   */
-  readonly season?: number | readonly number[] | undefined;
-  /**
-   * Rows of the series that the readout sees beside the state. Left out, they are chosen by season.
-   */
-  readonly lags?: number | "season" | undefined;
-  /**
-   * Names of members, whose weighted mean is the forecast: each forecast is made from all rows
-   * before it, at most `warmup` of them. Or reservoirs of a closed loop alone, whose median is the
-   * forecast: 5 if settings are chosen, else 1. Left out, all names, unless the file describes a
-   * loop (`model`, `reservoir`, `liquid`, `readout`, `transforms`, `washout`, `lags`) or asks for
-   * what only a loop has (`adaptive`, `outputs.states`, `gaps: "split"`).
-   */
-  readonly members?: number | readonly MemberName[] | undefined;
-  /** How the members of a combination are weighed. */
-  readonly weights?: "validation" | "equal" | undefined;
-  /** Levels of quantiles that forecasts.csv has beside the forecast. */
-  readonly quantiles?: readonly number[] | undefined;
-}
+export interface PredictTask extends Filled<Tasks["predict"]> {}
 
 /** A forecast whose warm-up may be left to the rows: "auto". */
-export type OpenForecastTask = Omit<ForecastTask, "warmup"> & { readonly warmup: number | "auto" };
+export interface OpenForecastTask extends Filled<Tasks["forecast"]> {}
+
+/** Forecasts from several starts in the test part. */
+export interface ForecastTask extends Omit<OpenForecastTask, "warmup"> {
+  /** Rows the reservoir is driven with before each start. */
+  readonly warmup: number;
+}
 
 /** A class for each sequence. */
 export interface ClassifyTask
@@ -170,22 +110,10 @@ export interface ClassifyTask
  * A label for each sequence by the template that its state is most like, or none if it is like
  * no template.
  */
-export interface DetectTask {
-  readonly type: "detect";
-  /** The state at the end of a sequence, or the mean of its states. */
-  readonly state: "last" | "mean";
-  /** The smallest cosine that is a match. */
-  readonly threshold: number;
-  /** Also look for the eight types of pattern in what the neurons of a spiking reservoir fire. */
-  readonly types: boolean;
-}
+export interface DetectTask extends Filled<Tasks["detect"]> {}
 
 /** Incidents in a series, at an asked rate of alarms. */
-export interface AnomaliesTask extends Omit<AnomalySettings, "columns" | "seed"> {
-  readonly type: "anomalies";
-  /** The anomalies that are known, or a file of them; they score incidents. */
-  readonly labels?: readonly AnomalyLabel[] | LabelsFile | undefined;
-}
+export interface AnomaliesTask extends Filled<Tasks["anomalies"]> {}
 
 /**
  * First and last row, or time stamp, of an anomaly. A single row or stamp begins one of `mergeRows`
@@ -194,11 +122,7 @@ export interface AnomaliesTask extends Omit<AnomalySettings, "columns" | "seed">
 export type AnomalyLabel = string | number | readonly [from: string | number, to: string | number];
 
 /** A CSV file with a line for each anomaly, and its columns of first and last rows or time stamps. */
-export interface LabelsFile {
-  readonly file: string;
-  readonly start?: string | number | undefined;
-  readonly end?: string | number | undefined;
-}
+export interface LabelsFile extends Filled<typeof labelsFileTable> {}
 
 /** What is to be learnt. */
 export type TaskDescription = PredictTask | ForecastTask | ClassifyTask | DetectTask | AnomaliesTask;
@@ -213,62 +137,22 @@ export type BaselineDescription = SeriesBaseline | "majority";
 export type MetricName = string;
 
 /** A figure from the literature to stand beside a score. */
-export interface PublishedFigure {
-  readonly score: MetricName;
-  readonly value: number;
-  readonly source: string;
-}
+export interface PublishedFigure extends Filled<typeof publishedTable> {}
 
 /** How scores are made. */
-export interface ScoringDescription {
-  readonly norm: NrmseNorm;
-  /** Error that ends the valid prediction time. */
-  readonly threshold: number;
-  /**
-   * Time between two rows, and the largest Lyapunov exponent: for valid prediction times in
-   * Lyapunov times. Known for most generated series.
-   */
-  readonly dt?: number | undefined;
-  readonly lyapunovExponent?: number | undefined;
-  /** Options of metrics, by their names. */
-  readonly options?: Readonly<Record<string, object>> | undefined;
-  /** How several seeds become one figure. */
-  readonly statistic: "median" | "mean";
-}
+export interface ScoringDescription extends Filled<typeof scoringTable> {}
 
 /** What a run writes beside its scores. */
-export interface OutputsDescription {
-  readonly states: "none" | "npy";
-  /** Keep every k-th state. */
-  readonly every: number;
-  readonly report: boolean;
-  readonly model: boolean;
-  /** Train the model that is saved on all rows, those of the test part included. */
-  readonly refit: boolean;
-}
+export interface OutputsDescription extends Filled<typeof outputsTable> {}
 
 /** Rows or shares of the series for training and test; `train: 1` is all rows. */
-export interface SplitDescription {
-  readonly train?: number | undefined;
-  readonly test?: number | undefined;
-}
+export interface SplitDescription extends Filled<typeof splitTable> {}
 
 /** An axis of a map: a number of the reservoir's description, and its values or their range. */
-export interface MapAxisDescription {
-  readonly parameter: string;
-  readonly values:
-    | readonly number[]
-    | { readonly from: number; readonly to: number; readonly count: number; readonly scale: "linear" | "log" };
-}
+export interface MapAxisDescription extends Filled<typeof mapAxisTable> {}
 
 /** A map that `spillway analyse` draws of the reservoir. */
-export interface MapDescription {
-  readonly x?: MapAxisDescription | undefined;
-  readonly y?: MapAxisDescription | undefined;
-  readonly measures?: readonly string[] | undefined;
-  /** Of storage and transfer; "gaussian" if left out. */
-  readonly estimator?: "gaussian" | "nearestNeighbours" | undefined;
-}
+export interface MapDescription extends Filled<typeof mapTable> {}
 
 /** An experiment with every default filled in. */
 export interface Experiment extends Pick<EngineSelection, "engine" | "plan"> {
@@ -310,12 +194,12 @@ export interface ExperimentInput extends Pick<EngineSelection, "engine" | "plan"
   readonly name: string;
   readonly description?: string | undefined;
   readonly data:
-    | WithDefaults<GeneratedData, "task">
-    | WithDefaults<FileData, "file">
-    | WithDefaults<SoundData, "sounds">
-    | WithDefaults<SeriesFolderData, "cases">
-    | WithDefaults<SpikeData, "spikes">
-    | (SpikeBins & { readonly patterns: WithDefaults<PatternData["patterns"], "types" | "count"> });
+    | InputOf<typeof generatedTable>
+    | InputOf<typeof fileTable>
+    | InputOf<typeof soundsTable>
+    | InputOf<typeof casesTable>
+    | InputOf<typeof spikesTable>
+    | InputOf<typeof patternsTable>;
   readonly transforms?: readonly TransformDescription[] | undefined;
   readonly encode?: EncodeDescription | undefined;
   /** What forecasts: by default a reservoir and its readout ("forecaster"). */
@@ -330,16 +214,7 @@ export interface ExperimentInput extends Pick<EngineSelection, "engine" | "plan"
   /** In place of `reservoir`: a spiking one, without its kind. */
   readonly liquid?: Omit<SpikingReservoirOptions, "kind"> | undefined;
   readonly readout?: NonNullable<ReadoutDescription["type"]> | ReadoutDescription | undefined;
-  readonly task:
-    | "predict"
-    | "classify"
-    | "detect"
-    | "anomalies"
-    | PredictTask
-    | WithDefaults<OpenForecastTask, "type" | "horizon">
-    | WithDefaults<ClassifyTask, "type">
-    | WithDefaults<DetectTask, "type">
-    | WithDefaults<AnomaliesTask, "type">;
+  readonly task: "predict" | "classify" | "detect" | "anomalies" | { [Type in keyof Tasks]: InputOf<Tasks[Type]> }[keyof Tasks];
   /**
    * Rows at the start that train nothing. Default "auto": a fifth of the rows that train, at most
    * 100, and for classes 0.

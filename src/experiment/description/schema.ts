@@ -12,6 +12,7 @@ import {
   filled,
   flag,
   given,
+  type Kind,
   list,
   number,
   object,
@@ -53,22 +54,28 @@ const trainRows = { ...rowsOrShare, takes: "a whole number of rows, or a share o
 /** The most seeds, members of an ensemble, and starts of forecasts; and the longest forecast. */
 const most = { seeds: 100_000, members: 1000, starts: 100_000, horizon: 1_000_000 };
 const atLeast = (least: number, largest?: number) => count(least, largest);
-export const generated = object({
+export const generatedTable = {
   task: given(choiceOf(tasks), "A benchmark series; `spillway tasks` lists them."),
+  /** Rows; default what `split` and `task` need. */
   length: optional(atLeast(1), "Rows; left out, what split and task need."),
+  /** The generator's own options; `spillway tasks` lists them. */
   options: option(record(anything, "the generator's options by name"), {}, "The generator's own options."),
+  /** Draw the series anew for every seed. */
   redraw: option(flag, false, "Draw the series anew for every seed."),
-});
-
-export const fromFile = object(fileTable);
+};
 
 const namePart = list(either("a text or a number", anyText(), number()), "a list of texts or numbers", 1);
-const named = {
+export const namedTable = {
+  /** How a file's name tells its class and more, such as "{label}_{group}_{index}". */
   names: option(
     text("a pattern such as {label}_{group}_{index}"),
     "{label}_{group}_{index}",
     "How a file's name, without its ending, tells its class (label) and more.",
   ),
+  /**
+   * The files that test, by what their names tell: `{index: [0, 1, 2]}`. Left out, `split` chooses
+   * them.
+   */
   test: optional(
     record(namePart, "an object such as {index: [0, 1, 2]}"),
     "The files that test, by what their names tell, such as {index: [0, 1, 2]}; left out, split chooses them.",
@@ -77,49 +84,48 @@ const named = {
 const neurons = atLeast(1, 1_000_000);
 const duration = positive("ms above 0");
 const bins = {
+  /** Width of a bin; default the liquid's time step, or 1 ms. */
   binMs: optional(positive("ms above 0"), "Width of a bin in which spikes are counted; left out, the liquid's time step, or 1 ms."),
 };
 
-export const fromSounds = object({ sounds: given(text("the path of a folder"), "A folder of WAV files: a path as for file."), ...named });
+export const soundsTable = { sounds: given(text("the path of a folder"), "A folder of WAV files: a path as for file."), ...namedTable };
 
-export const fromCases = object({
+export const casesTable = {
   cases: given(text("the path of a folder"), "A folder of CSV, Parquet or NPY files, a case each, rows in time: a path as for file."),
-  ...named,
-});
+  ...namedTable,
+};
 
-export const fromSpikes = object({
+export const spikesTable = {
   spikes: given(
     text("the path of a folder or of an HDF5 file"),
     "A folder of spike patterns, a JSON, CSV or NPZ file each, or one HDF5 file of event lists with labels: a path as for file.",
   ),
-  ...named,
+  ...namedTable,
   ...bins,
   ...editsTable,
+  /** Neurons and duration of each pattern, if the files do not say. */
   neuronCount: optional(neurons, "Neurons of each pattern, if the files do not say."),
   durationMs: optional(duration, "How long each pattern lasts in ms, if the files do not say."),
-});
+};
 
-export const fromPatterns = object({
-  patterns: given(
-    object(
-      {
-        types: given(
-          list(choice(...patternTypes, "poisson"), "a list of at least two types", 2),
-          "The types to generate, which are the classes; poisson is independent neurons.",
-        ),
-        count: given(whole({ atLeast: 2, atMost: 10_000 }), "Patterns of each type."),
-        neuronCount: optional(neurons, "Neurons of a pattern; left out, 50."),
-        durationMs: optional(duration, "How long a pattern lasts in ms; left out, 1000."),
-        rateHz: optional(positive("Hz above 0"), "Mean rate of a neuron in Hz; left out, 20."),
-        seed: option(seed, 1, "What the patterns are drawn from."),
-      },
-      "an object with types and count",
-    ),
-    "Spike patterns that are generated, each type a class.",
+const patternTable = {
+  types: given(
+    list(choice(...patternTypes, "poisson"), "a list of at least two types", 2),
+    "The types to generate, which are the classes; poisson is independent neurons.",
   ),
+  count: given(whole({ atLeast: 2, atMost: 10_000 }), "Patterns of each type."),
+  neuronCount: optional(neurons, "Neurons of a pattern; left out, 50."),
+  durationMs: optional(duration, "How long a pattern lasts in ms; left out, 1000."),
+  rateHz: optional(positive("Hz above 0"), "Mean rate of a neuron in Hz; left out, 20."),
+  /** What the patterns are drawn from, beside their type and number. */
+  seed: option(seed, 1, "What the patterns are drawn from."),
+};
+
+export const patternsTable = {
+  patterns: given(object(patternTable, "an object with types and count"), "Spike patterns that are generated, each type a class."),
   ...editsTable,
   ...bins,
-});
+};
 
 const encode = object(
   {
@@ -133,43 +139,73 @@ const encode = object(
 const { columns: _, seed: __, ...anomalies } = anomalyTable;
 const rowOrStamp = either("a row or a time stamp", anyText(), whole());
 
-export const taskSchemas = {
-  predict: object({
+export const labelsFileTable = {
+  file: given(text("the path of a CSV file"), "A CSV file with a header and a line for each anomaly: a path as for data.file."),
+  start: optional(column, "The column of first rows or time stamps; left out, start, or else the first one."),
+  end: optional(column, "The column of last ones; left out, end, if there is such a column."),
+};
+
+export const taskTables = {
+  predict: {
     type: given(choice("predict"), ""),
+    /**
+     * Default 1 for a series, and 0, the target row of this input row, if inputs drive the reservoir.
+     */
     ahead: optional(
       atLeast(1),
       "How many rows ahead the value to predict is; left out, 1 for a series, and the same row if inputs are given with targets.",
     ),
-  }),
-  forecast: object({
+  },
+  forecast: {
     type: given(choice("forecast"), ""),
     horizon: given(atLeast(1, most.horizon), "Steps that are forecast."),
+    /** "auto": as many as fit into the test part, at most 50. */
     starts: option(
       either(startsTakes, count(1, most.starts, startsTakes), choice("auto")),
       "auto",
       "Forecasts, from several rows of the test part; auto, as many as fit, at most 50.",
     ),
+    /** Rows the reservoir is driven with before each start. */
     warmup: option(
       either(warmupTakes, count(1, undefined, warmupTakes), choice("auto")),
       "auto",
       "Rows that drive the reservoir before each start; auto, 100, or half of a shorter training part, and of a combination all, at most 3000.",
     ),
+    /** Rows from start to start; default equal distances over the test part. */
     stride: optional(atLeast(1), "Rows from start to start; left out, equal distances over the test part."),
+    /** Every start on a generated series of its own. */
     independent: option(flag, false, "Every start on a generated series of its own."),
+    /** The share of values that the bands of forecasts are to hold. */
     level: option(number({ above: 0, below: 1 }), 0.9, "The share of values that the bands of forecasts.csv are to hold."),
+    /** Bands that follow what the forecasts from earlier starts missed. */
     adaptive: option(
       flag,
       false,
       "Bands that follow what the forecasts from earlier starts missed; a saved model has the bands before them.",
     ),
+    /**
+     * Rows of a season, or of each of several. Left out, those that `baselines` names and those of
+     * the step in time; of a file without time stamps, if lambda is chosen, the one that its rows
+     * show.
+     */
     season: optional(
       forecasterTable.season,
       "Rows of a season, or of each of several; left out, those that baselines names and those of the step in time.",
     ),
+    /**
+     * Rows of the series that the readout sees beside the state. Left out, they are chosen by season.
+     */
     lags: optional(
       forecasterTable.lags,
       "Rows of the series that the readout sees beside the state; left out, they are chosen by the season.",
     ),
+    /**
+     * Names of members, whose weighted mean is the forecast: each forecast is made from all rows
+     * before it, at most `warmup` of them. Or reservoirs of a closed loop alone, whose median is the
+     * forecast: 5 if settings are chosen, else 1. Left out, all names, unless the file describes a
+     * loop (`model`, `reservoir`, `liquid`, `readout`, `transforms`, `washout`, `lags`) or asks for
+     * what only a loop has (`adaptive`, `outputs.states`, `gaps: "split"`).
+     */
     members: optional(
       either(
         `a whole number of reservoirs, or a list of ${memberNames.join(", ")}`,
@@ -178,13 +214,15 @@ export const taskSchemas = {
       ),
       "Names of members, whose weighted mean is the forecast, or how many reservoirs, whose median is it. Left out, all names; but a closed loop alone (5 reservoirs if settings are chosen, else 1) with model, reservoir, liquid, readout, transforms, washout, lags, adaptive, outputs.states or gaps: split.",
     ),
+    /** How the members of a combination are weighed. */
     weights: weightsOption,
+    /** Levels of quantiles that forecasts.csv has beside the forecast. */
     quantiles: optional(
       list(number({ above: 0, below: 1 }), "a list of levels", 1),
       "Levels of quantiles that forecasts.csv has beside the forecast; left out, none.",
     ),
-  }),
-  classify: object({
+  },
+  classify: {
     type: given(choice("classify"), ""),
     representation: optional(
       classifierTable.representation,
@@ -198,17 +236,22 @@ export const taskSchemas = {
     scaleFeatures: classifierTable.scaleFeatures,
     sequenceLambda: classifierTable.sequenceLambda,
     vote: classifierTable.vote,
+    /** Reservoirs that vote, each of another seed. */
     members: option(atLeast(1, most.members), 1, "Reservoirs that vote, each of another seed."),
-  }),
-  detect: object({
+  },
+  detect: {
     type: given(choice("detect"), ""),
+    /** The state at the end of a sequence, or the mean of its states. */
     state: option(choice("last", "mean"), "last", "The state that is held against the templates."),
+    /** The smallest cosine that is a match. */
     threshold: option(number({ atLeast: -1, atMost: 1 }), 0.5, "The smallest cosine that is a match."),
+    /** Also look for the eight types of pattern in what the neurons of a spiking reservoir fire. */
     types: option(flag, false, "Also look for the eight types of pattern in the spikes of the liquid's own neurons."),
-  }),
-  anomalies: object({
+  },
+  anomalies: {
     type: given(choice("anomalies"), ""),
     ...anomalies,
+    /** The anomalies that are known, or a file of them; they score incidents. */
     labels: optional(
       either(
         "a list of pairs of rows or time stamps, or of single ones, or an object with file",
@@ -217,20 +260,21 @@ export const taskSchemas = {
             "a pair of rows or time stamps, or one of them",
             anyText(),
             whole(),
-            tuple("a pair of rows or time stamps", [rowOrStamp, rowOrStamp]),
+            tuple<readonly [from: string | number, to: string | number]>("a pair of rows or time stamps", [rowOrStamp, rowOrStamp]),
           ),
           "a list of pairs of rows or time stamps, or of single ones",
         ),
-        object({
-          file: given(text("the path of a CSV file"), "A CSV file with a header and a line for each anomaly: a path as for data.file."),
-          start: optional(column, "The column of first rows or time stamps; left out, start, or else the first one."),
-          end: optional(column, "The column of last ones; left out, end, if there is such a column."),
-        }),
+        object(labelsFileTable),
       ),
       "First and last row, or time stamp, of each anomaly that is known; a single one begins an anomaly of mergeRows rows. They score incidents, and choose nothing.",
     ),
-  }),
+  },
 };
+
+/** What `task` takes, by its type. */
+export const taskSchemas: Readonly<Record<string, Kind<unknown>>> = Object.fromEntries(
+  Object.entries(taskTables).map(([type, table]) => [type, object(table)]),
+);
 
 const baseline = either(
   '"persistence", "mean", "drift", "majority", {seasonalNaive: period, drift: true, false or mean}, {autoregression: rows}, {theta: period} or {ets: period}',
@@ -247,25 +291,66 @@ const isName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const nameTakes = "letters, digits, points, dashes and underscores, beginning with a letter or a digit";
 
 /** An axis of a map, for `spillway analyse`. */
-const mapAxis = object(
-  {
-    parameter: given(text("the name of a field"), "A number of the reservoir's description."),
-    values: given(
-      either(
-        "a list of numbers, or {from, to, count, scale}",
-        list(number(), "a list of numbers", 1),
-        object({
-          from: given(number(), "The first value."),
-          to: given(number(), "The last one."),
-          count: given(atLeast(1, 256), "How many."),
-          scale: option(choice("linear", "log"), "linear", "Whether values or their logarithms are evenly apart."),
-        }),
-      ),
-      "Its values, or from where to where and how many.",
+export const mapAxisTable = {
+  parameter: given(text("the name of a field"), "A number of the reservoir's description."),
+  values: given(
+    either(
+      "a list of numbers, or {from, to, count, scale}",
+      list(number(), "a list of numbers", 1),
+      object({
+        from: given(number(), "The first value."),
+        to: given(number(), "The last one."),
+        count: given(atLeast(1, 256), "How many."),
+        scale: option(choice("linear", "log"), "linear", "Whether values or their logarithms are evenly apart."),
+      }),
     ),
-  },
-  "an object with parameter and values",
-);
+    "Its values, or from where to where and how many.",
+  ),
+};
+const mapAxis = object(mapAxisTable, "an object with parameter and values");
+
+export const scoringTable = {
+  norm: option(choice("std", "range", "mean", "variance"), "std", "What nrmse divides by."),
+  /** Error that ends the valid prediction time. */
+  threshold: option(positive(), 0.4, "The error that ends the valid prediction time."),
+  /** Time between two rows, for valid prediction times in Lyapunov times. Known for most generated series. */
+  dt: optional(positive(), "Time between two rows."),
+  /** The largest Lyapunov exponent, known for most generated series. */
+  lyapunovExponent: optional(positive(), "Largest Lyapunov exponent, per unit of the time of dt."),
+  /** Options of metrics, by their names. */
+  options: optional(objectLater<Readonly<Record<string, object>>>("an object of options by metric"), "Options of metrics, by their names."),
+  /** How several seeds become one figure. */
+  statistic: option(choice("median", "mean"), "median", "How several seeds become one figure."),
+};
+
+export const outputsTable = {
+  states: option(choice("none", "npy"), "none", "Write the states of the first seed to states.npy."),
+  /** Keep every k-th state. */
+  every: option(atLeast(1), 1, "Keep every k-th state."),
+  report: option(flag, true, ""),
+  model: option(flag, true, ""),
+  /** Train the model that is saved on all rows, those of the test part included. */
+  refit: option(flag, true, "Of forecast and predict: train the saved model on all rows, after the test part was scored."),
+};
+
+export const publishedTable = {
+  score: given(metric, ""),
+  value: given(number(), ""),
+  source: given(text("where the figure comes from"), ""),
+};
+
+export const mapTable = {
+  x: optional(mapAxis, "Across; left out, the spectral radius, 16 values from 0.1 to 2.5."),
+  y: optional(mapAxis, "Upwards; left out, the input scaling, 16 values from 0.01 to 3 on a scale of logarithms."),
+  measures: optional(
+    list(text("a measure"), "a list of measures", 1),
+    "What is measured at each point; left out, exponent, memory capacity and both ranks.",
+  ),
+  /** Of storage and transfer; "gaussian" if left out. */
+  estimator: optional(choice("gaussian", "nearestNeighbours"), "Of storage and transfer; left out, gaussian."),
+};
+
+export const splitTable = { train: optional(trainRows, ""), test: optional(rowsOrShare, "") };
 
 /** The fields that every experiment has, for all data, readouts and tasks. */
 export const common = {
@@ -289,7 +374,7 @@ export const common = {
     "Rows left out of training at the start; auto, 100, or a fifth of a shorter training part (or test file), for classify 0.",
   ),
   split: filled(
-    object({ train: optional(trainRows, ""), test: optional(rowsOrShare, "") }, "an object with train, test or both, such as {train: 0.8}"),
+    object(splitTable, "an object with train, test or both, such as {train: 0.8}"),
     "Rows (or shares below 1) for training and test; default 0.8 and the rest. train: 1 is all rows, and no test.",
   ),
   /** Where it runs, unless the command says. */
@@ -298,71 +383,31 @@ export const common = {
   seed: optional(seed, "The seed; instead of reservoir.seed."),
   seeds: optional(seeds, "Several seeds: each is run and reported."),
   metrics: optional(list(metric, "a list of metrics", 1), "The scores, by name; left out, those of the task."),
-  scoring: filled(
-    object({
-      norm: option(choice("std", "range", "mean", "variance"), "std", "What nrmse divides by."),
-      threshold: option(positive(), 0.4, "The error that ends the valid prediction time."),
-      dt: optional(positive(), "Time between two rows."),
-      lyapunovExponent: optional(positive(), "Largest Lyapunov exponent, per unit of the time of dt."),
-      options: optional(
-        objectLater<Readonly<Record<string, object>>>("an object of options by metric"),
-        "Options of metrics, by their names.",
-      ),
-      statistic: option(choice("median", "mean"), "median", "How several seeds become one figure."),
-    }),
-    "How scores are computed.",
-  ),
+  scoring: filled(object(scoringTable), "How scores are computed."),
   baselines: optional(
     list(baseline, "a list of baselines"),
     "What scores are held against; left out, persistence and mean, and for cases majority.",
   ),
   published: option(
-    list(
-      object({
-        score: given(metric, ""),
-        value: given(number(), ""),
-        source: given(text("where the figure comes from"), ""),
-      }),
-      "a list of {score, value, source}",
-    ),
+    list(object(publishedTable), "a list of {score, value, source}"),
     [],
     "Figures from the literature, to stand beside the scores.",
   ),
-  outputs: filled(
-    object({
-      states: option(choice("none", "npy"), "none", "Write the states of the first seed to states.npy."),
-      every: option(atLeast(1), 1, "Keep every k-th state."),
-      report: option(flag, true, ""),
-      model: option(flag, true, ""),
-      refit: option(flag, true, "Of forecast and predict: train the saved model on all rows, after the test part was scored."),
-    }),
-    "What is kept beside the result.",
-  ),
+  outputs: filled(object(outputsTable), "What is kept beside the result."),
   map: optional(
-    object(
-      {
-        x: optional(mapAxis, "Across; left out, the spectral radius, 16 values from 0.1 to 2.5."),
-        y: optional(mapAxis, "Upwards; left out, the input scaling, 16 values from 0.01 to 3 on a scale of logarithms."),
-        measures: optional(
-          list(text("a measure"), "a list of measures", 1),
-          "What is measured at each point; left out, exponent, memory capacity and both ranks.",
-        ),
-        estimator: optional(choice("gaussian", "nearestNeighbours"), "Of storage and transfer; left out, gaussian."),
-      },
-      "an object with x, y, measures and estimator",
-    ),
+    object(mapTable, "an object with x, y, measures and estimator"),
     "A map that `spillway analyse` draws of the reservoir; other commands do not look at it.",
   ),
 };
 
 /** Data by the field that says what they are. */
 export const dataKinds = {
-  task: generated,
-  file: fromFile,
-  sounds: fromSounds,
-  cases: fromCases,
-  spikes: fromSpikes,
-  patterns: fromPatterns,
+  task: object(generatedTable),
+  file: object(fileTable),
+  sounds: object(soundsTable),
+  cases: object(casesTable),
+  spikes: object(spikesTable),
+  patterns: object(patternsTable),
 };
 
 /** Every field of every experiment there can be, for editors. */
