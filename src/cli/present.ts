@@ -35,11 +35,8 @@ export function columnLines(result: ExperimentResult): string | undefined {
   const { heads, lines } = columnTable(result);
   if (lines.length === 0) return undefined;
   const figures = heads.flatMap((head, k) => (k === 0 || head === "best baseline" || head === "the model is" ? [] : [k]));
-  return formatTable(
-    heads,
-    lines.map((cells) => cells.map((cell) => (typeof cell === "number" ? formatNumber(cell) : cell))),
-    figures,
-  );
+  const shown = lines.map((cells) => cells.map((cell) => (typeof cell === "number" ? formatNumber(cell) : cell)));
+  return formatTable(heads, shown, figures);
 }
 
 /** Precision, recall and F1 of each class as a table for a terminal. */

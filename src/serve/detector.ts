@@ -113,10 +113,8 @@ export function detectorRoutes(detector: AnomalyDetector, work: Work, sessions: 
         await reserve(sent.rows.length * (6 + 3 * columns));
         const { rows, incidents, state } = await detect(() => session.state, sent, signal);
         session.state = state;
-        session.tell(
-          "alarm",
-          rows.filter(({ alarm }) => alarm !== undefined),
-        );
+        const alarms = rows.filter(({ alarm }) => alarm !== undefined);
+        session.tell("alarm", alarms);
         return { rows, incidents };
       },
     }),

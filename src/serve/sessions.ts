@@ -48,10 +48,8 @@ export class Session<State> {
   add(outputs: readonly (readonly number[])[]): void {
     const first = this.rows;
     this.rows += outputs.length;
-    this.tell(
-      "row",
-      outputs.map((output, i) => ({ row: first + i, output })),
-    );
+    const rows = outputs.map((output, i) => ({ row: first + i, output }));
+    this.tell("row", rows);
   }
 
   /** Sends events of a kind to those who listen, each with the number of its row. */

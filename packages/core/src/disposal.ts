@@ -57,12 +57,15 @@ export async function disposeQuietlyAsync(things: Iterable<DisposesAsync | null 
   await disposeAllAsync(things).catch(() => undefined);
 }
 
-/** What work gives; if it fails, the things that it leaves behind are disposed. */
-export async function orDispose<Result>(work: () => Promise<Result>, left: () => Iterable<DisposesAsync>): Promise<Result> {
+/** What work gives; if it fails, what it leaves behind is disposed. */
+export async function orDispose<Result>(
+  left: DisposesAsync | (() => Iterable<DisposesAsync>),
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    await disposeQuietlyAsync(left());
+    await disposeQuietlyAsync(typeof left === "function" ? left() : [left]);
     throw error;
   }
 }
@@ -81,7 +84,7 @@ export async function eachOrNone<Item, Made>(
     for (const item of items) made.push(await make(item, made.length));
     return made;
   };
-  return orDispose(makeAll, () => made.flatMap((each) => [...ownedBy(each)]));
+  return orDispose(() => made.flatMap((each) => [...ownedBy(each)]), makeAll);
 }
 
 /** Things that are disposed together. */

@@ -175,12 +175,15 @@ export function isNumeric(error: unknown): error is SpillwayError {
   return error instanceof SpillwayError && error.code === "numeric";
 }
 
+/** Errors that are expected: a class of them, or a test. */
+export type ExpectedErrors<Expected> = (abstract new (...args: never[]) => Expected) | ((error: unknown) => error is Expected);
+
 /** What work gives, or its error if that is expected; any other is thrown. */
-export function orError<Result, Expected>(work: () => Result, isExpected: (error: unknown) => error is Expected): Result | Expected {
+export function orError<Result, Expected>(work: () => Result, expected: ExpectedErrors<Expected>): Result | Expected {
   try {
     return work();
   } catch (error) {
-    if (isExpected(error)) return error;
+    if (isExpected(error, expected)) return error;
     throw error;
   }
 }
@@ -188,14 +191,19 @@ export function orError<Result, Expected>(work: () => Result, isExpected: (error
 /** The same of work that takes time. */
 export async function orErrorLater<Result, Expected>(
   work: () => Promise<Result>,
-  isExpected: (error: unknown) => error is Expected,
+  expected: ExpectedErrors<Expected>,
 ): Promise<Result | Expected> {
   try {
     return await work();
   } catch (error) {
-    if (isExpected(error)) return error;
+    if (isExpected(error, expected)) return error;
     throw error;
   }
+}
+
+function isExpected<Expected>(error: unknown, expected: ExpectedErrors<Expected>): error is Expected {
+  if (expected.prototype instanceof Error) return error instanceof (expected as abstract new () => Expected);
+  return (expected as (error: unknown) => boolean)(error);
 }
 
 /** Work whose errors about arguments are of fields that lie deeper: `path.` before their names. */

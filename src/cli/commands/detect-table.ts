@@ -57,10 +57,7 @@ function stampsOf(texts: readonly string[], times: TimeOptions, nameOf: RowName)
 
 /** Step, span and gaps of stamps; undefined if they have no step. */
 function timesSaid(stamps: TimeColumn): string | undefined {
-  const said = orError(
-    () => describeAxis(timeAxis(stamps)),
-    (error) => error instanceof ArgumentError,
-  );
+  const said = orError(() => describeAxis(timeAxis(stamps)), ArgumentError);
   return said instanceof ArgumentError ? undefined : said;
 }
 

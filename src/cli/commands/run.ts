@@ -98,11 +98,9 @@ async function runNetworks(
   const results = runs.map(({ result }) => result);
   const text = runs.map(({ result, folder }) => {
     const { heads, lines } = networkTable(result);
-    const table = formatTable(
-      heads,
-      lines.map((line) => line.map(String)),
-      heads.map((_, c) => c).slice(1),
-    );
+    const cells = lines.map((line) => line.map(String));
+    const figures = heads.map((_, c) => c).slice(1);
+    const table = formatTable(heads, cells, figures);
     return [networkHeadline(result), "", table, "", `report: ${join(folder ?? "", result.files.at(-1) ?? "")}`].join("\n");
   });
   const interrupted = signal.aborted && (runs.length < paths.length || results.some((result) => result.interrupted));

@@ -202,10 +202,8 @@ export function prepareAll(experiment: OpenExperiment, data: SeriesData): Prepar
     return { ...part, member: { ...part.member, series: asKnown(series, filled, lost + part.trainRows) } };
   });
   const training = parts.filter(({ trainRows }) => trainRows > 0);
-  const fitted = fitTransforms(
-    training.map(({ member, trainRows }) => member.series.subarray(0, lost + trainRows)),
-    transforms,
-  );
+  const rows = training.map(({ member, trainRows }) => member.series.subarray(0, lost + trainRows));
+  const fitted = fitTransforms(rows, transforms);
   return parts.map(({ member: { series, times, group, ...part }, trainRows, end }): PreparedSeries => {
     const whole = transformSeries(series, fitted);
     const facts = { known: part.known, axis: part.axis, filled: part.filled };

@@ -37,10 +37,7 @@ export function rowsNeeded(
   { train, test }: { readonly train: number; readonly test: number },
 ): number | undefined {
   const areEnough = (rows: number) => {
-    const parts = orError(
-      () => splitRows(split, rows, hasOwnTest),
-      (error) => error instanceof ExperimentError,
-    );
+    const parts = orError(() => splitRows(split, rows, hasOwnTest), ExperimentError);
     return !(parts instanceof ExperimentError) && parts.train >= train && (hasOwnTest || parts.test >= test);
   };
   let enough = 1;

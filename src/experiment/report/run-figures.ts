@@ -90,13 +90,7 @@ async function keptFigures(page: string): Promise<Figure[]> {
 
 function classFigures({ confusion, reliability }: NonNullable<ExperimentResult["classes"]>): Figure[] {
   const { labels, counts } = confusion;
-  return [
-    plotConfusion(
-      counts.map((row) => [...row]),
-      labels,
-    ),
-    ...(reliability ? [reliabilityFigure(reliability)] : []),
-  ];
+  return [plotConfusion(counts, labels), ...(reliability ? [reliabilityFigure(reliability)] : [])];
 }
 
 async function drawForecasts(

@@ -7,6 +7,7 @@ import { nearNames } from "@spillway/core/near-names.js";
 import { quoted } from "@spillway/core/text.js";
 import { type CsvTable, csvColumns, isParquet, parquetColumns, parseCsv, readParquet, readText } from "@spillway/io";
 import { fillMissing, holdMissing, missingCells } from "@spillway/io/missing.js";
+import { columnsBetween } from "../../model/forecaster/data.js";
 import type { TableNames } from "../../model/table-names.js";
 import { Matrix } from "@spillway/numerics";
 import { closeGaps, type TimeAxis, type TimeGrid } from "../../series/index.js";
@@ -196,7 +197,7 @@ function upToNow(rows: Rows, { columns, known, time }: Columns, source: Source):
   const { path, wanted, reading } = source;
   const { matrix, lines, group } = rows;
   const axis = stampsOf(rows, source, { time });
-  const measured = lastMeasured(part(matrix, 0, columns.length)) + 1;
+  const measured = lastMeasured(columnsBetween(matrix, 0, columns.length)) + 1;
   if (measured === 0)
     throw new ExperimentError(`${path}${ofGroup(group)}: no row has a value of ${listed(columns)}; the model takes rows to go on from`);
   const cellName = (row: number, c: number) => `${path}, row ${lines[row]}, column ${quoted([...columns, ...known][c]!)}`;
@@ -211,21 +212,21 @@ function upToNow(rows: Rows, { columns, known, time }: Columns, source: Source):
   if (missing === "error") fillMissing(now.subarray(unused), "error", (row, c, reason) => fail(unused + row, c, reason));
   else if (missing !== undefined) fillMissing(now, missing, fail);
   else {
-    checkKnown(part(now, columns.length), known, rows, path);
+    checkKnown(columnsBetween(now, columns.length), known, rows, path);
     if (wanted.masks) holdMissing(now, fail);
   }
   const ahead = matrix.subarray(measured);
-  const coming = part(ahead, columns.length);
+  const coming = columnsBetween(ahead, columns.length);
   checkKnown(coming, known, { ...rows, lines: lines.slice(measured) }, path);
   const own = axis && axisRows(axis, 0, measured);
   const closed = own ? gapless(now, own, rows, source) : { series: now, times: undefined, from: 0 };
   const filled = cells && own ? filledCells(cells, own, closed.times!, closed.from).cells : cells;
   return {
     group,
-    series: part(closed.series, 0, columns.length),
-    known: known.length > 0 ? part(closed.series, columns.length) : undefined,
+    series: columnsBetween(closed.series, 0, columns.length),
+    known: known.length > 0 ? columnsBetween(closed.series, columns.length) : undefined,
     axis: closed.times,
-    filled: filled && part(filled, 0, columns.length),
+    filled: filled && columnsBetween(filled, 0, columns.length),
     ahead: { rows: ahead.rows, known: coming, times: axis && ahead.rows > 0 ? axisRows(axis, measured, matrix.rows) : undefined },
   };
 }
@@ -279,11 +280,4 @@ function checkKnown({ data, cols }: Matrix, names: readonly string[], { lines }:
 /** The last row that has a value; -1 if none has. */
 function lastMeasured({ data, cols }: Matrix): number {
   return Math.floor(data.findLastIndex((value) => !Number.isNaN(value)) / cols);
-}
-
-/** Columns `from` up to (not with) `to`. */
-function part({ rows, cols, data }: Matrix, from: number, to = cols): Matrix<Float64Array> {
-  const out = new Matrix(rows, to - from, new Float64Array(rows * (to - from)));
-  for (let r = 0; r < rows; r++) out.data.set(data.subarray(r * cols + from, r * cols + to), r * out.cols);
-  return out;
 }

@@ -6,7 +6,6 @@ import { type Resolved, resolve } from "@spillway/core/options.js";
 import { tally } from "@spillway/core/text.js";
 import { FileError } from "@spillway/io";
 import {
-  type Forecast,
   type Forecaster,
   type ForecastModel,
   loadModel,
@@ -202,10 +201,6 @@ async function forecastOne(
 ): Promise<WrittenForecast> {
   const origin = { start: "last", row: rows?.series.rows ?? (lastRowOf(wanted.names) ?? -1) + 1, group: rows?.group ?? key } as const;
   const times = rows?.axis && timesAfter(rows.axis.grid, steps);
-  const written = (said: Forecast): WrittenForecast => {
-    const [band, ...more] = said.bands ?? [];
-    return { ...origin, times: times ?? said.times, prediction: said, band, more, quantiles: said.quantiles };
-  };
   const options = {
     key,
     warmup: rows && warmupOf(rows, wanted),
@@ -216,7 +211,9 @@ async function forecastOne(
     signal,
     onProgress,
   };
-  return written(await forecaster.forecast(steps, options));
+  const said = await forecaster.forecast(steps, options);
+  const [band, ...more] = said.bands ?? [];
+  return { ...origin, times: times ?? said.times, prediction: said, band, more, quantiles: said.quantiles };
 }
 
 /** The last rows, as many as a forecast is warmed up on. */

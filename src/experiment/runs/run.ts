@@ -285,17 +285,10 @@ class Run {
       choice: chosen === undefined ? undefined : { sentence: chosen },
       verdict,
       columns: this.#seeds[0]?.columns?.map(({ column }, c) => {
-        const own = verdictOn(
-          this.#columnErrors.map((each) => each[c]!),
-          statistic,
-          asked,
-        );
-        const scores = summarise(
-          experiment,
-          this.#seeds.map(({ columns }) => columns![c]!),
-          unit,
-          own?.against,
-        );
+        const errors = this.#columnErrors.map((each) => each[c]!);
+        const own = verdictOn(errors, statistic, asked);
+        const seeds = this.#seeds.map(({ columns }) => columns![c]!);
+        const scores = summarise(experiment, seeds, unit, own?.against);
         return { column, scores, verdict: own, covered: bands?.columns?.[c] };
       }),
       bands: bands && { sentence: describeBands(bands), ...bands },

@@ -269,7 +269,7 @@ function configOrNone({ experiment }: SeedJob, shared: SharedRows): ReservoirCon
 
 /** Undefined for a job that cannot be evaluated, which says why if it is evaluated by itself. */
 function orNone<Made>(make: () => Made): Made | undefined {
-  const made = orError(make, (error) => error instanceof SpillwayError);
+  const made = orError(make, SpillwayError);
   return made instanceof SpillwayError ? undefined : made;
 }
 

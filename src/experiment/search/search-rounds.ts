@@ -31,17 +31,12 @@ export async function runBatches(plan: SearchPlan, study: Study, runner: TrialRu
     const fresh = wanted > 0 ? await study.ask(wanted) : [];
     const all = [...goingOn, ...fresh.map((trial): StagedTrial => ({ trial, stage: 0, intermediate: {} }))];
     if (all.length === 0) return;
-    const found = await evaluateAll(
-      runner,
-      all.map(({ trial, stage }) => ({ params: trial.params, ...stages.resource(stage) })),
-    );
+    const tasks = all.map(({ trial, stage }) => ({ params: trial.params, ...stages.resource(stage) }));
+    const found = await evaluateAll(runner, tasks);
     const { over, goingOn: further } = stages.advance(all, found);
-    await tellOutcomes(
-      study,
-      demand.keeper,
-      over.map(({ trial }) => trial),
-      over.map(({ outcome }) => outcome),
-    );
+    const ended = over.map(({ trial }) => trial);
+    const outcomes = over.map(({ outcome }) => outcome);
+    await tellOutcomes(study, demand.keeper, ended, outcomes);
     goingOn = further;
     demand.onTold();
   }

@@ -70,14 +70,7 @@ export async function runAnomalies(
             scores: Float64Array.from(rows, ({ score }) => score),
             pValues: Float64Array.from(rows, ({ pValue }) => pValue),
           }),
-          ...(counted
-            ? [
-                plotConfusion(
-                  counted.counts.map((row) => [...row]),
-                  classes,
-                ),
-              ]
-            : []),
+          ...(counted ? [plotConfusion(counted.counts, classes)] : []),
         ]
       : [],
     unit: () => undefined,

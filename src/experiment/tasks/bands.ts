@@ -48,10 +48,7 @@ export async function calibrate(
   { horizon, least }: { readonly horizon: number; readonly least: number },
   train: (fitted: number) => Promise<Calibrator>,
 ): Promise<MeasuredErrors | undefined> {
-  const found = orError(
-    () => validationStarts(trainRows, horizon, least),
-    (error) => error instanceof ArgumentError,
-  );
+  const found = orError(() => validationStarts(trainRows, horizon, least), ArgumentError);
   if (found instanceof ArgumentError) return undefined;
   const { cols } = whole.original;
   const targets = Matrix.zeros(found.starts.length * horizon, cols);

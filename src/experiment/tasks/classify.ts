@@ -82,7 +82,7 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
       dispose: () => classifier.dispose(),
     };
   };
-  return orDispose(run, () => [classifier]);
+  return orDispose(classifier, run);
 }
 
 /**
@@ -168,10 +168,7 @@ async function figures(
   const states = stackRows(await computer.batch(inputs));
   const which = inputs.length === 1 ? "the first test sequence" : `the first ${inputs.length} test sequences, one after the other`;
   return [
-    plotConfusion(
-      counts.map((row) => [...row]),
-      labels,
-    ),
+    plotConfusion(counts, labels),
     ...(trusted ? [reliabilityFigure(trusted)] : []),
     plotStateHeatmap(states, { title: `States over ${which}`, centred: true }),
     plotTrajectories(states, { title: `A few neurons over ${which}` }),

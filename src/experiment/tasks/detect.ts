@@ -71,10 +71,7 @@ export async function runDetection(
       summary: `detection of ${templates.labels.length} templates in ${test.labels.length} sequences, learned from ${train.labels.length}; ${task.state} state, threshold ${task.threshold}${types ? `; types in the spikes: ${describeTypes(types)}` : ""}`,
       figures: options.withFigures
         ? [
-            plotConfusion(
-              counted.counts.map((row) => [...row]),
-              classes,
-            ),
+            plotConfusion(counted.counts, classes),
             plotStateHeatmap(stackRows(await computer.batch(shown)), {
               title: "States over the first test sequences, one after the other",
               centred: true,
@@ -91,7 +88,7 @@ export async function runDetection(
       dispose: () => computer.dispose(),
     };
   };
-  return orDispose(run, () => [computer]);
+  return orDispose(computer, run);
 }
 
 /** A vector a case, B x N in binary32: on the device if its last states stay there. */

@@ -151,9 +151,6 @@ export interface RunModel {
 
 /** A forecast whose states leave for infinity is all NaN: it scores as worst. */
 export async function closedLoop(model: RunModel, steps: number, point: RowPoint): Promise<Matrix> {
-  const made = await orErrorLater(
-    () => model.forecast(steps, asKnownAt(point)),
-    (error) => error instanceof NonFiniteStateError,
-  );
+  const made = await orErrorLater(() => model.forecast(steps, asKnownAt(point)), NonFiniteStateError);
   return made instanceof Error ? Matrix.zeros(steps, point.whole.original.cols).map(() => Number.NaN) : made;
 }

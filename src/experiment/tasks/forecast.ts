@@ -174,7 +174,7 @@ export async function runForecast(
       dispose,
     };
   };
-  return orDispose(run, () => [{ dispose }]);
+  return orDispose({ dispose }, run);
 }
 
 /** The task in a line. */

@@ -142,7 +142,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       dispose: () => forecaster.dispose(),
     };
   };
-  return orDispose(run, () => [forecaster]);
+  return orDispose(forecaster, run);
 }
 
 /** What trains and what is predicted. @throws ExperimentError if a part has no rows */

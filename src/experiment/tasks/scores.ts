@@ -165,10 +165,7 @@ export function columnAlone(matrix: Matrix, c: number): Matrix {
 }
 
 function scoreOrNaN(outcomes: readonly Outcome[], name: string, context: ScoreContext): number {
-  const score = orError(
-    () => scoreSeries(outcomes, [name], context)[name]!,
-    (error) => error instanceof ArgumentError,
-  );
+  const score = orError(() => scoreSeries(outcomes, [name], context)[name]!, ArgumentError);
   return score instanceof ArgumentError ? Number.NaN : score;
 }
 

@@ -35,7 +35,7 @@ export async function stateFigures(
     if (before.inputs.rows > 0) await computer.run(before.inputs, { teacher: before.teacher, signal });
     return await computer.run(after.inputs, { teacher: after.teacher, signal });
   };
-  const states = await orErrorLater(run, (error) => error instanceof NonFiniteStateError);
+  const states = await orErrorLater(run, NonFiniteStateError);
   if (states instanceof Error) return [];
   const start = firstStep + rows - shown;
   return [

@@ -51,10 +51,8 @@ export function cClassifier(parts: ClassifierParts, { name, version }: Classifie
   const channels = scale.mean.length;
   const statistics = representation === "statistics";
   const constants = new Constants();
-  const held = new Reservoirs(
-    all.map((each) => each.parts),
-    constants,
-  );
+  const models = all.map((each) => each.parts);
+  const held = new Reservoirs(models, constants);
   const double = (what: string, values: ArrayLike<number> | undefined) => constants.to("float64", what, values);
   const rows = members.flatMap(({ levels }, m) =>
     views.map((view, v): readonly Field[] => {

@@ -132,10 +132,7 @@ export class Classifier implements AsyncDisposable {
   ): Promise<Classifier> {
     const { signal, onProgress, ...rest } = options ?? {};
     const classifier = await Classifier.create(rest);
-    return orDispose(
-      () => classifier.fit(sequences, labels, { signal, onProgress }),
-      () => [classifier],
-    );
+    return orDispose(classifier, () => classifier.fit(sequences, labels, { signal, onProgress }));
   }
 
   /**

@@ -35,8 +35,7 @@ import { binWidth } from "../../spikes/drive.js";
 import { EncodedCases } from "../../spikes/encoded-cases.js";
 import { isPattern, type SpikePattern } from "../../spikes/pattern/pattern.js";
 import { checkedSeries } from "../forecaster/data.js";
-import { type OwnReadout, reservoirsKind } from "../forecaster/options.js";
-import { seedsOf } from "../forecaster/plan.js";
+import { type OwnReadout, reservoirsKind, seedsOf } from "../forecaster/options.js";
 
 /** A class: a text or a number, not both in one classifier. */
 export type Label = string | number;

@@ -76,10 +76,8 @@ export class Conceptor {
     const last = values.at(-1)!;
     if (last < -least || values[0]! < 0)
       throw ArgumentError.because(`correlation has the eigenvalue ${last}; it takes none below 0`, { field: "correlation" });
-    return Conceptor.#of(
-      values.map((value) => (value <= least ? 0 : value / (value + shift))),
-      vectors,
-    );
+    const softened = values.map((value) => (value <= least ? 0 : value / (value + shift)));
+    return Conceptor.#of(softened, vectors);
   }
 
   /**
@@ -134,10 +132,8 @@ export class Conceptor {
     // C - C S (S C S + B)^-1 S C with S = (I - B)^1/2 is the same, and needs no inverse of C or B.
     const { values, vectors } = other.#eigen();
     const c = this.matrix;
-    const s = composed(
-      values.map((value) => Math.sqrt(1 - value)),
-      vectors,
-    );
+    const roots = values.map((value) => Math.sqrt(1 - value));
+    const s = composed(roots, vectors);
     const sc = product(s, c);
     const middle = product(sc, s);
     middle.data.forEach((value, i) => {

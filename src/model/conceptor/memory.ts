@@ -93,7 +93,7 @@ export class ConceptorMemory implements AsyncDisposable {
       const ends = states.map((rows) => Float64Array.from(rows.row(rows.rows - 1)));
       return new ConceptorMemory({ driven, loaded, conceptors, ends, readout: readout as TrainedReadout, scale });
     };
-    return orDispose(load, () => opened);
+    return orDispose(() => opened, load);
   }
 
   /** One a pattern, in their order. */

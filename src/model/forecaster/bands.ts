@@ -76,12 +76,8 @@ export function bandsOf(
 ): readonly ForecastBand[] | undefined {
   if (intervals.length === 0) return undefined;
   if (bandsFrom === "members") return intervals.map((level) => ({ level, ...ensembleBand(made, level) }));
-  return bandsAround(
-    values,
-    choice!,
-    members.map(({ preprocessing }) => preprocessing.transforms),
-    intervals,
-  );
+  const transforms = members.map(({ preprocessing }) => preprocessing.transforms);
+  return bandsAround(values, choice!, transforms, intervals);
 }
 
 /** The share of the band between a quantile and the one as far on the other side. */

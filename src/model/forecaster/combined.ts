@@ -146,7 +146,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
       }
       return members;
     };
-    return orDispose(fit, () => computers);
+    return orDispose(() => computers, fit);
   }
 
   async #fitFurther(rows: FitRows, like: Trained<CombinedMember>, { signal }: WorkOptions): Promise<Trained<CombinedMember>> {
@@ -196,7 +196,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
   async #combineOrGiveBack(names: readonly MemberName[], rows: FitRows, work: WorkOptions, more: BesideOthers) {
     const tried: Tried[] = [];
     const combine = () => this.#combine(names, rows, tried, work, more);
-    return orDispose(combine, () => tried);
+    return orDispose(() => tried, combine);
   }
 
   /** @param tried receives the members that were tried */
@@ -418,7 +418,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
         dispose: close,
       };
     };
-    return orDispose(direct, () => [{ dispose: close }]);
+    return orDispose({ dispose: close }, direct);
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { count } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { Matrix, type MatrixLike } from "@spillway/numerics";
+import { type FloatArray, Matrix, type MatrixLike } from "@spillway/numerics";
 import { filledSeries } from "@spillway/numerics/known-finite.js";
 import { checkFinite } from "../../reservoir/index.js";
 import { checkSequences } from "../../reservoir/inputs.js";
@@ -297,7 +297,7 @@ export function withoutCalendar<Data extends CheckedData>(data: readonly Data[],
 }
 
 /** Columns `from` to `to` (exclusive) of a matrix. */
-export function columnsBetween(matrix: Matrix, from: number, to: number): Matrix {
+export function columnsBetween<D extends FloatArray>(matrix: Matrix<D>, from: number, to = matrix.cols): Matrix<D | Float64Array> {
   if (from === 0 && to === matrix.cols) return matrix;
   const out = Matrix.zeros(matrix.rows, to - from);
   for (let t = 0; t < matrix.rows; t++) out.data.set(matrix.row(t).subarray(from, to), t * out.cols);
@@ -308,11 +308,10 @@ export function columnsBetween(matrix: Matrix, from: number, to: number): Matrix
 export function selected<Values extends Matrix | undefined>(matrix: Values, columns: readonly number[] | undefined): Values {
   if (!matrix || !columns) return matrix;
   const out = Matrix.zeros(matrix.rows, columns.length);
-  for (let t = 0; t < matrix.rows; t++)
-    out.data.set(
-      columns.map((c) => matrix.at(t, c)),
-      t * columns.length,
-    );
+  for (let t = 0; t < matrix.rows; t++) {
+    const row = columns.map((c) => matrix.at(t, c));
+    out.data.set(row, t * columns.length);
+  }
   return out as Values & Matrix;
 }
 

@@ -57,7 +57,7 @@ async function openSeveral(
   const open = async () => {
     for (const [key, file] of files) series.set(key, await openCombined(file, source, selection, shared));
   };
-  await orDispose(open, () => shared.values());
+  await orDispose(() => shared.values(), open);
   return { ...[...series.values()].at(-1)!, series };
 }
 

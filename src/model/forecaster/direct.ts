@@ -250,12 +250,7 @@ export class DirectTraining {
     const columns = this.#sums.map((sums) =>
       shares.length > 1
         ? ridgePath(sums, lambdasOf(sums))
-        : [
-            orError(
-              () => trainer(shares[0]! * sums.rows).solve(sums),
-              (error) => error instanceof IllConditionedError,
-            ),
-          ],
+        : [orError(() => trainer(shares[0]! * sums.rows).solve(sums), IllConditionedError)],
     );
     return shares.map((_, s) => {
       const readouts = columns.map((made) => made[s]!);

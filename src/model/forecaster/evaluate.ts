@@ -138,5 +138,5 @@ function unfitTransform(
     for (const { series } of data) transformed(series, fitted);
     return undefined;
   };
-  return orError(check, (error) => error instanceof ArgumentError);
+  return orError(check, ArgumentError);
 }

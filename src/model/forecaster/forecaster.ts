@@ -847,7 +847,7 @@ export function forecastersOf<Model extends ForecastModel, Options, Loading exte
       const { signal, onProgress, times, ...rest }: TimesOption & WorkOptions = options ?? {};
       const forecaster = new Forecaster(await create(rest as Options));
       const train = () => forecaster.fit(times === undefined ? data : withTimes(data, times), { signal, onProgress });
-      return orDispose(train, () => [forecaster]);
+      return orDispose(forecaster, train);
     },
     fromBytes,
     async load(path, options) {

@@ -66,6 +66,15 @@ export const reservoirsKind: Kind<number | readonly Seed[]> = either(
   list(seed, reservoirsTake, 1),
 );
 
+/** The seed of each member: the first has that of the description. */
+export function seedsOf(
+  members: number | readonly Seed[],
+  { seed: first = "spillway" }: { readonly seed?: Seed | undefined },
+): readonly Seed[] {
+  if (typeof members === "object") return members;
+  return Array.from({ length: members }, (_, m) => (m === 0 ? first : `${first}/${m}`));
+}
+
 /** Members of a combination, or reservoirs of an ensemble. */
 export const membersKind: Kind<number | readonly Seed[] | readonly MemberName[]> = either(
   `a list of ${memberNames.join(", ")}; or ${reservoirsTake}`,

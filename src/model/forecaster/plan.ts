@@ -2,13 +2,12 @@
 // one description a member.
 import { orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import type { Seed } from "@spillway/numerics";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer } from "../../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, type CreateOptions, ReservoirComputer } from "../../reservoir/index.js";
 import type { Transform } from "../../series/transform-kinds.js";
 import { forecasterReservoir, takesSpikes } from "../defaults.js";
 import { chooseDefaults } from "./lambda-choice.js";
-import { areNames, type CandidateOptions, type ForecasterOptions, type ForecasterSettings, type OwnReadout } from "./options.js";
+import { areNames, type CandidateOptions, type ForecasterOptions, type ForecasterSettings, type OwnReadout, seedsOf } from "./options.js";
 
 /** A candidate with everything written out. */
 export interface PlannedCandidate {
@@ -55,12 +54,6 @@ export function planCandidates(
   if (horizon === undefined && (planned.length > 1 || choose !== undefined))
     throw ArgumentError.because("there are settings to choose from and no horizon; say how many steps are forecast", { field: "horizon" });
   return planned;
-}
-
-/** The seed of each member: the first has that of the description. */
-export function seedsOf(members: number | readonly Seed[], { seed = "spillway" }: Pick<AnyReservoirOptions, "seed">): readonly Seed[] {
-  if (typeof members === "object") return members;
-  return Array.from({ length: members }, (_, m) => (m === 0 ? seed : `${seed}/${m}`));
 }
 
 /**
@@ -142,10 +135,7 @@ export async function openReservoir(
     ...(feedback ? { feedback: { ...feedback, size: feedback.size ?? outputs } } : {}),
   } as AnyReservoirOptions;
   const computer = await ReservoirComputer.create(config, create);
-  await orDispose(
-    async () => checkFits(computer, inputs, outputs),
-    () => [computer],
-  );
+  await orDispose(computer, async () => checkFits(computer, inputs, outputs));
   return computer;
 }
 

@@ -218,7 +218,7 @@ async function tryMember(
       close: () => computer.dispose(),
     };
   };
-  return orDispose(train, () => [computer]);
+  return orDispose(computer, train);
 }
 
 /** Ridge regression of all lambdas at once: what it gives is the first that succeeds. */

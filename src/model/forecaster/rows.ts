@@ -191,10 +191,8 @@ export function lowParts(
     throw ArgumentError.shape(
       `${name}series.low is ${low.rows} x ${low.cols} and ${name}series.high is ${high.rows} x ${high.cols}; they take the same`,
     );
-  checkedSeries(
-    low.data.map((value, i) => (Number.isNaN(high.data[i]!) ? 0 : value)),
-    `${name}series.low`,
-  );
+  const measured = low.data.map((value, i) => (Number.isNaN(high.data[i]!) ? 0 : value));
+  checkedSeries(measured, `${name}series.low`);
   high.data.forEach((value, i) => {
     if (Number.isNaN(value)) low.data[i] = Number.NaN;
   });

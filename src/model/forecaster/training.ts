@@ -72,10 +72,8 @@ export async function trainReadout(
   checkReadout({ ...computer.model, inputSize }, readout);
   if (readout.weights.rows !== outputSize)
     throw ArgumentError.shape(`the readout has ${readout.weights.rows} outputs for ${outputSize} targets; it takes one a target`);
-  return asTrained(
-    readout,
-    series.reduce((sum, { targets }) => sum + targets.rows - washout, 0),
-  );
+  const count = series.reduce((sum, { targets }) => sum + targets.rows - washout, 0);
+  return asTrained(readout, count);
 }
 
 async function fitStreamed(
@@ -98,11 +96,8 @@ async function fitStreamed(
       else await computer.train(one.inputs, one.targets, taking, { ...progress, washout, teacher: teacherOf(computer, one) });
     }
     const share = isOfSums ? shareOfSums(sink) : seen.share;
-    warnWhereSaturated(
-      computer.model,
-      share,
-      series.map((one) => one.inputs),
-    );
+    const given = series.map((one) => one.inputs);
+    warnWhereSaturated(computer.model, share, given);
     return stream.solve();
   } finally {
     stream.dispose?.();
@@ -161,16 +156,10 @@ async function fitKept(
   }
   const seen = new SaturationCount();
   for (const each of states) seen.add(each.subarray(washout).data);
-  warnWhereSaturated(
-    computer.model,
-    seen.share,
-    series.map((one) => one.inputs),
-  );
-  return trainer.fit(
-    states,
-    series.map(({ targets }) => targets),
-    { washout, inputs },
-  );
+  const given = series.map((one) => one.inputs);
+  warnWhereSaturated(computer.model, seen.share, given);
+  const targets = series.map(({ targets }) => targets);
+  return trainer.fit(states, targets, { washout, inputs });
 }
 
 /** The inputs as the reservoir got them, for a readout that sees them. */

@@ -119,10 +119,8 @@ function preciseReadout(builder: GraphBuilder, readout: TrainedReadout, features
 
 /** Every second value squared. */
 function squaredHalf(builder: GraphBuilder, x: string, count: number): string {
-  const odd = builder.doubles(
-    Float64Array.from({ length: count }, (_, i) => i & 1),
-    [count],
-  );
+  const parity = Float64Array.from({ length: count }, (_, i) => i & 1);
+  const odd = builder.doubles(parity, [count]);
   const change = builder.add("Sub", [builder.add("Mul", [x, x]), x]);
   return builder.add("Add", [x, builder.add("Mul", [odd, change])]);
 }

@@ -26,10 +26,8 @@ export function statisticsNodes(builder: GraphBuilder, series: string, levels: M
     over("ReduceMean", changes(builder, series, levels.cols)),
   ];
   const above = Array.from({ length: levels.rows }, (_, q) => {
-    const level = builder.floats(
-      levels.row(q).map((height) => height + tie),
-      [levels.cols],
-    );
+    const heights = levels.row(q).map((height) => height + tie);
+    const level = builder.floats(heights, [levels.cols]);
     return builder.cast(builder.add("Greater", [series, level]), "float32");
   });
   return [

@@ -103,7 +103,7 @@ async function answerRows({ session, path, signal, measured }: Pass, ask: Errors
       await session.run({ inputs: inputs.subarray(trainRows) }, { into: states, signal });
       return onHost(measured, "solve", () => path.map(({ trainer }) => solved(() => trainer.solve(sink))));
     });
-  const readouts = await orErrorLater(solve, (error) => error instanceof NonFiniteStateError);
+  const readouts = await orErrorLater(solve, NonFiniteStateError);
   onHost(measured, "score", () => {
     for (const [l, { member }] of path.entries()) {
       const readout = readouts instanceof Error ? undefined : readouts[l];
@@ -159,10 +159,7 @@ async function overSums<Solved>(
 /** Forecasts of one series by the readouts of a lambda path. */
 async function forecastSeries(pass: Pass, ask: ForecastsAsk, series: ForecastSeries, index: number): Promise<void> {
   const made = pass.path.map(() => new Float64Array(series.starts.length * ask.horizon * series.rows.cols));
-  const failure = await orErrorLater(
-    () => forecastFrom(pass, ask, series, made),
-    (error) => error instanceof NonFiniteStateError,
-  );
+  const failure = await orErrorLater(() => forecastFrom(pass, ask, series, made), NonFiniteStateError);
   if (failure) for (const out of made) out.fill(Number.NaN);
   for (const [l, { member }] of pass.path.entries()) ask.take(member, made[l]!, index);
 }
