@@ -8,7 +8,6 @@ export function calendarDeclaration(name: string, features: readonly CalendarFea
   return `/* What the calendar says of a row: the last ${columns} of its known values. \`wall\` is the row's time stamp as its own
    clock shows it, in milliseconds since 1970-01-01 00:00. */
 void ${name}_calendar(int64_t wall, double *known);
-
 `;
 }
 

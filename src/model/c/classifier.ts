@@ -8,7 +8,7 @@ import { type View, viewsOf } from "../views.js";
 import { Constants, type Field, nowhere, type Program } from "./constants.js";
 import { checkAlike, type Part, partsOf, unheld } from "./refuse.js";
 import { Reservoirs } from "./reservoir.js";
-import { textConstant, typeName } from "./text.js";
+import { headerText, textConstant, typeName } from "./text.js";
 
 /** What is written of it beside its parts. */
 export interface ClassifierNote {
@@ -136,7 +136,7 @@ function headerOf(
   title: string,
   neuron: string,
 ): string {
-  const guard = `${name.toUpperCase()}_H`;
+  const upper = name.toUpperCase();
   const width = Math.max(size, settings.input ? channels : 0);
   const fields = [
     `${neuron} x[${neurons}], next[${largest}];`,
@@ -149,17 +149,7 @@ function headerOf(
     `double partial[${32 * classes.length}];`,
     ...(features > 0 ? [`double features[${features}];`] : []),
   ];
-  return `/* ${title} */
-#ifndef ${guard}
-#define ${guard}
-
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-enum { ${name.toUpperCase()}_CHANNELS = ${channels}, ${name.toUpperCase()}_CLASSES = ${classes.length} };
+  const body = `enum { ${upper}_CHANNELS = ${channels}, ${upper}_CLASSES = ${classes.length} };
 
 /* What a call works in; it keeps nothing from one to the next. */
 typedef struct {
@@ -173,11 +163,6 @@ int ${name}_classify(${name}_work *work, const double *sequence, int rows, doubl
 
 /* The name of a class, in UTF-8; null for a number that is none. */
 const char *${name}_label(int class_number);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
 `;
+  return headerText(name, { comment: title, integers: true, body });
 }

@@ -129,24 +129,12 @@ export function combinedTables(
       if (scales.some(({ least }) => least > 0)) for (const flag of ["WINDOW_LOG", "LOG", "EXP"]) flags.add(flag);
       kept.push(...lastRowsOf(member.state.recent, window).data, ...new Float64Array(horizon * scales.length));
       work = Math.max(work, 2 * window + 2 * model.size);
-      const all = (values: (readout: (typeof readouts)[number]) => Float64Array) => readouts.flatMap((readout) => [...values(readout)]);
+      const readout = readouts.flatMap(({ weights: each }) => [...each.data]);
+      const intercept = readouts.flatMap((each) => [...each.intercept]);
+      const least = scales.map((each) => each.least);
       const [own] = directParts(parts);
-      return row(2, window, season, horizon, [
-        nowhere,
-        double(
-          "windows_readout",
-          all(({ weights: each }) => each.data),
-        ),
-        double(
-          "windows_intercept",
-          all(({ intercept }) => intercept),
-        ),
-        double(
-          "least",
-          scales.map(({ least }) => least),
-        ),
-        ...reservoirs.add(own!, model.size, "windows"),
-      ]);
+      const fields = [nowhere, double("windows_readout", readout), double("windows_intercept", intercept), double("least", least)];
+      return row(2, window, season, horizon, [...fields, ...reservoirs.add(own!, model.size, "windows")]);
     }
     const { scale, range, readout, features } = member.fit;
     flags.add("LAW");

@@ -2,7 +2,7 @@
 import type { AnomalySettings } from "../anomaly/options.js";
 import { detectorProgram, layoutOf } from "../anomaly/program.js";
 import type { Program } from "./constants.js";
-import { textConstant } from "./text.js";
+import { headerText, textConstant } from "./text.js";
 
 /** @param state where `begin` goes to */
 export function cDetector(
@@ -19,16 +19,7 @@ function headerOf(settings: AnomalySettings, name: string, title: string): strin
   const { columns } = settings;
   const upper = name.toUpperCase();
   const results = 6 + 6 * columns.length;
-  return `/* ${title}
-   No call allocates; a state is all that a detector remembers. */
-#ifndef ${upper}_H
-#define ${upper}_H
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* Numbers of a row (${columns.map((column) => textConstant(column)).join(", ")}), of a state and of a result. */
+  const body = `/* Numbers of a row (${columns.map((column) => textConstant(column)).join(", ")}), of a state and of a result. */
 enum { ${upper}_COLUMNS = ${columns.length}, ${upper}_STATE = ${layoutOf(settings).length}, ${upper}_RESULT = ${results} };
 
 /* A result: the score (odd from 1 on), the p-value (NaN if there is none), why an alarm is raised in this row (0 none, 1
@@ -51,11 +42,6 @@ void ${name}_update(double *state, const double *row, double instant, double wal
 /* What a person says of the incident that holds a row, by its number or, with \`by_time\`, by its instant: normal, or an
    anomaly, which is to raise an alarm again. 0 if there is no such incident among the last 32 alarms. */
 int ${name}_feedback(double *state, double at, int by_time, int is_anomaly);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
 `;
+  return headerText(name, { comment: `${title}\n   No call allocates; a state is all that a detector remembers.`, integers: false, body });
 }

@@ -1,10 +1,8 @@
 // NAME.h of an exported forecaster: its state, and what a program calls.
 import { calendarDeclaration } from "./calendar.js";
 import { givenOf, observes, outsideOf, pastOf, type Shape, stateFields } from "./shape.js";
-import { typeName } from "./text.js";
+import { headerText, lines, typeName } from "./text.js";
 import { mostLost } from "./transforms.js";
-
-const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
 
 const isState = (field: string): boolean => field === "x" || field === "next";
 
@@ -12,7 +10,6 @@ const isState = (field: string): boolean => field === "x" || field === "next";
 export function headerOf(shape: Shape, title: string): string {
   const { name, precision, inputs, outputs, integers, calendar, fills, noise } = shape;
   const given = givenOf(shape);
-  const guard = `${name.toUpperCase()}_H`;
   const outside = outsideOf(shape);
   const takesOutside = shape.closes && outside > 0;
   const fields = stateFields(shape).map(
@@ -60,16 +57,7 @@ void ${name}_predict(${name}_state *state, const double *input, double *output);
    Gives how many steps were done: fewer than asked if an output is not finite${lines(Math.max(...shape.lags) > 0 || observes(shape) || pastOf(shape) > 0, ", and 0 if too few\n   rows were seen since a reset")}. The state moves on: copy it before to go on from where it was. */
 int ${name}_forecast(${name}_state *state, int steps, ${lines(takesOutside, "const double *outside, ")}double *output);
 `;
-  return `/* ${title}
-   Values are in the units of the data. No call allocates; a state is all that a model remembers. */
-#ifndef ${guard}
-#define ${guard}
-${lines(integers || noise || calendar.length > 0, "\n#include <stdint.h>\n")}
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef struct {
+  const body = `typedef struct {
 ${fields.join("\n")}
   int rows;
 } ${name}_state;
@@ -83,11 +71,8 @@ ${lines(
 void ${name}_reset(${name}_state *state);
 
 `,
-)}${predict}
-${lines(calendar.length > 0, calendarDeclaration(name, calendar))}${lines(shape.closes, `${forecast}\n`)}#ifdef __cplusplus
-}
-#endif
-
-#endif
-`;
+)}${predict}${lines(calendar.length > 0, `\n${calendarDeclaration(name, calendar)}`)}${lines(shape.closes, `\n${forecast}`)}`;
+  const comment = `${title}
+   Values are in the units of the data. No call allocates; a state is all that a model remembers.`;
+  return headerText(name, { comment, integers: integers || noise || calendar.length > 0, body });
 }

@@ -14,9 +14,7 @@ import { Constants, type Field, nowhere, type Program } from "./constants.js";
 import type { ProgramNote } from "./program.js";
 import { checkMembers, type Part, type RateMember } from "./refuse.js";
 import { columnType } from "./reservoir.js";
-import type { ArrayType } from "./text.js";
-
-const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
+import { type ArrayType, headerText, lines } from "./text.js";
 
 const refuse = (what: string, field: string) => ArgumentError.because(`the model ${what}, which C in integers does not hold`, { field });
 
@@ -124,34 +122,18 @@ function arraysOf(
   const steps = 2 ** fraction;
   const addScale = (of: "input" | "target", mean: ArrayLike<number>, factors: readonly number[]) => {
     const shifted = factors.map(factorOf);
-    add(
-      "int32_t",
-      `${of}_means`,
-      Array.from(mean, (each) => Math.round(each * steps)),
-    );
-    add(
-      "int32_t",
-      `${of}_factors`,
-      shifted.map(({ multiplier }) => multiplier),
-    );
-    add(
-      "uint8_t",
-      `${of}_shifts`,
-      shifted.map(({ shift }) => shift),
-    );
+    const means = Array.from(mean, (each) => Math.round(each * steps));
+    const multipliers = shifted.map(({ multiplier }) => multiplier);
+    const shifts = shifted.map(({ shift }) => shift);
+    add("int32_t", `${of}_means`, means);
+    add("int32_t", `${of}_factors`, multipliers);
+    add("uint8_t", `${of}_shifts`, shifts);
   };
   const { inputScale, targetScale } = preprocessing;
-  if (model.inputSize > 0)
-    addScale(
-      "input",
-      inputScale.mean,
-      Array.from(inputScale.deviation, (each) => inputUnit / (each * steps)),
-    );
-  addScale(
-    "target",
-    targetScale.mean,
-    Array.from(targetScale.deviation, (each) => (each * steps) / 2 ** valueBits),
-  );
+  const inputFactors = Array.from(inputScale.deviation, (each) => inputUnit / (each * steps));
+  const targetFactors = Array.from(targetScale.deviation, (each) => (each * steps) / 2 ** valueBits);
+  if (model.inputSize > 0) addScale("input", inputScale.mean, inputFactors);
+  addScale("target", targetScale.mean, targetFactors);
   add("int16_t", "tanh_table", tanhTable);
   add(model.config.weightPrecision === "int8" ? "int8_t" : "int16_t", "weights", rows.weights);
   add("uint8_t", "exponents", rows.exponents);
@@ -295,19 +277,10 @@ void ${name}_scores(const int32_t *values, int16_t *input);`,
     `/* Outputs as values in steps of 2^-${upper}_FRACTION of the data's units. */
 void ${name}_values(const int64_t *output, int32_t *values);`,
   ];
-  return `/* ${title}
+  const comment = `${title}
    Rows are scores in steps of 2^-12, (value - mean) / deviation, -8 to 8. Outputs are scores in
-   steps of 2^-${upper}_OUTPUT_FRACTION. No call allocates, and no number is floating-point. */
-#ifndef ${upper}_H
-#define ${upper}_H
-
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* Bits behind the point of values in the units of the data, and of outputs. */
+   steps of 2^-${upper}_OUTPUT_FRACTION. No call allocates, and no number is floating-point.`;
+  const body = `/* Bits behind the point of values in the units of the data, and of outputs. */
 #define ${upper}_FRACTION ${fraction < 0 ? `(${fraction})` : fraction}
 #define ${upper}_OUTPUT_FRACTION ${outputFraction < 0 ? `(${outputFraction})` : outputFraction}
 
@@ -317,11 +290,6 @@ typedef struct {
 ${lines(feedback, `  int16_t fed[${outputs}];\n`)}} ${name}_state;
 
 ${declared.join("\n\n")}
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
 `;
+  return headerText(name, { comment, integers: true, body });
 }

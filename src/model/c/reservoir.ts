@@ -133,14 +133,10 @@ export class Reservoirs {
     const driving = rows ? "int16_t" : precision;
     const isUniform = leakRate.every((rate) => rate === leakRate[0]);
     const leakOf = (rates: ArrayLike<number>) => (isUniform ? [rates[0]!] : rates);
+    const kind = width + (isHalf || this.#weights === "int8_t" ? 4 : 0);
+    const key = noiseLevel === 0 ? [] : Array.from(noiseKey, (word) => word >>> 0);
     return [
-      ...[
-        size,
-        activationsInC.indexOf(String(model.activation)),
-        inputSize,
-        Number(!isUniform),
-        width + (isHalf || this.#weights === "int8_t" ? 4 : 0),
-      ],
+      ...[size, activationsInC.indexOf(String(model.activation)), inputSize, Number(!isUniform), kind],
       ...[Number(isAbove), to("uint32_t", "channels", channels), stored, offsets, columns],
       to(driving, "input_weights", rows?.inputWeights ?? inputWeights.data),
       to(driving, "feedback_weights", rows ? rows.feedbackWeights : feedbackWeights?.data),
@@ -150,16 +146,7 @@ export class Reservoirs {
             ...[to(precision, "bias", unlessZero(bias)), to(precision, "leak", leakOf(leakRate)), to(precision, "keep", cell?.keep)],
             to(precision, "orthogonal", cell?.orthogonal?.data),
           ]),
-      ...(noiseLevel === 0
-        ? [nowhere, nowhere]
-        : [
-            to("float64", "noise", [noiseLevel]),
-            to(
-              "uint32_t",
-              "noise_key",
-              Array.from(noiseKey, (word) => word >>> 0),
-            ),
-          ]),
+      ...[to("float64", "noise", noiseLevel === 0 ? [] : [noiseLevel]), to("uint32_t", "noise_key", key)],
     ];
   }
 }

@@ -42,6 +42,36 @@ export function constantArray(type: ArrayType, name: string, values: ArrayLike<n
   return `static const ${typeName(type)} ${name}[${values.length}] = {\n${lines.join("\n")}\n};\n`;
 }
 
+/** A text that is written if something is there. */
+export const lines = (isThere: boolean, text: string): string => (isThere ? text : "");
+
+interface Header {
+  readonly comment: string;
+  /** Whether its types are those of stdint.h too. */
+  readonly integers: boolean;
+  readonly body: string;
+}
+
+/** The text of NAME.h, for C and C++. */
+export function headerText(name: string, { comment, integers, body }: Header): string {
+  const guard = `${name.toUpperCase()}_H`;
+  return `/* ${comment} */
+#ifndef ${guard}
+#define ${guard}
+${lines(integers, "\n#include <stdint.h>\n")}
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+${body}
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+`;
+}
+
 const keywords = new Set(
   (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register restrict " +

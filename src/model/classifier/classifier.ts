@@ -284,10 +284,8 @@ export class Classifier implements AsyncDisposable {
     const file = await decodeModelFile(bytes, source, "classifier");
     const { settings, classes, scale, differences, members } = await decodeClassifier(file, source);
     const classifier = new Classifier({ reservoir: describedBy(members[0]!.models[0]!), ...selection }, settings);
-    classifier.#members = await openAll(
-      members.map(({ models }) => models),
-      (model) => ReservoirComputer.fromModel(model, selection),
-    );
+    const models = members.map((member) => member.models);
+    classifier.#members = await openAll(models, (model) => ReservoirComputer.fromModel(model, selection));
     const readouts = members.map(({ readout }) => readout);
     const levels = members.flatMap((member) => member.levels ?? []);
     const factors = members.map(({ factor }) => factor);

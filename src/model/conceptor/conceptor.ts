@@ -108,14 +108,7 @@ export class Conceptor {
 
   /** not C = I - C. */
   not(): Conceptor {
-    const { size, matrix } = this;
-    const made = new Conceptor(
-      new Matrix(
-        size,
-        size,
-        matrix.data.map((value, i) => (i % (size + 1) === 0 ? 1 : 0) - value),
-      ),
-    );
+    const made = new Conceptor(this.matrix.map((value, i) => (i % (this.size + 1) === 0 ? 1 : 0) - value));
     const { values, vectors } = this.#eigen();
     made.#parts = { values: values.map((value) => 1 - value).reverse(), vectors: upsideDown(vectors) };
     return made;
@@ -149,12 +142,7 @@ export class Conceptor {
       for (let j = 0; j < row.length; j++) row[j] = row[j]! * factor;
     }
     const taken = product(transposed(turned), turned);
-    const out = new Matrix(
-      this.size,
-      this.size,
-      c.data.map((value, i) => value - taken.data[i]!),
-    );
-    return Conceptor.#clamped(symmetrised(out));
+    return Conceptor.#clamped(symmetrised(c.map((value, i) => value - taken.data[i]!)));
   }
 
   /** C or B = not (not C and not B): what either lets through. @throws ArgumentError */

@@ -6,7 +6,7 @@ import { layerNormEpsilon } from "../layer-norm.js";
 import type { Standardisation } from "../standardisation.js";
 import { viewsOf } from "../views.js";
 import { type Graph, GraphBuilder } from "./graph.js";
-import { type ReservoirConstants, readoutConstants, readoutNodes, reservoirConstants, stepNodes } from "./reservoir.js";
+import { type ReservoirConstants, readoutConstants, readoutNodes, reservoirConstants, squaredHalf, stepNodes } from "./reservoir.js";
 import { differenceNodes, statisticsNodes } from "./statistics.js";
 
 /**
@@ -110,19 +110,12 @@ function statesNodes(
 function preciseReadout(builder: GraphBuilder, readout: TrainedReadout, features: string): string {
   const { state, squares } = readout.features;
   const wide = builder.cast(features, "float64");
-  const powers = state === "squareHalf" ? squaredHalf(builder, wide, readout.stateSize) : wide;
+  const parity = () => Float64Array.from({ length: readout.stateSize }, (_, i) => i & 1);
+  const powers = state === "squareHalf" ? squaredHalf(builder, wide, builder.doubles(parity(), [readout.stateSize])) : wide;
   const seen = squares ? builder.add("Concat", [powers, builder.add("Mul", [wide, wide])], { axis: { int: 0 } }) : powers;
   const weights = builder.doubles(Float64Array.from(readout.weights.data), [readout.weights.rows, readout.weights.cols]);
   const sums = builder.add("MatMul", [weights, seen]);
   return builder.cast(builder.add("Add", [sums, builder.doubles(readout.intercept, [readout.weights.rows])]), "float32");
-}
-
-/** Every second value squared. */
-function squaredHalf(builder: GraphBuilder, x: string, count: number): string {
-  const parity = Float64Array.from({ length: count }, (_, i) => i & 1);
-  const odd = builder.doubles(parity, [count]);
-  const change = builder.add("Sub", [builder.add("Mul", [x, x]), x]);
-  return builder.add("Add", [x, builder.add("Mul", [odd, change])]);
 }
 
 /** Layer norm of a vector. */

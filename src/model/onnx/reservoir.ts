@@ -41,17 +41,14 @@ export function reservoirConstants(builder: GraphBuilder, model: AnyModel, prefi
     throw ArgumentError.because(`the reservoir has ${size} neurons; its weights would not fit into the 2 GiB that an ONNX file holds`);
   }
   const dense: Matrix = isSparse(model.weights) ? toDense(model.weights) : model.weights;
+  const keep = Float32Array.from(model.leakRate, (a) => 1 - a);
   return {
     model,
     weights: builder.floats(dense.data, [size, size], `${prefix}W`),
     inputWeights: builder.floats(model.inputWeights.data, [size, inputSize], `${prefix}W_in`),
     bias: builder.floats(model.bias, [size], `${prefix}b`),
     leak: builder.floats(model.leakRate, [size], `${prefix}a`),
-    keep: builder.floats(
-      Float32Array.from(model.leakRate, (a) => 1 - a),
-      [size],
-      `${prefix}1_minus_a`,
-    ),
+    keep: builder.floats(keep, [size], `${prefix}1_minus_a`),
     feedbackWeights: model.feedbackWeights && builder.floats(model.feedbackWeights.data, [size, outputSize], `${prefix}W_fb`),
     initialState: builder.floats(model.initialState, [size], `${prefix}x0`),
   };
@@ -100,19 +97,19 @@ export interface ReadoutConstants {
 
 export function readoutConstants(builder: GraphBuilder, readout: LinearReadout, prefix: string): ReadoutConstants {
   const { weights, intercept, features, stateSize } = readout;
+  const odd = Float32Array.from({ length: stateSize }, (_, i) => i & 1);
   return {
     readout,
     weights: builder.floats(weights.data, [weights.rows, weights.cols], `${prefix}W_out`),
     intercept: builder.floats(intercept, [weights.rows], `${prefix}c`),
-    odd:
-      features.state === "squareHalf"
-        ? builder.floats(
-            Float32Array.from({ length: stateSize }, (_, i) => i & 1),
-            [stateSize],
-            `${prefix}odd`,
-          )
-        : undefined,
+    odd: features.state === "squareHalf" ? builder.floats(odd, [stateSize], `${prefix}odd`) : undefined,
   };
+}
+
+/** x + odd (x^2 - x): squared where odd is 1, itself where it is 0. */
+export function squaredHalf(builder: GraphBuilder, x: string, odd: string): string {
+  const change = builder.add("Sub", [builder.add("Mul", [x, x]), x]);
+  return builder.add("Add", [x, builder.add("Mul", [odd, change])]);
 }
 
 /** y = W_out features(x, u) + c. */
@@ -123,12 +120,7 @@ export function readoutNodes(
   u: string | undefined,
 ): string {
   const { features } = readout;
-  let state = x;
-  if (odd) {
-    // x + odd (x^2 - x): squared if odd is 1, itself if it is 0.
-    const change = builder.add("Sub", [builder.add("Mul", [x, x]), x]);
-    state = builder.add("Add", [x, builder.add("Mul", [odd, change])]);
-  }
+  const state = odd ? squaredHalf(builder, x, odd) : x;
   const parts = [state];
   if (features.input && u) parts.push(u);
   if (features.squares) parts.push(builder.add("Mul", [x, x]));
