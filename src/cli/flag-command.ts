@@ -37,7 +37,7 @@ export class FlagCommand extends Command {
     return this;
   }
 
-  /** Adds flags that set options of a table, by their names or with what the table does not say of them. */
+  /** Adds flags that set options of a table, by name or with what the table does not say. */
   flags<Table extends OptionTable, Name extends keyof Table & string>(
     table: Table,
     ...named: readonly Name[] | readonly [Readonly<Partial<Record<Name, FlagSetting>>>]

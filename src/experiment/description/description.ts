@@ -121,7 +121,7 @@ export interface AnomaliesTask extends Filled<Tasks["anomalies"]> {}
  */
 export type AnomalyLabel = string | number | readonly [from: string | number, to: string | number];
 
-/** A CSV file with a line for each anomaly, and its columns of first and last rows or time stamps. */
+/** A CSV file with a line for each anomaly, and its columns of first and last rows or stamps. */
 export interface LabelsFile extends Filled<typeof labelsFileTable> {}
 
 /** What is to be learnt. */

@@ -149,7 +149,7 @@ export const taskTables = {
   predict: {
     type: given(choice("predict"), ""),
     /**
-     * Default 1 for a series, and 0, the target row of this input row, if inputs drive the reservoir.
+     * Default 1 for a series, and 0, the target row of this input row, if inputs drive a reservoir.
      */
     ahead: optional(
       atLeast(1),
@@ -193,7 +193,7 @@ export const taskTables = {
       "Rows of a season, or of each of several; left out, those that baselines names and those of the step in time.",
     ),
     /**
-     * Rows of the series that the readout sees beside the state. Left out, they are chosen by season.
+     * Rows of the series that the readout sees beside the state. Left out, chosen by the season.
      */
     lags: optional(
       forecasterTable.lags,
@@ -201,8 +201,8 @@ export const taskTables = {
     ),
     /**
      * Names of members, whose weighted mean is the forecast: each forecast is made from all rows
-     * before it, at most `warmup` of them. Or reservoirs of a closed loop alone, whose median is the
-     * forecast: 5 if settings are chosen, else 1. Left out, all names, unless the file describes a
+     * before it, at most `warmup` of them. Or reservoirs of a closed loop alone, whose median is
+     * the forecast: 5 if settings are chosen, else 1. Left out, all names, unless the file describes a
      * loop (`model`, `reservoir`, `liquid`, `readout`, `transforms`, `washout`, `lags`) or asks for
      * what only a loop has (`adaptive`, `outputs.states`, `gaps: "split"`).
      */
@@ -313,7 +313,7 @@ export const scoringTable = {
   norm: option(choice("std", "range", "mean", "variance"), "std", "What nrmse divides by."),
   /** Error that ends the valid prediction time. */
   threshold: option(positive(), 0.4, "The error that ends the valid prediction time."),
-  /** Time between two rows, for valid prediction times in Lyapunov times. Known for most generated series. */
+  /** Time between two rows, for times in Lyapunov times. Known for most generated series. */
   dt: optional(positive(), "Time between two rows."),
   /** The largest Lyapunov exponent, known for most generated series. */
   lyapunovExponent: optional(positive(), "Largest Lyapunov exponent, per unit of the time of dt."),
