@@ -41,7 +41,7 @@ export {
   type ValidPredictionTimeOptions,
   validPredictionTime,
 } from "./metrics/index.js";
-// From the files themselves, since the room's index loads the export to ONNX too.
+// From the files themselves, since the module's index loads the export to ONNX too.
 export { AnomalyDetector } from "./model/anomaly/detector.js";
 export type { AnomalyOptions, AnomalyRow, Incident } from "./model/anomaly/options.js";
 export { Classifier } from "./model/classifier/classifier.js";

@@ -48,7 +48,7 @@ export class PhaseClock {
   }
 
   /** At the end of a call, even a failed one. */
-  settle(): void {}
+  endCall(): void {}
 
   /** What was measured so far. */
   read(): EngineProfile {

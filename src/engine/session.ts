@@ -337,7 +337,7 @@ export class Session<C extends Chunk = Chunk> implements EngineSession {
     try {
       return await result;
     } finally {
-      this.#clock?.settle();
+      this.#clock?.endCall();
     }
   }
 }

@@ -74,7 +74,7 @@ export async function colourGraph(graph: VertexGraph, k: number, options: Colour
   const asked = resolve(colouringTable, options, "colourGraph");
   whole({ atLeast: 1 }).read(k, "k");
   const neighbours = neighboursOf(graph);
-  const { c, s } = await settle(neighbours, k, asked);
+  const { c, s } = await finalPhases(neighbours, k, asked);
   const colours = Uint32Array.from(c, (x, i) => nearestColour(x, s[i]!, k));
   if (asked.repair) repair(neighbours, colours, k, asked.seed);
   return { colours, conflicts: conflictsOf(graph, colours), cosines: c, sines: s };
@@ -108,7 +108,7 @@ function neighboursOf({ vertices, edges }: VertexGraph): readonly (readonly numb
 const pairInWords = (edge: unknown): unknown => (Array.isArray(edge) ? `[${edge.slice(0, 4).join(", ")}]` : edge);
 
 /** Phases at the end, as points of the circle. */
-async function settle(
+async function finalPhases(
   neighbours: readonly (readonly number[])[],
   k: number,
   { steps, timeStep: h, repulsion, pull, noise, seed: drawnFrom, signal, onProgress }: Resolved<typeof colouringTable>,

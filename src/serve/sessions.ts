@@ -102,14 +102,14 @@ export class Sessions<State> {
   }
 
   /** @throws RequestError if as many are open as may be */
-  checkRoom(): void {
+  checkNotFull(): void {
     if (this.#open.size >= this.#most)
       throw new RequestError(429, "limit", `${this.#most} sessions are open, which is the most; close one, or wait until one is idle`);
   }
 
-  /** Opens a session. @throws RequestError as `checkRoom` does */
+  /** Opens a session. @throws RequestError as `checkNotFull` does */
   add(state: State): Session<State> {
-    this.checkRoom();
+    this.checkNotFull();
     const session = new Session(state);
     this.#open.set(session.id, session);
     return session;

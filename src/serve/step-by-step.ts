@@ -325,7 +325,7 @@ function sessionRoutes<State>(served: Served<State>, sessions: Sessions<State>):
       refusals: { 429: "As many sessions are open as may be." },
       run: async ({ body, signal }) => {
         const { warmup } = body as { readonly warmup?: ForecasterPrefix };
-        sessions.checkRoom();
+        sessions.checkNotFull();
         return { session: await served.fromSaved(warmup, signal, async () => sessions.add(model.state).id) };
       },
     }),

@@ -1,5 +1,5 @@
 // From a case to the rows that drive a reservoir: a spike pattern is counted in bins, a series or a
-// sound is encoded first. Every road from spikes to a class begins here.
+// sound is encoded first. Every path from spikes to a class begins here.
 import { checkHas } from "@spillway/core/checks.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { isSpiking } from "../reservoir/index.js";

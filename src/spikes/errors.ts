@@ -12,7 +12,7 @@ export function checkNotNegative(name: string, value: number, unit = ""): number
  * @throws ArgumentError if a table of `bytes` has no room here: a file of a few bytes may name any
  * number of neurons.
  */
-export function checkRoom(what: string, bytes: number): void {
+export function checkMemory(what: string, bytes: number): void {
   const most = Math.min(machineMemory(), 2 ** 33);
   if (bytes <= most) return;
   const gibibytes = (value: number) => `${(value / 2 ** 30).toPrecision(3)} GiB`;

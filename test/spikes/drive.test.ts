@@ -1,4 +1,4 @@
-// The one road from a case to the rows that drive a reservoir, and that every entry takes it.
+// The one path from a case to the rows that drive a reservoir, and that every entry takes it.
 import { describe, expect, it } from "vitest";
 import { encoded } from "../../src/experiment/data/encode.js";
 import { parseExperiment } from "../../src/experiment/index.js";

@@ -165,7 +165,7 @@ export class LaunchError extends SpillwayError {
   }
 }
 
-/** A call that another one, still running, leaves no room for. */
+/** A call while another one is still running. */
 export function busyError(what = "this reservoir"): SpillwayError {
   return new SpillwayError("lifecycle", `${what} is still running another call: await it first, or create a second one`);
 }

@@ -1,4 +1,4 @@
-// The options that what a context makes has in common, and kinds of values that only this room has.
+// The options that what a context makes has in common, and kinds of values that only this module has.
 import { checked, choice, flag, type InputOf, type Kind, option, optional, type TableOf, text, whole } from "@spillway/core/options.js";
 import { type Dtype, dtypes } from "./dtypes.js";
 

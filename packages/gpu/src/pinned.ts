@@ -45,7 +45,7 @@ export function noteArrayUse(core: ContextCore, { buffer }: HostArray, stream: b
 }
 
 /** Waits for copies. The service stream comes after all that streams which are gone were given. */
-function settle({ streams }: PinnedState): void {
+function waitForCopies({ streams }: PinnedState): void {
   for (const [core, users] of streams)
     if (!core.disposed && !core.loss)
       for (const stream of users) core.call("cuStreamSynchronize", core.streams.has(stream) ? stream : core.service);
@@ -54,7 +54,7 @@ function settle({ streams }: PinnedState): void {
 
 function unlock(state: PinnedState): void {
   const { core, bytes } = state;
-  settle(state);
+  waitForCopies(state);
   core.call("cuMemHostUnregister", bytes);
   lockedMemory.delete(bytes.buffer);
   // A transfer detaches the memory: its views become empty instead of dangling.
@@ -109,8 +109,8 @@ export class PinnedBuffer<T extends Dtype = Dtype> extends Owned {
   /**
    * @internal Waits for the copies that `noteUse` recorded, to here and from here.
    */
-  settle(): void {
+  waitForCopies(): void {
     this.holding.use();
-    settle(this.#state);
+    waitForCopies(this.#state);
   }
 }

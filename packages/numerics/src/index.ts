@@ -1,6 +1,6 @@
 /**
- * The bottom room: matrices, portable arithmetic, random streams, linear algebra. It has never
- * heard of a reservoir.
+ * The lowest layer: matrices, portable arithmetic, random streams, linear algebra. It knows no
+ * reservoir.
  */
 export { describe } from "@spillway/core/text.js";
 export * from "./double-double.js";

@@ -230,8 +230,8 @@ function updated(state: State, y: readonly Float64Array[], best: number): State 
   const age = state.age + 1;
   const pathSigma = state.pathSigma.map((p, j) => (1 - cSigma) * p + Math.sqrt(cSigma * (2 - cSigma) * muEff) * white[j]!);
   const length = Math.sqrt(sumOf(pathSigma.map((p) => p * p)));
-  const settled = Math.sqrt(1 - (1 - cSigma) ** (2 * (age + 1)));
-  const h = length / settled < (1.4 + 2 / (d + 1)) * chi ? 1 : 0;
+  const unbiased = Math.sqrt(1 - (1 - cSigma) ** (2 * (age + 1)));
+  const h = length / unbiased < (1.4 + 2 / (d + 1)) * chi ? 1 : 0;
   const pathC = state.pathC.map((p, j) => (1 - cC) * p + h * Math.sqrt(cC * (2 - cC) * muEff) * step[j]!);
   const rankMu = weights.map((w, i) => {
     if (w >= 0) return w;

@@ -112,7 +112,7 @@ export class NumberColumn implements Column {
   readonly #masses = new Map<number, { readonly from: number; readonly to: number; readonly logs: Float64Array }>();
   readonly #isStepped: boolean;
   /** Classes that kernels may bring which are added. */
-  readonly #room: number;
+  readonly #capacity: number;
   /** Of each kernel 1 / (width sqrt(2)). */
   readonly inverse: Float64Array;
   /** The ends of the step of the value that is aimed at, on the scale; without steps the value. */
@@ -128,7 +128,7 @@ export class NumberColumn implements Column {
     this.parameter = parameter;
     this.#known = values.length + 2 >= mostKernelsOfRange ? known : undefined;
     this.#isStepped = parameter.step > 0;
-    this.#room = room;
+    this.#capacity = room;
     const m = values.length;
     const [low, high] = scaledBounds(parameter);
     this.#low = low;
@@ -230,7 +230,7 @@ export class NumberColumn implements Column {
     const known = this.#masses.get(value);
     this.from = known?.from ?? toScale(parameter, value - half);
     this.to = known?.to ?? toScale(parameter, value + half);
-    this.#aimed = known?.logs ?? new Float64Array(this.#classCount + this.#room).fill(Number.NaN);
+    this.#aimed = known?.logs ?? new Float64Array(this.#classCount + this.#capacity).fill(Number.NaN);
     if (!known) this.#masses.set(value, { from: this.from, to: this.to, logs: this.#aimed });
   }
 

@@ -150,7 +150,7 @@ export function copyCalls(simulator: Simulator) {
   };
 
   /** Does work at once if its result is in memory that is not page-locked, as CUDA does. */
-  const settle = (pointer: HostPointer, bytes: number, stream: WorkStream): number | undefined => {
+  const drainUnlocked = (pointer: HostPointer, bytes: number, stream: WorkStream): number | undefined => {
     if (isLocked(simulator, pointer, bytes) || stream.capture) return undefined;
     stream.drain();
     return stream.context.fault?.status;
@@ -181,7 +181,7 @@ export function copyCalls(simulator: Simulator) {
       checkDevice(stream.context, from, bytes);
       const target = host.bytes(to, bytes);
       copy(stream, bytes, () => target.set(machine.ptx.read(from, bytes)));
-      return settle(to, bytes, stream);
+      return drainUnlocked(to, bytes, stream);
     },
     cuMemcpyDtoDAsync: within,
     cuMemcpyPeerAsync: (to, toContext, from, fromContext, bytes, handle) => {
@@ -213,7 +213,7 @@ export function copyCalls(simulator: Simulator) {
           else machine.ptx.copy(writes, reads, width);
         }
       });
-      return destination.device ? undefined : settle(destination.address, span(destination), stream);
+      return destination.device ? undefined : drainUnlocked(destination.address, span(destination), stream);
     },
   } satisfies Partial<Calls>;
 }

@@ -68,7 +68,7 @@ type PartName =
 export interface PlacedPart extends NetworkPart {
   readonly regions: Readonly<Record<PartName, Region>>;
   /** Spikes of a call that fit. */
-  readonly spikeRoom: number;
+  readonly spikeCapacity: number;
 }
 
 /** The memory of a network. */
@@ -132,7 +132,7 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
   const parts = cut.map((part, p): PlacedPart => {
     const { size } = part;
     // At least those of a period.
-    const spikeRoom = period * size + 65_536;
+    const spikeCapacity = period * size + 65_536;
     const laidOut = placeRegions<PartName>(
       {
         populations: part.slices.length * populationBytes,
@@ -149,14 +149,14 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
         offsets: table.offsets[p]!.byteLength,
         signs: synapses.signs.byteLength,
         spikeOffsets: 4 * (mostSteps + 1),
-        spikes: 4 * spikeRoom,
+        spikes: 4 * spikeCapacity,
         units: synapses.units.BYTES_PER_ELEMENT * table.count(p),
         packed: synapses.packed.BYTES_PER_ELEMENT * table.count(p),
       },
       totalBytes,
     );
     totalBytes = laidOut.totalBytes;
-    return { ...part, regions: laidOut.regions, spikeRoom };
+    return { ...part, regions: laidOut.regions, spikeCapacity };
   });
   checkBytes(model, synapses.packed.length, totalBytes);
   return { model, common: common.regions, parts, period, table, totalBytes };
@@ -264,13 +264,13 @@ function writePopulations({ model, parts }: NetworkMemory, view: DataView, addre
 export function writeRecords({ model, common, parts }: NetworkMemory, buffer: ArrayBuffer, offsets: number, channels: number): void {
   const { receptors, ringRows, key, synapses, fractionBits, precision } = model;
   const view = new DataView(buffer);
-  parts.forEach(({ size, slices, regions, spikeRoom }, p) => {
+  parts.forEach(({ size, slices, regions, spikeCapacity }, p) => {
     const at = (name: PartName) => regions[name].address;
     const words = [
       ...[size, receptors * size, ringRows, synapses.cellBits, key[0], key[1], slices.length, at("populations")],
       ...[at("potential"), at("recovery"), at("currents"), at("held"), at("ring"), at("filtered"), at("drive")],
       ...[at("offsets"), at("packed"), at("units"), synapses.units instanceof Uint16Array ? 0 : 1, at("signs")],
-      ...[offsets, channels, at("spikeOffsets"), at("spikes"), spikeRoom, at("rowsAhead"), at("states")],
+      ...[offsets, channels, at("spikeOffsets"), at("spikes"), spikeCapacity, at("rowsAhead"), at("states")],
       0, // A number of 64 bits follows.
     ];
     const record = common.records.address + p * partBytes;

@@ -67,7 +67,7 @@ export class WasmNetwork implements NetworkSession {
   /** Whether the records of the parts have input spikes. */
   #isGiven = false;
   /** Room for input spikes of a call, grown at need behind everything else. */
-  #inputRoom: Region | undefined;
+  #inputMemory: Region | undefined;
   readonly #plasticity: NetworkPlasticity;
   #kept: Kept | undefined;
 
@@ -323,7 +323,7 @@ export class WasmNetwork implements NetworkSession {
     }
     const first = inputs.offsets[from]!;
     const channels = inputs.neurons.subarray(first, inputs.offsets[from + steps]);
-    const room = this.#roomForInputs(4 * channels.length);
+    const room = this.#memoryForInputs(4 * channels.length);
     const { address } = this.#memory.common.inputOffsets;
     const offsets = new Uint32Array(this.#buffer, address, steps + 1);
     for (let k = 0; k <= steps; k++) offsets[k] = inputs.offsets[from + k]! - first;
@@ -331,12 +331,12 @@ export class WasmNetwork implements NetworkSession {
     writeRecords(this.#memory, this.#buffer, address, room.address);
   }
 
-  #roomForInputs(bytes: number): Region {
-    if (this.#inputRoom && this.#inputRoom.bytes >= bytes) return this.#inputRoom;
+  #memoryForInputs(bytes: number): Region {
+    if (this.#inputMemory && this.#inputMemory.bytes >= bytes) return this.#inputMemory;
     const memory = this.#here.memory as WebAssembly.Memory;
     const pages = Math.ceil((2 * bytes + 4) / 65_536);
-    this.#inputRoom = { address: memory.grow(pages) * 65_536, bytes: pages * 65_536 };
-    return this.#inputRoom;
+    this.#inputMemory = { address: memory.grow(pages) * 65_536, bytes: pages * 65_536 };
+    return this.#inputMemory;
   }
 
   async dispose(): Promise<void> {

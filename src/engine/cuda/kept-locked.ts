@@ -43,7 +43,7 @@ export class KeptLocked implements Disposes {
       return;
     }
     try {
-      buffer.settle();
+      buffer.waitForCopies();
     } catch (error) {
       disposeQuietly([buffer]);
       throw error;

@@ -74,7 +74,7 @@ export class DeviceClock extends PhaseClock {
   /**
    * At the end of a call, even a failed one: reads what is done, and drops what an error left open.
    */
-  override settle(): void {
+  override endCall(): void {
     for (const { start, end } of this.#open.values()) this.#free.push(start, end);
     this.#open.clear();
     try {
@@ -113,7 +113,7 @@ export class DeviceClock extends PhaseClock {
 
   /** Gives the events back; what was measured stays. */
   dispose(): void {
-    this.settle();
+    this.endCall();
     this.#pending = [];
     this.#free = [];
     disposeAll(this.#events.splice(0));

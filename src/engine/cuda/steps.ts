@@ -159,7 +159,7 @@ export class DeviceSteps implements Steps<FinishedChunk>, PipelineParts, StateSt
     const values = context.read(state);
     clock?.leave();
     clock?.came(values.byteLength);
-    clock?.settle();
+    clock?.endCall();
     const neuron = values.findIndex((value) => !Number.isFinite(value));
     if (neuron < 0) return values;
     compute.copy(state, slot.before);

@@ -21,7 +21,7 @@ interface ForecasterAbout {
   readonly inputs: number;
   readonly outputs: number;
   /**
-   * Whether `observe` stands in the place of `predict`, and the values that are given with its row.
+   * Whether `observe` replaces `predict`, and the values that are given with its row.
    */
   readonly observes: boolean;
   readonly known: number;
@@ -53,7 +53,7 @@ const described = (module: Uint8Array, about: object): WasmModule => ({
 
 const name = "model";
 
-/** The numbers of `model` in wasm.c, in its order; then come the places of fields, and pointers. */
+/** The numbers of `model` in wasm.c, in its order; then come the offsets of fields, and pointers. */
 const forecasterNumbers = [
   ...["MEMBERS", "INPUTS", "OUTPUTS", "GROUPS", "LAGS", "MOST_INPUTS", "MOST_ROWS", "LEAST_ROWS", "TRAINED_ROWS", "MOST_LOST"],
   ...["PAST", "LARGEST", "FILLS", "FILLS_FED", "FEEDBACK", "FED", "OBSERVES", "DRIVEN", "HOLDS", "SQUARE_HALF", "SQUARES"],

@@ -1,7 +1,7 @@
 // How firmly spikes are locked to plane waves across a population. What is called a travelling or a
 // standing wave is in types/.
 import { portableCos, portableSin } from "@spillway/numerics";
-import { checkRoom } from "../errors.js";
+import { checkMemory } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 
 const twoPi = 6.283185307179586;
@@ -31,7 +31,7 @@ export function planeWaves(pattern: SpikePattern): PlaneWave[] {
   const frequencies = Math.floor((highestHz * durationMs) / 1000);
   const waves: PlaneWave[] = [];
   if (spikeCount === 0) return waves;
-  checkRoom(`a list of ${neuronCount} neurons`, neuronCount * 16);
+  checkMemory(`a list of ${neuronCount} neurons`, neuronCount * 16);
   for (let k = 1; k <= waveNumbers; k++) {
     const real = new Float64Array(steps);
     const imaginary = new Float64Array(steps);

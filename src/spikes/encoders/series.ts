@@ -14,7 +14,7 @@ import {
   type TableOf,
 } from "@spillway/core/options.js";
 import { asMatrix, Matrix, type MatrixLike, portableLog, portableTanh } from "@spillway/numerics";
-import { checkRoom } from "../errors.js";
+import { checkMemory } from "../errors.js";
 import { positive } from "../options.js";
 import type { SpikeMetadata } from "../pattern/pattern.js";
 
@@ -63,7 +63,7 @@ const spikeBytes = 24;
 
 /** @throws SpillwayError if so many spikes have no room here: a long frame may ask for any number */
 export function checkSpikes(count: number): void {
-  checkRoom(`an encoding of some ${count.toPrecision(3)} spikes`, spikeBytes * count);
+  checkMemory(`an encoding of some ${count.toPrecision(3)} spikes`, spikeBytes * count);
 }
 
 /**

@@ -110,7 +110,7 @@ function there(context: Context, held: Held, series: DeviceSeries): There {
   return { values: held.own(context.upload(data, { label: "series" })), rows, columns };
 }
 
-/** What a kernel of kernels/spike_encoders.cu is told besides the series. */
+/** The parameters of a kernel of kernels/spike_encoders.cu besides the series. */
 interface Code {
   readonly parameters: readonly ("f64" | "u32" | "const u32*" | "const f64*")[];
   readonly arguments: readonly unknown[];

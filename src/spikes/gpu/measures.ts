@@ -10,10 +10,10 @@ import type { KuramotoOscillators } from "../detection/oscillators.js";
 import { binsOf } from "../pattern/binning.js";
 import type { DeviceSpikePatterns } from "./device-pattern.js";
 
-/** Room that the blocks of a launch have together, unless one needs more. */
-const roomBytes = 2 ** 28;
-/** Blocks of a launch at most, if each has room of its own and if not. */
-const mostBlocks = { withRoom: 1024, without: 2 ** 16 };
+/** Scratch memory that the blocks of a launch have together, unless one needs more. */
+const scratchBytes = 2 ** 28;
+/** Blocks of a launch at most, if each has scratch of its own and if not. */
+const mostBlocks = { withScratch: 1024, without: 2 ** 16 };
 /** Sums of whole numbers stay exact below this, and so do positions in binary32. */
 const mostSpikes = 2 ** 24;
 /**
@@ -26,7 +26,7 @@ const patterns: readonly Parameter[] = [
   ...["const f64*", "const u32*", "const f64*", "const u32*", "const u32*"],
   ...["const u64*", "const f64*", "u32", "u32"],
 ] as Parameter[];
-const room: readonly Parameter[] = ["f64*", "u64"];
+const scratch: readonly Parameter[] = ["f64*", "u64"];
 
 /** Spikes of patterns in order, on a device. */
 interface Sorted {
@@ -40,14 +40,14 @@ interface Measure {
   readonly entry: string;
   readonly threads: number;
   /** Doubles that a block works in for a pattern; left out, none. */
-  readonly room?: (durationMs: number, neurons: number) => number;
+  readonly scratch?: (durationMs: number, neurons: number) => number;
 }
 
 const waves: Measure = {
   file: "pattern_phases",
   entry: "waves",
   threads: 256,
-  room: (durationMs) => 8 * Math.ceil(durationMs / 2),
+  scratch: (durationMs) => 8 * Math.ceil(durationMs / 2),
 };
 
 const measures: Readonly<Record<PatternType, Measure>> = {
@@ -59,9 +59,9 @@ const measures: Readonly<Record<PatternType, Measure>> = {
     file: "pattern_measures",
     entry: "emergent",
     threads: 256,
-    room: (durationMs, neurons) => (neurons + 1) * (binsOf({ durationMs }, { binMs: 20 }).bins + 3),
+    scratch: (durationMs, neurons) => (neurons + 1) * (binsOf({ durationMs }, { binMs: 20 }).bins + 3),
   },
-  rhythmic: { file: "pattern_phases", entry: "rhythmic", threads: 128, room: (durationMs) => 9 * Math.floor((200 * durationMs) / 1000) },
+  rhythmic: { file: "pattern_phases", entry: "rhythmic", threads: 128, scratch: (durationMs) => 9 * Math.floor((200 * durationMs) / 1000) },
   sparse: { file: "pattern_measures", entry: "sparse", threads: 32 },
   burst: { file: "pattern_measures", entry: "burst", threads: 32 },
 };
@@ -138,15 +138,15 @@ function enqueueMeasure(stream: Stream, context: Context, sorted: Sorted, measur
   const { file, entry, threads } = measure;
   const name = `${file}_${entry}`;
   const { count } = sorted.spikes;
-  if (!measure.room) {
+  if (!measure.scratch) {
     const kernel = shippedKernel(context, file, name, [...patterns, "f64*"]);
     stream.launch(kernel, { grid: Math.min(count, mostBlocks.without), block: threads }, ...sorted.arguments, scores);
     return;
   }
   const { offsets, durationsMs, neuronCount } = sorted.spikes;
-  const needs = durationsMs.map((durationMs, b) => measure.room!(durationMs, Math.min(neuronCount, offsets[b + 1]! - offsets[b]!)));
-  const { blocks, memory, each } = roomFor(context, count, needs, held);
-  const kernel = shippedKernel(context, file, name, [...patterns, ...room, "f64*"]);
+  const needs = durationsMs.map((durationMs, b) => measure.scratch!(durationMs, Math.min(neuronCount, offsets[b + 1]! - offsets[b]!)));
+  const { blocks, memory, each } = scratchFor(context, count, needs, held);
+  const kernel = shippedKernel(context, file, name, [...patterns, ...scratch, "f64*"]);
   stream.launch(kernel, { grid: blocks, block: threads }, ...sorted.arguments, memory, each, scores);
 }
 
@@ -154,11 +154,11 @@ function enqueueMeasure(stream: Stream, context: Context, sorted: Sorted, measur
  * Memory for as many blocks as may be: an even number of doubles each, the most that a pattern
  * needs.
  */
-function roomFor(context: Context, count: number, needs: readonly number[], held: Held) {
+function scratchFor(context: Context, count: number, needs: readonly number[], held: Held) {
   const most = needs.reduce((sum, need) => Math.max(sum, need), 1);
   const each = 2 * Math.ceil(most / 2);
-  const blocks = Math.max(1, Math.min(count, mostBlocks.withRoom, Math.floor(roomBytes / (8 * each))));
-  return { blocks, each, memory: held.own(context.alloc("f64", blocks * each, { label: "room for measures" })) };
+  const blocks = Math.max(1, Math.min(count, mostBlocks.withScratch, Math.floor(scratchBytes / (8 * each))));
+  return { blocks, each, memory: held.own(context.alloc("f64", blocks * each, { label: "scratch of measures" })) };
 }
 
 /** A bank in device memory. */
@@ -192,11 +192,11 @@ function enqueueCoherence(
   const channelOf = Uint32Array.from({ length: count }, (_, i) => Math.floor((i * channels) / count));
   const doubles = 4 * count + Math.ceil(channels / 2);
   const shared = 8 * doubles <= sharedBytes;
-  const memory = shared ? undefined : roomFor(context, sorted.spikes.count, [doubles], held);
+  const memory = shared ? undefined : scratchFor(context, sorted.spikes.count, [doubles], held);
   const kernel = shippedKernel(context, "pattern_phases", "pattern_phases_coherence", [
     ...patterns,
     ...(["const f64*", "const f64*", "const u32*", "u32", "u32", "f64", "f64", "f64", "u32", "u32"] as const),
-    ...room,
+    ...scratch,
     "f64*",
   ]);
   stream.launch(

@@ -4,7 +4,7 @@ import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, given, type InputOf, option, optional, resolve } from "@spillway/core/options.js";
 import { Matrix } from "@spillway/numerics";
-import { checkRoom } from "../errors.js";
+import { checkMemory } from "../errors.js";
 import { count, positive } from "../options.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 
@@ -47,7 +47,7 @@ export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Fl
   const { values, channels = pattern.neuronCount, ...given } = resolve(binTable, options);
   checkWhole("channels", channels, 1, pattern.neuronCount);
   const { bins, width } = binsOf(pattern, given);
-  checkRoom(`a table of ${bins} bins x ${channels} neurons`, bins * channels * 12);
+  checkMemory(`a table of ${bins} bins x ${channels} neurons`, bins * channels * 12);
   const sums = new Float64Array(bins * channels);
   const amplitudes = values === "amplitudes" ? pattern.amplitudes : undefined;
   for (let i = 0; i < pattern.spikeCount; i++) {
@@ -75,7 +75,7 @@ export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64
   checkPattern(pattern);
   checkWhole("bins", bins, 1);
   const { width } = binsOf(pattern, { bins });
-  checkRoom(`a profile of ${bins} bins`, bins * 8);
+  checkMemory(`a profile of ${bins} bins`, bins * 8);
   const sums = new Float64Array(bins);
   let total = 0;
   for (let i = 0; i < pattern.spikeCount; i++) {

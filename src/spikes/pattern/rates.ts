@@ -1,7 +1,7 @@
 // What is counted in a pattern: windows, rates, intervals. Nothing here changes a pattern.
 import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checkRoom } from "../errors.js";
+import { checkMemory } from "../errors.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 
 /** How many spikes a pattern has. */
@@ -49,7 +49,7 @@ export function spikeRate(pattern: SpikePattern): number {
 /** The spike count of each neuron, N values. */
 export function neuronCounts(pattern: SpikePattern): Uint32Array {
   checkPattern(pattern);
-  checkRoom(`a list of ${pattern.neuronCount} neurons`, pattern.neuronCount * 12);
+  checkMemory(`a list of ${pattern.neuronCount} neurons`, pattern.neuronCount * 12);
   const counts = new Uint32Array(pattern.neuronCount);
   for (const neuron of pattern.neurons) counts[neuron] = counts[neuron]! + 1;
   return counts;

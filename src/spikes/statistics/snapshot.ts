@@ -1,5 +1,5 @@
 // What one state of a reservoir shows at a glance. None of it measures memory, separation or the
-// echo state property: the analysis room does.
+// echo state property: the module analysis does.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, optional, position, resolve } from "@spillway/core/options.js";
 import type { FloatArray } from "@spillway/numerics";

@@ -65,7 +65,7 @@ export class GpuDevice implements Disposable {
    * @internal Waits for the stream's work, if there can still be any: a kernel must be there
    * until it has run. @throws CudaError.
    */
-  settle(): void {
+  waitForWork(): void {
     if (!this.stream.disposed && !this.context.disposed && !this.context.loss) this.stream.sync();
   }
 

@@ -391,7 +391,7 @@ export class KernelExecutor extends KernelLoader implements Disposable {
    */
   dispose(): void {
     const modules = this.takeModules();
-    if (modules.size > 0) this.device.settle();
+    if (modules.size > 0) this.device.waitForWork();
     const cublas = this.#cublas;
     this.#cublas = undefined;
     disposeAll([this.#ownsDevice ? this.device : undefined, cublas, ...modules]);

@@ -53,7 +53,7 @@ export class DoubleDoubleFactor {
   #rows = 0;
   /** Rows behind the first F, which are the triangle. */
   #pending = 0;
-  readonly #room: number;
+  readonly #capacity: number;
   #x: DoubleDoubles[];
   #y: DoubleDoubles[];
   /** Squared lengths of the columns, penalties with them: what a pivot is measured by. */
@@ -64,9 +64,9 @@ export class DoubleDoubleFactor {
     this.#reflections = reflections;
     this.features = features;
     this.targets = targets;
-    this.#room = Math.max(leastPending, features);
-    this.#x = Array.from({ length: features }, () => doubleDoubles(features + this.#room));
-    this.#y = Array.from({ length: targets }, () => doubleDoubles(features + this.#room));
+    this.#capacity = Math.max(leastPending, features);
+    this.#x = Array.from({ length: features }, () => doubleDoubles(features + this.#capacity));
+    this.#y = Array.from({ length: targets }, () => doubleDoubles(features + this.#capacity));
     this.residualSquares = new Float64Array(targets);
     this.#norms = new Float64Array(features);
   }
@@ -83,7 +83,7 @@ export class DoubleDoubleFactor {
       writeRow(features, t, this.#x, at);
       writeRow(targets, t, this.#y, at);
       for (let f = 0; f < this.features; f++) this.#norms[f] = this.#norms[f]! + this.#x[f]!.high[at]! * this.#x[f]!.high[at]!;
-      if (++this.#pending === this.#room) this.#reflect(true);
+      if (++this.#pending === this.#capacity) this.#reflect(true);
     }
     this.#rows += rows;
   }

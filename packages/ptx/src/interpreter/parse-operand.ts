@@ -1,5 +1,5 @@
 // Reads the operands of an instruction and finds what their names mean. Names that are not known
-// yet (labels) are settled when the function has been read.
+// yet (labels) are resolved when the function has been read.
 import { isSpecialRegister, isVector } from "./compile/special.js";
 import { atConstant, parseConstant, parseInteger } from "./constant.js";
 import type { Cursor, Token } from "./lexer.js";
@@ -112,7 +112,7 @@ export class OperandParser {
     return operand;
   }
 
-  settle(variables: ReadonlyMap<string, PtxVariable>, functions: ReadonlyMap<string, unknown>): void {
+  resolve(variables: ReadonlyMap<string, PtxVariable>, functions: ReadonlyMap<string, unknown>): void {
     for (const { operand, name, offset, scope, token } of this.pending.splice(0)) {
       const label = scope.label(name);
       const variable = scope.find((each) => each.variables.get(name)) ?? variables.get(name);

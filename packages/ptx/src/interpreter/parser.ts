@@ -1,5 +1,5 @@
 // Reads a PTX text into a module with every name resolved. It checks the grammar; what instructions
-// mean is settled when they are compiled.
+// mean is resolved when they are compiled.
 import { checkText } from "@spillway/core/checks.js";
 import { Cursor } from "./lexer.js";
 import { isStateSpace, parseScalarType, parseVariables, parseVectorLength } from "./parse-declarations.js";
@@ -179,7 +179,7 @@ class Parser {
     fn.statements.push(...taken.flatMap((each) => loaded(each, registers, origin)));
     this.body(fn, scope);
     fn.statements.push(...returned.flatMap((each) => stored(each, registers, origin)));
-    this.operands.settle(parsed.variables, parsed.functions);
+    this.operands.resolve(parsed.variables, parsed.functions);
   }
 
   /** Reads parameters; those in registers go to `inRegisters`, if the function may have any. */

@@ -152,7 +152,7 @@ export async function runMembers(
       }
     }
   } finally {
-    clock?.settle();
+    clock?.endCall();
     disposeAll(opened);
   }
   const worst = Math.min(...failed.keys());

@@ -244,7 +244,7 @@ export class DeviceSpikingStepper implements Stepper {
 
   /** At which step, from 0, and in which neuron a potential was not finite. @throws StallError */
   #outcome(): BadPotential | undefined {
-    this.#clock?.settle();
+    this.#clock?.endCall();
     const [bad = 0n, stalled = 0n] = this.#hostReport.array;
     if (stalled !== 0n) {
       this.#carried.restore();

@@ -50,7 +50,7 @@ class OtherTiles {
   add(given: MemberRows): void {
     const { rows } = given;
     const { size, inputSize, outputs } = this.#shape;
-    const copies = this.#room(rows);
+    const copies = this.#copiesFor(rows);
     const copy = <T extends RealType>(target: RealSlice<T> | null, source: RealSlice<T> | null, columns: number): RealSlice<T> | null => {
       if (!target || !source) return null;
       const there = target.slice(0, rows * columns);
@@ -66,7 +66,7 @@ class OtherTiles {
   }
 
   /** Memory for so many rows. */
-  #room(rows: number): Copies {
+  #copiesFor(rows: number): Copies {
     if (this.#copies && this.#copies.rows >= rows) return this.#copies;
     this.#release();
     const { size, inputSize, outputs, precision } = this.#shape;

@@ -1,4 +1,4 @@
-// Training where the states are: what takes the place of a sink on the host while its rows are made
+// Training where the states are: what replaces a sink on the host while its rows are made
 // on the device.
 import { Making } from "@spillway/core/disposal.js";
 import type { Context, Stream } from "@spillway/gpu";

@@ -34,7 +34,7 @@ const heapBytes = 2 ** 23;
 const lapBytes = 2 ** 24;
 
 /** What an allocation takes of the memory. */
-const roomFor = (bytes: number): number => Math.ceil(Math.max(bytes, 1) / 256) * 256 + guardBytes;
+const guardedBytes = (bytes: number): number => Math.ceil(Math.max(bytes, 1) / 256) * 256 + guardBytes;
 
 export type AllocationKind = "heap" | "global" | "constant" | "parameter" | "shared" | "local";
 
@@ -108,7 +108,7 @@ export class DeviceMemory {
 
   /** Finds room behind what was freed lately. Memory of launches lies at the other end. */
   private reserve(bytes: number, kind: AllocationKind): number {
-    const wanted = roomFor(bytes);
+    const wanted = guardedBytes(bytes);
     if (kind === "shared" || kind === "local" || kind === "parameter") {
       const k = this.gaps.findLastIndex((gap) => gap.end - gap.start >= wanted);
       if (k < 0) return -1;
@@ -155,7 +155,7 @@ export class DeviceMemory {
 
   /** Room in the heap of kernels, of 8 MiB as CUDA's default is; undefined if there is none. */
   allocateInKernel(bytes: number): number | undefined {
-    if (this.heapUsed + bytes > heapBytes || !this.gaps.some(({ start, end }) => end - start >= roomFor(bytes))) return undefined;
+    if (this.heapUsed + bytes > heapBytes || !this.gaps.some(({ start, end }) => end - start >= guardedBytes(bytes))) return undefined;
     this.heapUsed += bytes;
     return this.allocate(bytes, "heap", "memory from malloc").base;
   }
@@ -169,7 +169,7 @@ export class DeviceMemory {
     this.shadowBytes.fill(shadow.none, allocation.base, allocation.base + allocation.bytes);
     this.freed.push(allocation);
     if (this.freed.length > 1000) this.freed.splice(0, 500);
-    this.giveBack(allocation.base, allocation.base + roomFor(allocation.bytes));
+    this.giveBack(allocation.base, allocation.base + guardedBytes(allocation.bytes));
   }
 
   private giveBack(start: number, end: number): void {

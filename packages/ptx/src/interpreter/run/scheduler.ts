@@ -89,7 +89,7 @@ export function runWarp(warp: Warp): boolean {
     if (launch.values.pending || group.frame.unwritten !== undefined) launch.values.follow(warp, group);
     if (!segment.idle && group.frame.parent === undefined) group.last = group.segment;
     const goesOn = finishSegment(warp, group, segment, taken);
-    launch.stores.settle();
+    launch.stores.check();
     if (warp.polled !== 0) {
       warp.polled = 0;
       budget -= pollCost;

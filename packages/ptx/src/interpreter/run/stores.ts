@@ -21,7 +21,7 @@ export class ConflictingStores {
   }
 
   /** Looks what stores have changed. @throws SimulationError for the first that changed a byte */
-  settle(): void {
+  check(): void {
     if (this.found.length === 0) return;
     // What a store left is what the next one at its offset found, or what is there now.
     const left = new Map<number, number>();
