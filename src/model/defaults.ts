@@ -12,14 +12,8 @@ import { type HybridUse, isSeen } from "./forecaster/hybrid.js";
 import type { OwnReadout } from "./forecaster/options.js";
 
 /** What options of `create` know, and the two descriptions in them: for fields of the wrong one. */
-export async function fieldOwners(model: "forecaster" | "classifier"): Promise<FieldOwners> {
-  const [{ classifierOptionsTable }, { forecasterOptionsTable }, { reservoirTable }, { ridgeTable }] = await Promise.all([
-    import("./classifier/options.js"),
-    import("./forecaster/options.js"),
-    import("../reservoir/config-table.js"),
-    import("../readout/options.js"),
-  ]);
-  const options = model === "forecaster" ? forecasterOptionsTable : classifierOptionsTable;
+export async function fieldOwners(options: object): Promise<FieldOwners> {
+  const [{ reservoirTable }, { ridgeTable }] = await Promise.all([import("../reservoir/config-table.js"), import("../readout/options.js")]);
   return { "the options, beside reservoir": options, reservoir: reservoirTable, readout: ridgeTable };
 }
 

@@ -103,7 +103,7 @@ export class Classifier implements AsyncDisposable {
    */
   static async create(options: ClassifierOptions = {}): Promise<Classifier> {
     return namingOwner(
-      () => fieldOwners("classifier"),
+      () => fieldOwners(classifierOptionsTable),
       () => Classifier.#described(options),
     );
   }
@@ -142,7 +142,7 @@ export class Classifier implements AsyncDisposable {
    */
   async fit(sequences: ClassifierCases, labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
     return namingOwner(
-      () => fieldOwners("classifier"),
+      () => fieldOwners(classifierOptionsTable),
       () => this.#turns.take(() => this.#fit(sequences, labels, work)),
     );
   }

@@ -77,7 +77,7 @@ import {
   type SeveralSeries,
   type Trained,
 } from "./model.js";
-import type { ForecasterLoadOptions, ForecasterOptions } from "./options.js";
+import { type ForecasterLoadOptions, type ForecasterOptions, forecasterOptionsTable } from "./options.js";
 import { outsideOf } from "./outside.js";
 import {
   addedRows,
@@ -198,7 +198,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
    */
   static create(options: ForecasterOptions): Promise<Forecaster> {
     return namingOwner(
-      () => fieldOwners("forecaster"),
+      () => fieldOwners(forecasterOptionsTable),
       () => ownKind.create(options),
     );
   }
@@ -206,7 +206,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   /** Makes a forecaster and trains it. */
   static fit(data: ForecasterData | ForecasterSequences, options: ForecasterOptions & TimesOption & WorkOptions): Promise<Forecaster> {
     return namingOwner(
-      () => fieldOwners("forecaster"),
+      () => fieldOwners(forecasterOptionsTable),
       () => ownKind.fit(data, options),
     );
   }
