@@ -95,8 +95,8 @@ describe("a forecaster says what is wrong with", () => {
     ["an unknown option", () => train(wave(300), { washuot: 3 }), 'unknown field "washuot": did you mean "washout"?'],
     [
       "an unknown option that resembles none",
-      () => train(wave(300), { lambda: 3 }),
-      'unknown field "lambda"; known fields are reservoir, model, matrices, engine, context, plan, threads, profile, washout, horizon, targets, season, members, weights, choose, missing, transforms, standardise, hold, bounds, lags, calendar, table, hybrid, readout',
+      () => train(wave(300), { zigzag: 3 }),
+      'unknown field "zigzag"; known fields are reservoir, model, matrices, engine, context, plan, threads, profile, washout, horizon, targets, season, members, weights, choose, missing, transforms, standardise, hold, bounds, lags, calendar, table, hybrid, readout',
     ],
     [
       "an option it does not take",

@@ -26,6 +26,7 @@ export function withOwner(error: unknown, owners: FieldOwners): unknown {
   return ArgumentError.because(`unknown field "${field}": it belongs to ${owner}`, { code, field, value, expected: owner, cause: error });
 }
 
+/** A sentence that begins with a part's name, as "ridge: ", is of the fields of that part. */
 function isUnknownField(error: unknown): error is ArgumentError {
-  return error instanceof ArgumentError && error.code === "unknown-field";
+  return error instanceof ArgumentError && error.code === "unknown-field" && !/^\w+: /.test(error.message);
 }
