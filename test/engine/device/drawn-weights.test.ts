@@ -293,6 +293,21 @@ describe("a W drawn on the device", () => {
     }
   });
 
+  it.each(["float32", "float64"] as const)("has fewer connections than expected, %s", async (precision) => {
+    // Without connections of a neuron to itself rows have 47 entries; from 48 on a lane loads four at
+    // once.
+    const options = { size: 48, storage: "sparse", connectionProbability: 1, spectralRadius: null, precision } as const;
+    const session = await device.open(await buildDrawnModel(resolveConfig(options), device.device), { plan: "streamed" });
+    const host = await cpuEngine.open(model(options), {});
+    const inputs = randomMatrix(3, 1, precision, 5);
+    const [mine, expected] = [Matrix.zeros(3, 48, precision) as Matrix, Matrix.zeros(3, 48, precision) as Matrix];
+    await session.run({ inputs }, { into: mine });
+    await host.run({ inputs }, { into: expected });
+    expect(bits(mine.data)).toEqual(bits(expected.data));
+    await session.dispose();
+    await host.dispose();
+  });
+
   it("runs in every way that a session has, by every plan, whether or not the host may read it", { timeout: 600_000 }, async () => {
     const descriptions = fc.record({
       size: fc.integer({ min: 2, max: 90 }),

@@ -76,7 +76,7 @@ export function integerWeights(
   let matrix: readonly AnyArgument[];
   let config: { readonly grid: number; readonly block: number; readonly shared: number };
   if (sparse) {
-    const slices = sparseLayout(weights.rowOffsets);
+    const slices = sparseLayout(weights.rowOffsets, staged ? 4 : 1);
     const { values, columns } = slicesOf({ ...weights, values: rows.weights }, slices, weightType);
     matrix = [
       own(context.upload(values, { label: "values of W" })),

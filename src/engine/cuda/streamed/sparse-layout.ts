@@ -34,11 +34,11 @@ export function mostLayoutBytes(size: number, nonzeros: number, entryBytes: numb
 
 /**
  * Sorts rows by length, longest first, and sizes the slices, by where each row of W begins in CSR
- * form. Only the rows from `from` up to `to`, if they are named.
+ * form, for a kernel that was planned to load so many entries at once: a W that was drawn may have
+ * fewer connections than its description lets expect. Only the rows from `from` up to `to`, if they
+ * are named.
  */
-export function sparseLayout(rowOffsets: Uint32Array, from = 0, to = rowOffsets.length - 1): SparseLayout {
-  const size = rowOffsets.length - 1;
-  const entries = entriesPerLoad(size, rowOffsets[size]!);
+export function sparseLayout(rowOffsets: Uint32Array, entries: 1 | 4, from = 0, to = rowOffsets.length - 1): SparseLayout {
   const slices = Math.ceil((to - from) / sliceRows);
   const length = (r: number) => rowOffsets[r + 1]! - rowOffsets[r]!;
   const order = Uint32Array.from({ length: to - from }, (_, r) => from + r).sort((a, b) => length(b) - length(a) || a - b);

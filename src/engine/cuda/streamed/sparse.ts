@@ -20,6 +20,8 @@ export interface SparseVariant {
   readonly columnType: "u16" | "u32";
   readonly valueType: "f32" | "f64" | "u16";
   readonly entryBytes: number;
+  /** Entries that a lane loads at once. */
+  readonly entries: 1 | 4;
   /** Bytes of shared memory that x is copied to; 0 if it is gathered from where it lies. */
   readonly shared: number;
   readonly threads: number;
@@ -45,7 +47,8 @@ export function sparseVariant(
   const real = realType(precision);
   const rounded = weightPrecision === "bfloat16";
   const columnType = size <= 65536 ? "u16" : "u32";
-  const long = entriesPerLoad(size, nonzeros) === 4;
+  const entries = entriesPerLoad(size, nonzeros);
+  const long = entries === 4;
   const stateBytes = size * elementBytes(precision);
   const staged = long && columnType === "u16" && stateBytes <= device.attributes.sharedBytesPerBlockOptIn;
   return {
@@ -53,6 +56,7 @@ export function sparseVariant(
     columnType,
     valueType: rounded ? "u16" : real,
     entryBytes: (rounded ? 2 : elementBytes(precision)) + (columnType === "u16" ? 2 : 4),
+    entries,
     shared: staged ? stateBytes : 0,
     threads: staged ? 1024 : 256,
     fast: arithmetic === "fast" && precision === "float32",
@@ -69,7 +73,7 @@ export function sparseWeights(
   { from, to }: RowRange = { from: 0, to: size },
 ): StreamedWeights {
   const csr = weights as SparseMatrix;
-  const layout = sparseLayout(draws ? rowOffsetsOf(countDrawn(context, draws)) : csr.rowOffsets, from, to);
+  const layout = sparseLayout(draws ? rowOffsetsOf(countDrawn(context, draws)) : csr.rowOffsets, variant.entries, from, to);
   const { columnType, valueType, threads, shared, fast } = variant;
   const { slices, padded } = layout;
   const blocks = shared > 0 ? Math.min(slices, context.info.attributes.multiprocessors) : Math.ceil(slices / (threads / 32));
