@@ -43,7 +43,9 @@ describe("spillway --import", () => {
       join(folder, "engine.mjs"),
       `import { registerEngine } from ${JSON.stringify(href)};
       const probe = () => ({ available: false, reason: "it sleeps" });
-      registerEngine("mine", async () => ({ name: "mine", probe }), { automatic: false });`,
+      const asleep = async () => { throw new Error("it sleeps") };
+      const engine = { name: "mine", supports: new Set(), probe, plan: asleep, open: asleep };
+      registerEngine("mine", async () => engine, { automatic: false });`,
     );
     writeFileSync(join(folder, "small.yaml"), "name: small\ndata: { task: narma, length: 400 }\nreservoir: { size: 9 }\ntask: predict");
     const { code, stderr } = await spillway(["plan", "small.yaml", "--import", "./engine.mjs", "--engine", "mine"], { cwd: folder });
