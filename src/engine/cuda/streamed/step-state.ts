@@ -27,6 +27,7 @@ export class StepState extends Making {
 
   constructor(context: Context, { precision, size, leakRate }: ReservoirModel, weights: StreamedWeights, label: string) {
     super();
+    using made = this;
     const real = realType(precision);
     this.#weights = weights;
     this.#size = size;
@@ -36,7 +37,7 @@ export class StepState extends Making {
     const kept: DeviceBuffer[] = [];
     const keep = <B extends DeviceBuffer>(buffer: B): B => {
       kept.push(buffer);
-      return this.own(buffer);
+      return made.own(buffer);
     };
     const state = () => keep(context.zeros(real, weights.stateLength, { label }));
     this.packed = [state(), state()];
@@ -44,7 +45,7 @@ export class StepState extends Making {
     this.#keep = keep(context.upload<FloatArray, RealType>(keepRates(leakRate, precision), { label: "1 - a" }));
     this.chunk = keep(context.zeros("u64", chunkBytes / 8, { label: "chunk" }));
     this.bytes = kept.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    this.done();
+    made.done();
   }
 
   /** Describes a run, and packs x. */
