@@ -134,6 +134,7 @@ export class PtxProgram {
     return all.filter(({ space }) => space === "global" || space === "const");
   }
 
+  /** Names of the kernels, in the order of the file. */
   get entries(): string[] {
     return [...this.module.functions.values()].filter(({ kind }) => kind === "entry").map(({ name }) => name);
   }
