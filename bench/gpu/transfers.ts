@@ -289,13 +289,12 @@ async function calls(): Promise<void> {
     return { model: { ...base, weights, leakRate: base.leakRate.map(() => 0.2 + (r % 7) / 10) }, sequence, number: 0 };
   });
   const plan = planMembers(context, members)!;
-  const time = await milliseconds(
-    () => 0,
-    () => runMembers(context, members, plan, { keep: "last" }),
-  );
-  console.log(
-    `\n${count} reservoirs N=${size}, new weights in each call: ${((count * steps) / time / 1000).toFixed(1)} million steps a second (${time.toFixed(1)} ms)`,
-  );
+  console.log(`\n${count} reservoirs N=${size}, new weights in each call\n\n| MiB a portion | ms | million steps/s |\n|---|---|---|`);
+  for (const portion of [32, 64, 128, 1024]) {
+    const run = () => runMembers(context, members, plan, { keep: "last", portionBytes: portion * 2 ** 20 });
+    const time = await milliseconds(() => 0, run);
+    console.log(`| ${portion}${portion === 64 ? " (default)" : ""} | ${time.toFixed(1)} | ${((count * steps) / time / 1000).toFixed(1)} |`);
+  }
 }
 
 const pages = (() => {

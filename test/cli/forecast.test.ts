@@ -33,9 +33,9 @@ afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 describe("spillway forecast", () => {
   it("prints times, predictions and bands, and writes what a program forecasts from the same rows", async () => {
-    const ended = await spillway(["forecast", ".", "--data", "new.csv", "--out", "f.csv"], { cwd });
-    // On a slow machine it shows its progress.
-    expect(ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/^(forecast: \d+%\n)*$/) });
+    // A slow machine would show progress.
+    const ended = await spillway(["forecast", ".", "--data", "new.csv", "--out", "f.csv", "--quiet"], { cwd });
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
     expect(ended.stdout).toContain(`model.safetensors: 10 rows after ${dayOf(419)}, bands of 90 %`);
     expect(ended.stdout).toMatch(/time +column +prediction +lower +upper\n2025-02-24 +flow +[\d.]+ +[\d.]+ +[\d.]+\n/);
     expect(ended.stdout).toContain("forecasts: f.csv");

@@ -95,7 +95,7 @@ export class DeviceContext {
       ? owner.context === this || owner.access.has(this.ordinal)
       : owner === this || this.peers.has(owner as DeviceContext);
 
-  /** A turn for every stream, whose work would pile up; on several devices not for kernels. */
+  /** Gives every stream a turn, so that work does not pile up; no kernels on several devices. */
   goOn(): void {
     for (const stream of this.streams) {
       if (stream.next !== "kernel" || this.machine.simulation.devices === 1) stream.step();
@@ -114,7 +114,7 @@ export class DeviceContext {
     for (const pool of this.pools) if (BigInt(pool.reserved) > pool.threshold) pool.trim(Number(pool.threshold));
   }
 
-  /** Room for bytes, if need be after all that is under way. @throws Refusal if there is none. */
+  /** Allocates bytes, if necessary after all pending work. @throws Refusal if memory is full. */
   #makeRoom(bytes: number, pool: Pool | undefined): void {
     const fits = () => bytes <= this.free + (pool === undefined ? 0 : pool.reserved - pool.used);
     if (fits()) return;

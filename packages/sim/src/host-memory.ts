@@ -5,7 +5,7 @@ import { code, Refusal } from "./refusal.js";
 /** A range of its own in the address space for each buffer, far above device addresses. */
 const windowBits = 40n;
 const firstWindow = 1 << 10;
-/** Buffers begin so far into their window: code that takes them for aligned shows. */
+/** Offset of buffers in their window: code that wrongly relies on alignment then fails. */
 const offset = 64n;
 
 /** Host memory as driver calls name it. */

@@ -112,7 +112,7 @@ export function readArguments(host: HostMemory, kernel: SimulatedKernel, table: 
   return packed;
 }
 
-/** Begins a launch, which goes on with its stream. Throws what the interpreter throws. */
+/** Begins a launch, which advances with its stream. Throws what the interpreter throws. */
 export function beginLaunch(kernel: SimulatedKernel, launch: Launch, args: Uint8Array): Unfinished {
   const { context } = kernel.module;
   const { machine } = context;

@@ -101,7 +101,7 @@ export const simulationTable = {
   onLaunch: optional(callback<(report: LaunchReport) => void>(), "Called after each launch."),
 };
 
-/** How a device is made. Environment variables, then defaults, stand in for what is left out. */
+/** How a device is made. What is left out comes from environment variables, then defaults. */
 export interface SimulatedDriverOptions extends InputOf<typeof simulationTable> {}
 
 const of = "the simulated device";

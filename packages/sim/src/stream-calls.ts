@@ -26,7 +26,7 @@ function refuseInCapture(stream: WorkStream): void {
   throw new Refusal(code.captureUnsupported);
 }
 
-/** Whether a ticket was passed, after a turn of its stream, or ended by a fault. */
+/** Whether a ticket is done after a turn of its stream, or was ended by a fault. */
 function cameBy(ticket: Ticket): boolean {
   if (!passed(ticket)) ticket.stream.step();
   return passed(ticket) || ticket.stream.idle;
@@ -34,7 +34,7 @@ function cameBy(ticket: Ticket): boolean {
 
 const passed = ({ stream, number }: Ticket) => stream.passed(number);
 
-/** Whether work before a ticket has run. Each look makes a step run, so looks end. */
+/** Whether work before a ticket has run. Each check runs a step, so polling ends. */
 function look(ticket: Ticket): number {
   if (passed(ticket)) return code.success;
   ticket.stream.step();

@@ -173,7 +173,7 @@ export class Memory extends Storage {
     this.emit(`fence.${kind}.${scope}`, undefined, []);
   }
 
-  /** Starts a copy of 4, 8 or 16 bytes to shared memory, of which `bytes` are read, then zeros. */
+  /** Starts a copy of 4, 8 or 16 bytes to shared memory: `bytes` bytes are read, then zeros. */
   copyAsync(to: Pointer<"shared">, from: Pointer<"global">, size: 4 | 8 | 16, bytes?: Operand<"u32">): void {
     const used = bytes === undefined ? [] : [this.item("u32", bytes, "the bytes of copyAsync")];
     const opcode = `cp.async.${size === 16 ? "cg" : "ca"}.shared.global`;

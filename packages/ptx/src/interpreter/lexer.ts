@@ -132,7 +132,7 @@ class Lexer {
   }
 }
 
-/** How deep braces, parentheses and operators may stand in one another. */
+/** How deep braces, parentheses and operators may be nested. */
 const deepest = 500;
 
 /** Reads tokens for the parser: look-ahead and expectations. It knows no grammar either. */
@@ -141,7 +141,7 @@ export class Cursor extends Lexer {
   private ahead: Token | undefined;
   private depth = 0;
 
-  /** Takes the token and goes on. @throws PtxSyntaxError at the end, so no loop is endless */
+  /** Returns the token and advances. @throws PtxSyntaxError at the end, so no loop is endless */
   advance(): Token {
     const taken = this.token;
     if (taken.kind === "end") throw this.fail("the text ends too early");

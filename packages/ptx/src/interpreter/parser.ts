@@ -206,7 +206,6 @@ class Parser {
     return variables;
   }
 
-  /** Statements between braces. */
   private body(fn: PtxFunction, scope: Scope): void {
     const { cursor } = this;
     const open = cursor.expect("{");

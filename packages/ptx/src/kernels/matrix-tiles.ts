@@ -164,13 +164,13 @@ export class TileStream<T extends TileElement> {
     });
   }
 
-  /** Brings the next tile to `offset` bytes beyond the position of the first, and goes on. */
+  /** Copies the next tile to `offset` bytes after the position of the first, and advances. */
   bring(offset?: Index): void {
     this.bringUnits(offset, true);
     this.advance();
   }
 
-  /** Brings the first tile to its position; `advance` then goes on to the second. */
+  /** Copies the first tile to its position; `advance` then moves to the second. */
   bringFirst(): void {
     this.bringUnits(undefined, false);
   }

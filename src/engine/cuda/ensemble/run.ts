@@ -32,7 +32,7 @@ export interface MemberOptions extends WorkOptions {
   readonly training?: { readonly targets: Matrix; readonly washout: number; readonly sinks: readonly TrainingSink[] } | undefined;
   /** Takes the states of the members on the device. */
   readonly taker?: StateTaker | undefined;
-  /** Bytes of states in one chunk; default 256 MiB. */
+  /** Bytes of states in one chunk, default 256 MiB, and of weights in a portion, 64 MiB. */
   readonly chunkBytes?: number | undefined;
   readonly portionBytes?: number | undefined;
   /** The clock of the session that asks, if there is one. */

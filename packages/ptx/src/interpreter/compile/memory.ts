@@ -137,7 +137,7 @@ export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes:
   return index;
 }
 
-/** Asks the race detector unless the last writer or reader is known to be harmless. */
+/** Calls the race detector, unless the last writer or reader is known to be harmless. */
 function raceCheck(e: Emitter, address: string, bytes: number, mode: number): string {
   const site = e.site;
   e.uniform("writers", "w.writers");

@@ -38,7 +38,6 @@ export class Reading {
     this.target = target;
   }
 
-  /** Makes an instruction the one that is read. */
   begin(instruction: PtxInstruction): void {
     this.instruction = instruction;
     this.unread = new Set(instruction.modifiers.keys());

@@ -271,7 +271,7 @@ export class Paths {
     return reached[to] === 1;
   }
 
-  /** True if a lane at `now` cannot come to `missed` any more, but could come from there. */
+  /** Whether a lane at `now` can no longer reach `missed`, though it may have come from there. */
   passed(missed: number, now: number): boolean {
     return now !== missed && this.reaches(missed, now) && !this.reaches(now, missed);
   }

@@ -19,7 +19,7 @@ export interface Segment {
   end: SegmentEnd;
 }
 
-/** V8 does not optimise functions above 60 kB of bytecode; so many instructions are less. */
+/** V8 does not optimise functions above 60 kB of bytecode; this many instructions are less. */
 const longest = 300;
 
 const collectiveOpcodes = new Set(

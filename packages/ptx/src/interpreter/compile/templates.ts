@@ -40,7 +40,7 @@ type Expression<Result> = (values: readonly string[], signed: boolean, type: Sca
 
 interface IntegerRow {
   readonly types: readonly ScalarType[];
-  /** A letter an operand: "t" of the type with its sign, "r" of the type as raw bits, "w" a word. */
+  /** One letter for each operand: "t" typed with its sign, "r" the type's raw bits, "w" a word. */
   readonly operands: string;
   readonly word: Expression<string>;
   /** Of 64 bits: two halves, or one call that leaves the other half in `wide.high`. */

@@ -90,7 +90,7 @@ class SharedFactor {
     return addresses(low!, high!, this.factor, first);
   }
 
-  /** Asks whether each word may be read now; `stamps`: answers when the product began. */
+  /** Checks whether each word may be read now; `stamps` are its answers when the product began. */
   look(warp: Warp, offsets: Int32Array, stamps?: readonly number[]): number[] {
     const { launch, tagBase } = warp;
     const site = launch.kernel.sites.indexOf(this.access.instruction);

@@ -106,7 +106,7 @@ export class Access {
     if (own === "shared" || own === "local") throw fault("outOfBounds", `, ${this.memory.describe(heapOffset).words}`);
   }
 
-  /** Checks shadows. Gives unwritten bytes of a load as bits; undefined if it goes nowhere. */
+  /** Checks shadow memory. Returns a load's unwritten bytes as bits; undefined if it is skipped. */
   private check(heapOffset: number, bytes: number, kind: number, { checks }: LaunchState, fault: FaultOf): number | undefined {
     const { shadowBytes } = this.memory;
     let unwritten = 0;
@@ -151,7 +151,7 @@ export class Access {
     return 0;
   }
 
-  /** Where bytes of shared memory are that a copy stores to later. */
+  /** The bytes of shared memory that a copy will store to. */
   private target(warp: Warp, lane: number, site: number, address: number, bytes: number): number {
     return this.resolve(warp, lane, site, spaceCodes.shared, 0, 0, address, bytes, write | later);
   }
@@ -174,7 +174,7 @@ export class Access {
     warp.launch.progress++;
   };
 
-  /** cp.async.bulk to shared memory: bytes arrive, and count, as somebody waits at `barrier`. */
+  /** cp.async.bulk to shared memory: bytes arrive and count while a thread waits at `barrier`. */
   readonly copyBulk =
     (objects: BarrierObjects) =>
     (warp: Warp, lane: number, site: number, to: number, from: number, bytes: number, barrier: number): void => {

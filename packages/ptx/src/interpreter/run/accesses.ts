@@ -87,7 +87,7 @@ export class Accesses {
     return undefined;
   }
 
-  /** A strong access. Gives what it conflicts with; after a store, accesses look here again. */
+  /** A strong access: returns what it conflicts with. After a store, accesses check here again. */
   touchStrong(at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
     const thread = 32 * warp.index + lane;
     const writer = this.writers[at]!;
@@ -123,7 +123,7 @@ export class Accesses {
     return !strong && this.unordered(this.strong[at]!, warp, thread, at) ? this.strong[at]! : 0;
   }
 
-  /** As `unordered`, of loads: the warp's own are over if all its lanes have met since. */
+  /** As `unordered`, for loads: the warp's own are over if all its lanes have met since. */
   private unorderedLoad(tag: number, warp: Warp, thread: number, at: number): boolean {
     const name = tag & who;
     const own = name < severalLanes ? name >> 5 === warp.index : name - severalLanes === warp.index;

@@ -39,7 +39,7 @@ function frameOffsets(warp: Warp, group: Group, shape: CallShape, instruction: P
   });
 }
 
-/** Enters a function, or several if a pointer leads lanes apart. Always goes on. */
+/** Enters a function, or several if a pointer differs between lanes. Always continues. */
 export function callFunction(warp: Warp, group: Group, instruction: PtxInstruction): boolean {
   const shape = shapeOf(instruction);
   const { target } = shape;

@@ -107,7 +107,7 @@ export class BlockOrder {
   stirred = false;
   /** Whether something was touched or learned since the last fence. */
   changed = false;
-  /** What all had published at the last look, and whether it published its last fence. */
+  /** What all had published at the last check, and whether its own last fence is published. */
   looked = 0;
   published = true;
 
@@ -224,7 +224,7 @@ export class GlobalRaces {
     }
   }
 
-  /** A strong access: those of other blocks are in order with it, or found at the other side. */
+  /** A strong access: other blocks' accesses are ordered with it, or checked when they happen. */
   touchStrong(warp: Warp, lane: number, site: number, offset: number, bytes: number, stores: boolean): void {
     const first = offset >>> 2;
     if (bytes < 4) this.splitWords.add(first);

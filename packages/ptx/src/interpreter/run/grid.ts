@@ -90,7 +90,7 @@ export class GridRun {
     }
   }
 
-  /** After a failure: runs the other threads, to see whether a byte was read too early. */
+  /** After a failure, runs the other threads to find out whether a byte was read too early. */
   private writtenLater(warp: Warp, offset: number): boolean | SimulationError {
     this.launch.writtenLater = undefined;
     if (this.memory.liveAround(offset)?.kind === "local") return false;
@@ -163,7 +163,7 @@ export class GridRun {
     for (const { at } of cluster.blocks) this.free.push(at.slot);
   }
 
-  /** All lanes wait and none can go on: says for what the first waits, and who is not there. */
+  /** All lanes wait and none can continue: says what the first waits for, and who is missing. */
   private deadlock(): SimulationError {
     const waiting: { warp: Warp; group: Group }[] = [];
     for (const { blocks } of this.resident)

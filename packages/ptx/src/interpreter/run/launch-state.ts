@@ -48,7 +48,7 @@ export class LaunchState {
   readonly stores: ConflictingStores;
   readonly values = new UnwrittenValues();
   readonly threads: WarpThreads[] = [];
-  /** Lets other threads go on, and tells whether one writes a byte, or races. */
+  /** Runs the other threads on, and returns whether one of them writes a byte, or races. */
   writtenLater: ((warp: Warp, offset: number) => boolean | SimulationError) | undefined;
   /** Undefined if that check is off. */
   readonly globalRaces: GlobalRaces | undefined;

@@ -60,13 +60,13 @@ function release(warp: Warp, group: Group, lanes: number): void {
   going.segment++;
 }
 
-/** `here`: lanes that came, here or elsewhere. What a wgmma loads it may still load later. */
+/** `here`: lanes that arrived, here or elsewhere. A wgmma may read its operands later. */
 function run(warp: Warp, operation: LaneOperation, { opcode }: PtxInstruction, lanes: number, here: number): void {
   if (here === warp.live && opcode !== "wgmma") warp.launch.races.meet(warp);
   operation.run(warp, lanes);
 }
 
-/** A group comes to an instruction that lanes do together. True if some go on at once. */
+/** A group reaches an instruction that lanes do together. True if some lanes continue at once. */
 export function meet(warp: Warp, group: Group, operation: LaneOperation, instruction: PtxInstruction): boolean {
   if (allHere(warp, group, operation)) {
     run(warp, operation, instruction, group.mask, group.mask);

@@ -106,7 +106,7 @@ export class DeviceMemory {
     return this.live.size;
   }
 
-  /** Finds room behind what was freed lately. Memory of launches lies at the other end. */
+  /** Searches from the last allocation: freed memory is reused late. Launches use the other end. */
   private reserve(bytes: number, kind: AllocationKind): number {
     const wanted = guardedBytes(bytes);
     if (kind === "shared" || kind === "local" || kind === "parameter") {

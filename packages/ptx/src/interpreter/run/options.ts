@@ -3,11 +3,14 @@
 import { checked, flag, option, type Resolved } from "@spillway/core/options.js";
 
 export const checksTable = {
-  /** Accesses outside live allocations. Off: loads give zeros and stores go nowhere. */
+  /** Accesses outside live allocations. If off, loads give zeros and stores are dropped. */
   bounds: option(flag, true, "Accesses outside live allocations."),
   /** Addresses that are no multiple of the access size. Off: the address is rounded down. */
   alignment: option(flag, true, "Addresses that are no multiple of the access size."),
-  /** Uses of bytes that nothing wrote; shared and local ones may be moved. Fixed for a device. */
+  /**
+   * Reads of unwritten bytes; of shared and local ones only if an address, a branch, an atomic or a
+   * store depends on the value. Fixed when the device is made.
+   */
   initialised: option(flag, true, "Reads of bytes that nothing wrote; fixed when the device is made."),
   /** Races on shared memory, and touching what a copy still brings; not stores of equal bytes. */
   races: option(flag, true, "Races on shared memory between threads of a block."),

@@ -11,7 +11,7 @@ import type { LaunchState } from "./launch-state.js";
 import type { Spares } from "./spares.js";
 import type { Warp } from "./warp.js";
 
-/** A word whose bytes are followed one by one: something narrower than a word touched it. */
+/** A word whose bytes are tracked one by one, because a narrower access touched it. */
 const split = 0x7fffffff;
 const lastTime = 1_000_000;
 
@@ -84,7 +84,7 @@ export class Races {
     this.retag(warp);
   }
 
-  /** All lanes did an instruction together: their loads before it are over, not their stores. */
+  /** All lanes did an instruction together: their earlier loads are over, their stores are not. */
   meet(warp: Warp): void {
     if (!this.enabled) return;
     warp.met = warp.time++;
@@ -107,7 +107,7 @@ export class Races {
     proxied[warp.index] = Math.max(proxied[warp.index]!, warp.time);
   }
 
-  /** Refuses a product's read of an unfenced word; else gives a stamp. @throws SimulationError */
+  /** Refuses a product's read of an unfenced word, or returns a stamp. @throws SimulationError */
   readByProduct(warp: Warp, site: number, word: number): number {
     if (!this.launch.checks.races) return 0;
     const writer = this.words.writers[word]!;

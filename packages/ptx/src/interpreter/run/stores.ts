@@ -14,13 +14,13 @@ export class ConflictingStores {
     this.heap = heap;
   }
 
-  /** Refuses a conflict of an access that is to come; of two stores if their bytes differ. */
+  /** Refuses a conflict of the next access, between two stores only if their bytes differ. */
   refuse({ stored }: { readonly stored: boolean }, stores: boolean, offset: number, bytes: number, error: () => Error): void {
     if (!stores || !stored) throw error();
     this.found.push({ offset, before: this.heap.slice(offset, offset + bytes), error });
   }
 
-  /** Looks what stores have changed. @throws SimulationError for the first that changed a byte */
+  /** Checks what stores have changed. @throws SimulationError for the first that changed a byte */
   check(): void {
     if (this.found.length === 0) return;
     // What a store left is what the next one at its offset found, or what is there now.

@@ -40,7 +40,6 @@ export class SystemCall {
     return this.offset(windows.local, at, bytes, mode);
   }
 
-  /** An argument of 64 bits as halves. */
   pointer(k: number): [low: number, high: number] {
     const index = this.local(this.args[k]!, 8);
     return [this.view.getInt32(index, true), this.view.getInt32(index + 4, true)];

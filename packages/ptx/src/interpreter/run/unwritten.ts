@@ -93,7 +93,7 @@ export class UnwrittenValues {
   }
 }
 
-/** What a segment of a warp did: its loads and stores, and such values in registers. */
+/** What a segment of a warp did: loads, stores, and unwritten values in registers. */
 interface Run {
   readonly warp: Warp;
   readonly held: UnwrittenRegisters;
@@ -126,7 +126,7 @@ class Step {
     }
   }
 
-  /** Refuses such values as addresses, where they must be good, and as a whole global store. */
+  /** Refuses unwritten values as addresses, as required operands, and as a whole global store. */
   private look(lane: number): void {
     const { opcode } = this.instruction;
     for (const operand of this.sources)

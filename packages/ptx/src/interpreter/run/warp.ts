@@ -139,7 +139,7 @@ export interface Group {
   segment: number;
   mask: number;
   wait: Wait | undefined;
-  /** The outermost function's segment that these lanes ran last, not only branches; or -1. */
+  /** The last segment of the outermost function that the lanes ran, not a mere branch; or -1. */
   last: number;
 }
 
@@ -206,7 +206,7 @@ export class Warp {
   /** Phase of the cluster barrier that the warp has arrived at and may wait for. */
   clusterPhase = 0;
   finished = false;
-  /** Group that goes first for `turnLeft` segments, and segments run since groups last met. */
+  /** The group that runs first for `turnLeft` segments, and segments since groups last joined. */
   turn: Group | undefined;
   turnLeft = 0;
   streak = 0;
@@ -284,7 +284,7 @@ export class Warp {
     return this.launch.setting.startNanoseconds + this.launch.steps;
   }
 
-  /** After a strong read: what others published is known here; beyond the block if it acquires. */
+  /** After a strong read others' published accesses are known, beyond the block if it acquires. */
   observe(acquire: boolean): void {
     this.polled = 1;
     this.block.observed = this.block.cluster.publications;
@@ -292,7 +292,7 @@ export class Warp {
     this.launch.globalRaces?.observe(this.block.order!, acquire);
   }
 
-  /** At a strong write: what the warp did is known to strong readers; elsewhere if it releases. */
+  /** A strong write publishes the warp's accesses in the block, or beyond it if it releases. */
   publish(release: boolean): void {
     this.block.cluster.publications++;
     this.launch.races.release(this);
