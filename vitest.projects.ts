@@ -26,8 +26,8 @@ const alone = paths(`
  */
 const long = paths(`
   analysis/information cli/bench cli/cluster cli/demo cli/killed cli/search cli/search-killed cli/signals docs-run engine/abort
-  engine/compute-capability engine/cuda-faults-together engine/device/batch engine/device/device-data engine/device/drawn-weights
-  engine/device/integers engine/device/kernels-by-call engine/device/measures engine/device/plans engine/device/quantized engine/device/sharded
+  engine/compute-capability engine/cuda-faults-together engine/device/batch engine/device/device-data engine/device/drawn-sessions
+  engine/device/drawn-weights engine/device/integers engine/device/kernels-by-call engine/device/measures engine/device/plans engine/device/quantized engine/device/sharded
   engine/device/spectral-radius engine/device/streamed engine/device/sweep-forecasts engine/distributed-calls engine/ended-worker
   engine/persistent-faults engine/profile-faults engine/sharded-faults engine/spiking-cuda-faults engine/weights-faults experiment/network
   experiment/search-workers fuzz/found fuzz/framework fuzz/fuzz gpu/faults gpu/sanitize io/npz lab/measures model/onnx ptx/float8 ptx/global-races

@@ -43,3 +43,9 @@ export function casesOf<T>(all: Iterable<T>, represents: (each: T, index: number
 
 /** A number for every case, such as steps or runs, and a smaller one for `npm test`. */
 export const amount = (all: number, few: number): number => (exhaustive ? all : few);
+
+/** Runs of a property: all in the nightly run, some in a sample of it, few in every other. */
+export const runs = (all: number, some: number, few: number): number => {
+  if (asked !== "others" && asked !== "long") return few;
+  return seed === "" ? all : some;
+};

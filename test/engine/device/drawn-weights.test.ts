@@ -1,6 +1,5 @@
 // A W that is drawn on the device: the same bits as the one that the host draws, in every
 // distribution and type of weight.
-import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { openDevice } from "../../../packages/gpu/src/index.js";
 import {
@@ -15,17 +14,17 @@ import { simulatedDriver } from "../../../packages/sim/src/index.js";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
-import { EngineCapacityError, EngineUnavailableError } from "../../../src/reservoir/engine.js";
-import { plainFeatures } from "../../../src/reservoir/features.js";
+import { EngineCapacityError } from "../../../src/reservoir/engine.js";
 import { modelOf } from "../../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { drawWeights } from "../../../src/reservoir/recurrent-weights.js";
 import { isDrawnInPlace, radiusOfRows, unscaledDraws, type WeightDraws } from "../../../src/reservoir/weight-draws.js";
 import { buildDrawnModel } from "../../../src/reservoir/weights.js";
-import { amount, casesOf } from "../../exhaustive.js";
+import { casesOf } from "../../exhaustive.js";
 import { onHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
+import { unreadable } from "./unreadable.js";
 
 afterAll(() => device.close());
 
@@ -49,18 +48,6 @@ async function statesOf(of: ReservoirModel, engine: typeof cpuEngine, steps = 4,
   await session.run({ inputs: randomMatrix(steps, 1, of.precision, 3) }, { into: states });
   await session.dispose();
   return bits(states.data);
-}
-
-/** W of which no value is to be read. */
-function unreadable<M extends Matrix | SparseMatrix>(weights: M): M {
-  const refuse = () => {
-    throw new Error("W was read");
-  };
-  const names = "rowOffsets" in weights ? ["rowOffsets", "columns", "values"] : ["data"];
-  const { rows, cols } = weights;
-  const matrix = names.length === 1 ? Object.create(Matrix.prototype) : {};
-  const fields = Object.fromEntries(names.map((name) => [name, { get: refuse }]));
-  return Object.defineProperties(matrix, { rows: { value: rows }, cols: { value: cols }, ...fields }) as M;
 }
 
 describe("a W drawn on the device", () => {
@@ -306,77 +293,6 @@ describe("a W drawn on the device", () => {
     expect(bits(mine.data)).toEqual(bits(expected.data));
     await session.dispose();
     await host.dispose();
-  });
-
-  it("runs in every way that a session has, by every plan, whether or not the host may read it", { timeout: 600_000 }, async () => {
-    const descriptions = fc.record({
-      size: fc.integer({ min: 2, max: 90 }),
-      inputSize: fc.constantFrom(0, 1, 3),
-      storage: fc.constantFrom("dense" as const, "sparse" as const),
-      connectionProbability: fc.constantFrom(0.2, 0.6, 1),
-      precision: fc.constantFrom("float32" as const, "float64" as const),
-      weightPrecision: fc.constantFrom("full" as const, "bfloat16" as const),
-      arithmetic: fc.constantFrom("portable" as const, "fast" as const),
-      feedback: fc.constantFrom(null, { size: 2 }),
-      noiseLevel: fc.constantFrom(0, 0.01),
-      seed: fc.integer({ min: 0, max: 1000 }),
-    });
-    const plans = fc.constantFrom("auto", "cluster", "grid", "streamed", "named");
-    const context = device.context();
-    await fc.assert(
-      fc.asyncProperty(descriptions, plans, fc.boolean(), async (fields, plan, readable) => {
-        const options = { ...fields, spectralRadius: null };
-        const config = resolveConfig(options);
-        const drawn = await buildDrawnModel(config, device.device);
-        // As if it had more connections than the host has room for.
-        const of = readable ? drawn : { ...drawn, config: { ...drawn.config, connectionProbability: 2e9 } };
-        const guarded = readable ? of : { ...of, weights: unreadable(of.weights) };
-        const asked = plan === "auto" ? {} : { plan };
-        const session = await device.open(guarded, asked).catch((error: unknown) => {
-          // A plan need not take every shape.
-          expect(error).toBeInstanceOf(EngineUnavailableError);
-          return undefined;
-        });
-        if (!session) return;
-        const rows = { inputs: randomMatrix(3, of.inputSize, of.precision, 5) };
-        const teacher = of.outputSize > 0 ? { teacher: randomMatrix(3, of.outputSize, of.precision, 6) } : {};
-        const states = Matrix.zeros(3, of.size, of.precision) as Matrix;
-        await session.run({ ...rows, ...teacher }, { into: states });
-        if (of.config.arithmetic === "portable") {
-          const host = await cpuEngine.open(model(options), {});
-          const expected = Matrix.zeros(3, of.size, of.precision) as Matrix;
-          await host.run({ ...rows, ...teacher }, { into: expected });
-          expect(bits(states.data)).toEqual(bits(expected.data));
-          await host.dispose();
-        }
-        session.step(rows.inputs.row(0), teacher.teacher?.row(0));
-        await session.batch(
-          [
-            { ...rows, ...teacher },
-            { ...rows, ...teacher },
-          ],
-          { keep: "last" },
-        );
-        if (of.inputSize > 0 || of.outputSize > 0) {
-          const outputs = of.outputSize || 1;
-          const features = { input: false, constant: true };
-          const readout = {
-            ...{ features: { ...plainFeatures, ...features }, stateSize: of.size, inputSize: of.inputSize },
-            weights: randomMatrix(outputs, of.size, "float64", 7, 0.01),
-            intercept: new Float64Array(outputs),
-          };
-          const outside = of.outputSize > 0 ? of.inputSize : of.inputSize - 1;
-          const inputs = outside > 0 ? { inputs: randomMatrix(3, outside, of.precision, 8) } : {};
-          // A plan that was named and closes no loop says so.
-          await session.generate({ steps: 3, readout, ...inputs } as never).catch((error: unknown) => {
-            if (!String(error).includes("closes no loop")) throw error;
-          });
-        }
-        await session.dispose();
-      }),
-      { numRuns: amount(200, 25) },
-    );
-    expect(context.held().filter(({ kind }) => kind === "buffer")).toEqual([]);
   });
 
   it.each([
