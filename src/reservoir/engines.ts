@@ -5,6 +5,7 @@ import { deviceName } from "@spillway/core/device-name.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { callback, flag, given, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
+import { nameTaken } from "@spillway/core/registry.js";
 import type { Context } from "@spillway/gpu";
 import type { EngineSelection } from "./computer-options.js";
 import { EngineUnavailableError } from "./engine/errors.js";
@@ -37,8 +38,13 @@ export interface RegistrationOptions extends InputOf<typeof registrationTable> {
 /** A registered engine and how to load it. */
 interface Registration extends RegistrationOptions {
   readonly name: string;
-  readonly load: (device: number) => Promise<Engine>;
+  /** What was registered. */
+  readonly given: LoadEngine;
+  /** The same, once for each device. */
+  readonly load: LoadEngine;
 }
+
+type LoadEngine = (device: number) => Promise<Engine>;
 
 const registrations = new Map<string, Registration>();
 
@@ -47,21 +53,25 @@ const worthwhile = 2;
 
 /**
  * Makes an engine known under a name. It is loaded once, when it is asked for; `load` is given the
- * number of the device, 0 unless named.
+ * number of the device, 0 unless named. The same function again changes nothing.
+ * @throws ArgumentError for a name that another engine has, "auto" among them
  */
 export function registerEngine(name: string, load: (device: number) => Promise<Engine>, options: RegistrationOptions): void {
   const known = resolve(registrationTable, options, "registerEngine");
+  const there = registrations.get(name);
+  if (there?.given === load) return;
+  if (there || name === "auto") throw nameTaken("registerEngine", "engine", name);
   const loaded = new Map<number, Promise<Engine>>();
   const once = (device: number): Promise<Engine> => {
     const engine = loaded.get(device) ?? checkedEngine(name, load, device);
     loaded.set(device, engine);
     return engine;
   };
-  registrations.set(name, { name, load: once, ...known });
+  registrations.set(name, { name, given: load, load: once, ...known });
 }
 
 /** @throws ArgumentError if what is loaded lacks a member that every engine has */
-async function checkedEngine(name: string, load: (device: number) => Promise<Engine>, device: number): Promise<Engine> {
+async function checkedEngine(name: string, load: LoadEngine, device: number): Promise<Engine> {
   const takes = "a function that loads an engine: an object of name, supports, probe, plan and open";
   return checkHas(`registerEngine: load of "${name}"`, await load(device), takes, "name", "supports", "probe", "plan", "open");
 }

@@ -51,15 +51,15 @@ describe("sweepReadouts", () => {
     let opened = 0;
     const counted: typeof cpuEngine = {
       ...cpuEngine,
-      name: "counted",
+      name: "counting opened",
       open(...given) {
         opened++;
         return cpuEngine.open(...given);
       },
     };
-    registerEngine("counted", async () => counted, { automatic: false });
+    registerEngine("counting opened", async () => counted, { automatic: false });
     const path = [1e-12, 1e-6, 1].flatMap((lambda) => settings.map((setting) => ({ ...setting, lambda })));
-    const given = { reservoir: { size: 15 }, seeds: [1, 2], ...data, engine: "counted" };
+    const given = { reservoir: { size: 15 }, seeds: [1, 2], ...data, engine: "counting opened" };
     const { scores } = await sweepReadouts({ ...given, settings: path });
     // Two settings a seed, and the best once more.
     expect(opened).toBe(5);

@@ -1,12 +1,19 @@
 // The choice of an engine: by name, or for "auto" by the modelled time of a step.
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { cpuMicroseconds } from "../../src/engine/cpu/cost.js";
 import type { Engine, EngineStatus } from "../../src/reservoir/engine.js";
-import { chooseEngine, registerEngine } from "../../src/reservoir/engines.js";
 import type { AnyShape, ModelShape } from "../../src/reservoir/shape.js";
 import { minimalEngine } from "../engine/minimal.js";
 
 let loads: string[] = [];
+let chooseEngine: typeof import("../../src/reservoir/engines.js").chooseEngine;
+let registerEngine: typeof import("../../src/reservoir/engines.js").registerEngine;
+
+// A registry of engines for each test.
+beforeEach(async () => {
+  vi.resetModules();
+  ({ chooseEngine, registerEngine } = await import("../../src/reservoir/engines.js"));
+});
 
 function engine(name: string, cost: ((shape: ModelShape) => number) | undefined, available = true): () => Promise<Engine> {
   const status: EngineStatus = { available, reason: available ? `${name} is here` : `${name} is not here` };
@@ -91,10 +98,10 @@ describe("auto for an ensemble", () => {
       ...(await engine("device", () => 1)()),
       cost: { microseconds: (shapes) => (shapes.length > 1 ? shapes.length / 40 : 1) },
     };
-    registerEngine("device", async () => together, { automatic: true, leastMicroseconds: 1 });
+    registerEngine("together", async () => ({ ...together, name: "together" }), { automatic: true, leastMicroseconds: 1 });
     const { engine: chosen, reason } = await chooseEngine("auto", members);
-    expect(chosen.name).toBe("device");
-    expect(reason).toContain("a step of 100 reservoirs of 20 to 30 neurons is modelled at 25 us on host and 2.5 us on device");
+    expect(chosen.name).toBe("together");
+    expect(reason).toContain("a step of 100 reservoirs of 20 to 30 neurons is modelled at 25 us on host and 2.5 us on together");
   });
 });
 
@@ -114,6 +121,21 @@ describe("an engine by name", () => {
   ])("is refused where it is %s", async (name, sentence) => {
     register();
     await expect(chooseEngine(name)).rejects.toThrow(sentence);
+  });
+});
+
+describe("an engine's name", () => {
+  it("is its own: no other engine takes it, and the same one again changes nothing", async () => {
+    register();
+    const load = engine("own", undefined);
+    const again = () => registerEngine("own", load, { automatic: false });
+    again();
+    again();
+    for (const name of ["host", "auto"])
+      expect(() => registerEngine(name, load, { automatic: false })).toThrow(
+        `registerEngine: name is "${name}"; it takes a name that no engine has yet`,
+      );
+    expect((await chooseEngine("host")).engine.name).toBe("host");
   });
 });
 

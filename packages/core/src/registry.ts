@@ -26,6 +26,10 @@ export interface RegistryOptions<P extends Part> {
   readonly reserved?: readonly string[];
 }
 
+/** The error of a name that another thing of its kind has: nothing is replaced silently. */
+export const nameTaken = (register: string, kind: string, name: string): ArgumentError =>
+  new ArgumentError("name", name, `a name that no ${kind} has yet`, { of: register });
+
 /** The parts of one kind, in the order in which they were registered. */
 export class Registry<P extends Part> implements NamedParts {
   readonly kind: string;
@@ -49,7 +53,7 @@ export class Registry<P extends Part> implements NamedParts {
   register(part: P): void {
     this.#check(part);
     const there = this.#parts.get(part.name);
-    if (there !== undefined && there !== part) this.#refuse("name", part.name, `a name that no ${this.kind} has yet`);
+    if (there !== undefined && there !== part) throw nameTaken(this.#register, this.kind, part.name);
     this.#parts.set(part.name, part);
   }
 

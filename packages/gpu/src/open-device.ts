@@ -14,6 +14,7 @@ import {
   text,
   whole,
 } from "@spillway/core/options.js";
+import { nameTaken } from "@spillway/core/registry.js";
 import { Context, type KernelSource } from "./context.js";
 import { checkedCall, describeStatus } from "./context-core.js";
 import { type DeviceInfo, deviceCount, deviceInfo } from "./device-info.js";
@@ -58,8 +59,12 @@ export interface OpenOptions {
 
 const registered = new Map<string, () => Driver>();
 
-/** Makes `openDevice({ device: name })` use a driver of one's own, such as a simulated device. */
+/**
+ * Makes `openDevice({ device: name })` use a driver of one's own, such as a simulated device. The
+ * same function again changes nothing. @throws ArgumentError for a name that another driver has
+ */
 export function registerDriver(name: string, driver: () => Driver): void {
+  if ((registered.get(name) ?? driver) !== driver) throw nameTaken("registerDriver", "driver", name);
   registered.set(name, driver);
 }
 
