@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ArgumentError, DisposedError, LaunchError, SpillwayError } from "../../packages/core/src/errors.js";
+import { withOwner } from "../../packages/core/src/field-owner.js";
 
 function files(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {
@@ -56,7 +57,7 @@ describe("an error about an argument", () => {
     expect(ArgumentError.because("\u001b[2J").message).not.toContain("\u001b");
   });
 
-  it("can be told of a field that lies deeper, and of the place it comes from", () => {
+  it("can be told of a field that lies deeper, and of the location it comes from", () => {
     const error = new ArgumentError("size", 0, "at least 1");
     expect(error.under("reservoir")).toMatchObject({
       code: "value",
@@ -64,6 +65,19 @@ describe("an error about an argument", () => {
       message: "reservoir.size is 0; it takes at least 1",
     });
     expect(error.at("sequences[3]")).toMatchObject({ field: "size", message: "sequences[3]: size is 0; it takes at least 1" });
+    expect(new ArgumentError("size", 0, "at least 1", { of: "size" }).under("reservoir").at("a file")).toMatchObject({
+      of: "a file: size",
+      field: "reservoir.size",
+      message: "a file: size: reservoir.size is 0; it takes at least 1",
+    });
+  });
+
+  it("is of the part that it carries, whatever its sentence begins with", () => {
+    const owners = { "the options": { size: 1 } };
+    const error = ArgumentError.unknownField("size", 1, ["seed"]);
+    expect(withOwner(error, owners)).toMatchObject({ message: 'unknown field "size": it belongs to the options' });
+    const ofPart = error.at("the readout of a file");
+    expect(withOwner(ofPart, owners)).toBe(ofPart);
   });
 
   it("finds the known field that a misspelt one may have meant", () => {
@@ -76,7 +90,7 @@ describe("an error about an argument", () => {
   });
 });
 
-describe("the other errors of every room", () => {
+describe("the other errors of every module", () => {
   it("have codes", () => {
     expect(new DisposedError("this reservoir")).toMatchObject({
       code: "lifecycle",

@@ -89,18 +89,17 @@ export class ArgumentError extends SpillwayError {
   declare readonly code: ArgumentCode;
   /** What is wrong, as a path: `feedback.scaling`; empty if no one field is. */
   declare readonly field: string;
+  /** What the sentence begins with, such as the name of a function; undefined if nothing does. */
+  readonly of: string | undefined;
+  readonly #sentence: string;
 
   /** `field` is `value`; it takes `expected`. */
   constructor(field: string, value: unknown, expected: string, details: ArgumentDetails & { readonly sentence?: string } = {}) {
-    const { code = "value", of, shown = describe(value), cause } = details;
+    const { code = "value", of, shown = describe(value), settings, cause } = details;
     const sentence = details.sentence ?? `${visible(field, 120)} is ${shown}; it takes ${expected}`;
-    super(code, visible(of === undefined ? sentence : `${of}: ${sentence}`, mostSentence), {
-      field,
-      value,
-      expected,
-      settings: details.settings,
-      cause,
-    });
+    super(code, visible(of === undefined ? sentence : `${of}: ${sentence}`, mostSentence), { field, value, expected, settings, cause });
+    this.of = of;
+    this.#sentence = sentence;
   }
 
   /** An error with a sentence of its own: for arguments that are wrong together. */
@@ -116,20 +115,17 @@ export class ArgumentError extends SpillwayError {
   /** The same error of a field that lies deeper: `path.` before its name. */
   under(path: string): ArgumentError {
     const field = `${path}.${this.field}`;
-    return this.#again(
-      this.message.replace(this.field, () => field),
-      field,
-    );
+    return this.#again({ field, sentence: this.#sentence.replace(this.field, () => field) });
   }
 
   /** The same error with the location it comes from before the sentence. */
   at(location: string): ArgumentError {
-    return this.#again(`${location}: ${this.message}`, this.field);
+    return this.#again({ of: this.of === undefined ? location : `${location}: ${this.of}` });
   }
 
-  #again(sentence: string, field: string): ArgumentError {
-    const { code, value, expected = "" } = this;
-    return new ArgumentError(field, value, expected, { code, sentence, cause: this });
+  #again(changed: { readonly field?: string; readonly sentence?: string; readonly of?: string }): ArgumentError {
+    const { code, field, value, expected = "", of } = this;
+    return new ArgumentError(changed.field ?? field, value, expected, { code, sentence: this.#sentence, of, cause: this, ...changed });
   }
 
   /** A field that nothing reads, with the nearest known one. */

@@ -26,7 +26,7 @@ export function withOwner(error: unknown, owners: FieldOwners): unknown {
   return ArgumentError.because(`unknown field "${field}": it belongs to ${owner}`, { code, field, value, expected: owner, cause: error });
 }
 
-/** A sentence that begins with a part's name, as "ridge: ", is of the fields of that part. */
+/** Of the call itself: an error of a part, such as "ridge", is about the fields of that part. */
 function isUnknownField(error: unknown): error is ArgumentError {
-  return error instanceof ArgumentError && error.code === "unknown-field" && !/^\w+: /.test(error.message);
+  return error instanceof ArgumentError && error.code === "unknown-field" && error.of === undefined;
 }
