@@ -22,12 +22,11 @@ import {
   type KindSizes,
   type KindWasm,
   type KindWasmArgument,
-  type RegisteredModel,
   type ReservoirKind,
   sparseFromRows,
 } from "../reservoir/index.js";
 import { roundFor } from "./circle.js";
-import { completeOscillators, type OscillatorConfig, oscillatorTable } from "./options.js";
+import { completeOscillators, type OscillatorConfig, type OscillatorMatrices, type OscillatorModel, oscillatorTable } from "./options.js";
 import { sinesWithin } from "./sines.js";
 import { OscillatorStep, orderOf, oscillatorStep } from "./step.js";
 import { oscillatorTangent } from "./tangent.js";
@@ -38,7 +37,7 @@ const couplings = { dense: 0, sparse: 1, meanField: 2 } as const;
 type Packed = readonly [kind: number, parts: number, ...memory: KindWasmArgument[]];
 
 /** Functions of WebAssembly with the steps of a model. */
-function oscillatorWasm(model: RegisteredModel<OscillatorConfig>): KindWasm {
+function oscillatorWasm(model: OscillatorModel): KindWasm {
   const { config, precision, noiseKey, matrices } = model;
   const { size, inputSize, steps, harmonics, order, pull, input } = config;
   const { h, halfStep, meanGain, noiseScale, drive, fieldY, omega } = new OscillatorStep(model);
@@ -47,8 +46,7 @@ function oscillatorWasm(model: RegisteredModel<OscillatorConfig>): KindWasm {
   const { panelRows, panels } = matrixPanels({ rows: size, cols: size }, elementBytes, 2);
   const padded = panelRows * panels;
   const column = (values: FloatArray): KindMemory => ({ length: padded, fill: (out) => out.set(values) });
-  const inputWeights = matrices["inputWeights"] as Matrix;
-  const { weights } = matrices;
+  const { weights, inputWeights } = matrices;
   return {
     setup: "oscillatorModel",
     run: precision === "float32" ? "oscillators32" : "oscillators64",
@@ -98,14 +96,13 @@ const mostWarps = { float32: 12, float64: 8 } as const;
 const largeDevice = 132;
 
 /** The kernel of a model. */
-function oscillatorKernel(model: RegisteredModel<OscillatorConfig>): KindKernel {
+function oscillatorKernel(model: OscillatorModel): KindKernel {
   const { config, precision, noiseKey, matrices } = model;
   const { size, inputSize, steps, harmonics, order, pull, input, coupling } = config;
   const { h, halfStep, meanGain, noiseScale, drive, fieldY, omega } = new OscillatorStep(model);
-  const { weights } = matrices;
+  const { weights, inputWeights } = matrices;
   const nothing = allocate(precision, 1);
   const real = precision === "float32" ? "f32" : "f64";
-  const inputWeights = matrices["inputWeights"] as Matrix;
   const kind = coupling === "meanField" ? "meanField" : isSparse(weights!) ? "sparse" : "dense";
   const report = new BigUint64Array(2);
   return {
@@ -185,7 +182,7 @@ function sizes({ size, inputSize, coupling, harmonics, order, noise }: Oscillato
   };
 }
 
-function draw(config: OscillatorConfig): KindDraw {
+function draw(config: OscillatorConfig): KindDraw<OscillatorMatrices> {
   const { size, inputSize, seed, coupling, gain, inputs } = config;
   const key = seedKeys(seed).weights;
   const column = (stream: number, of: (u: number, i: number) => number) => {
@@ -255,7 +252,7 @@ function statesOf({ size, harmonics, order, precision }: OscillatorConfig, phase
 }
 
 /** Coupled phase oscillators as a reservoir. */
-export const oscillatorKind: ReservoirKind<OscillatorConfig> = {
+export const oscillatorKind: ReservoirKind<OscillatorConfig, OscillatorMatrices> = {
   name: "oscillator",
   description: "Coupled phase oscillators that the input pulls at, with Langevin noise; states are their cosines and sines.",
   options: oscillatorTable,

@@ -1,7 +1,8 @@
 // The options of the kind "oscillator": what they take, and what follows from others.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, flag, number, option, optional, type Resolved, type TableOf, whole } from "@spillway/core/options.js";
-import type { OscillatorReservoirOptions, RegisteredReservoirConfig } from "../reservoir/index.js";
+import type { Matrix } from "@spillway/numerics";
+import type { KindMatrix, OscillatorReservoirOptions, RegisteredModel, RegisteredReservoirConfig } from "../reservoir/index.js";
 
 /** The options of the kind. Those without a default follow from others. */
 export const oscillatorTable = {
@@ -21,6 +22,18 @@ export const oscillatorTable = {
   harmonics: option(whole({ atLeast: 1, atMost: 8 }), 1, "States are cos(m phi) and sin(m phi) for m = 1 to this."),
   order: option(flag, false, "Whether the order parameter R is one more state."),
 } satisfies TableOf<OscillatorReservoirOptions>;
+
+/** What a model is made of: columns of N values, W_in, and W unless the mean field couples. */
+export interface OscillatorMatrices {
+  readonly weights?: KindMatrix;
+  /** N x I. */
+  readonly inputWeights: Matrix;
+  readonly bias: Matrix;
+  readonly frequencies: Matrix;
+}
+
+/** A model of the kind. */
+export type OscillatorModel = RegisteredModel<OscillatorConfig, OscillatorMatrices>;
 
 /** A description with its defaults, some of which follow from others. */
 export type OscillatorConfig = RegisteredReservoirConfig &

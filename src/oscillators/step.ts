@@ -9,9 +9,9 @@ import {
   portableSin,
   type SparseMatrix,
 } from "@spillway/numerics";
-import type { KindStep, RegisteredModel } from "../reservoir/index.js";
+import type { KindStep } from "../reservoir/index.js";
 import { portableSum, type Round, roundFor, turn } from "./circle.js";
-import type { OscillatorConfig } from "./options.js";
+import type { OscillatorModel } from "./options.js";
 
 /**
  * Row i of W times x into `p[i]` and times y into `q[i]`, in the order of docs/numerics.md, rules 1
@@ -103,7 +103,7 @@ type Noise = (step: number, sequence: number, substep: number, out: FloatArray) 
 
 /** The parts of a step of one model, each with memory of its own. */
 export class OscillatorStep {
-  readonly model: RegisteredModel<OscillatorConfig>;
+  readonly model: OscillatorModel;
   /** The number of oscillators. */
   readonly size: number;
   readonly round: Round;
@@ -124,22 +124,21 @@ export class OscillatorStep {
   readonly #drawNoise: Noise | undefined;
   readonly #dots: RowDots | undefined;
 
-  constructor(model: RegisteredModel<OscillatorConfig>) {
+  constructor(model: OscillatorModel) {
     const { config, precision, matrices } = model;
     const { size, pull, tau, steps, strength, noise, input } = config;
     const round = roundFor(precision);
-    const column = (name: string) => (matrices[name] as Matrix).data;
     this.model = model;
     this.size = size;
     this.round = round;
     this.h = round(tau / steps);
     this.halfStep = round(0.5 * this.h);
-    this.omega = column("frequencies");
-    const bias = column("bias");
+    this.omega = matrices.frequencies.data;
+    const bias = matrices.bias.data;
     this.drive = input === "phase" ? bias : (bias.map((b) => portableSin(b)) as FloatArray);
     this.fieldY = bias.map((b) => pull * portableCos(b)) as FloatArray;
     this.meanGain = round(strength / size);
-    this.#dots = matrices["weights"] && rowDots(matrices["weights"]);
+    this.#dots = matrices.weights && rowDots(matrices.weights);
     this.field = { x: allocate(precision, size), y: allocate(precision, size) };
     this.noise = allocate(precision, size);
     // The deviation of a sum of four random bytes is sqrt(21845).
@@ -150,7 +149,7 @@ export class OscillatorStep {
   /** Sets the field that pulls while this input lasts. */
   setField(input: FloatArray): void {
     const { pull, input: mode } = this.model.config;
-    const { data, cols } = this.model.matrices["inputWeights"] as Matrix;
+    const { data, cols } = this.model.matrices.inputWeights;
     const { round, field } = this;
     const isPhase = mode === "phase";
     for (let i = 0; i < this.size; i++) {
@@ -191,7 +190,7 @@ export class OscillatorStep {
 /**
  * Normal enough: four random bytes of the noise key's words at (step, i / 4, sequence, substep).
  */
-function noiseOf({ noiseKey, config }: RegisteredModel<OscillatorConfig>, scale: number): Noise {
+function noiseOf({ noiseKey, config }: OscillatorModel, scale: number): Noise {
   const block = new Uint32Array(4);
   return (step, sequence, substep, out) => {
     for (let i = 0; i < config.size; i++) {
@@ -206,7 +205,7 @@ function noiseOf({ noiseKey, config }: RegisteredModel<OscillatorConfig>, scale:
  * The step of a model: `steps` Heun steps on the circle, then the higher harmonics and R of the
  * phases they end at.
  */
-export function oscillatorStep(model: RegisteredModel<OscillatorConfig>): KindStep {
+export function oscillatorStep(model: OscillatorModel): KindStep {
   const parts = new OscillatorStep(model);
   const { size, round, h, halfStep, noise } = parts;
   const { steps, harmonics, order } = model.config;

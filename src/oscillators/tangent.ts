@@ -1,9 +1,9 @@
 // The derivative of a step of phase oscillators, for Lyapunov exponents: small changes of the N
 // phases. In binary64, at the states of the model's own precision.
 import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "@spillway/numerics";
-import type { KindTangent, RegisteredModel } from "../reservoir/index.js";
+import type { KindTangent } from "../reservoir/index.js";
 import { turn } from "./circle.js";
-import type { OscillatorConfig } from "./options.js";
+import type { OscillatorModel } from "./options.js";
 import { OscillatorStep } from "./step.js";
 
 /** The forces at (c, s), and how they change with phases. */
@@ -16,7 +16,7 @@ interface Linearised {
 }
 
 /** Follows small changes of phases through the Heun steps of an input. */
-export function oscillatorTangent(model: RegisteredModel<OscillatorConfig>): KindTangent {
+export function oscillatorTangent(model: OscillatorModel): KindTangent {
   const parts = new OscillatorStep(model);
   const { size, round, h, noise } = parts;
   const vector = () => allocate(model.precision, size);
@@ -66,12 +66,7 @@ function turnRate(d: number): number {
 }
 
 /** own_i v_i + c_i sum_j W_ij c_j v_j + s_i sum_j W_ij s_j v_j. */
-function forceChange(
-  { config, matrices }: RegisteredModel<OscillatorConfig>,
-  { c, s, own }: Linearised,
-  v: Float64Array,
-  out: Float64Array,
-): void {
+function forceChange({ config, matrices }: OscillatorModel, { c, s, own }: Linearised, v: Float64Array, out: Float64Array): void {
   const { size, strength, coupling } = config;
   if (coupling === "meanField") {
     let [alongC, alongS] = [0, 0];
@@ -83,7 +78,7 @@ function forceChange(
     for (let i = 0; i < size; i++) out[i] = own[i]! * v[i]! + gain * (c[i]! * alongC + s[i]! * alongS);
     return;
   }
-  const weights = matrices["weights"]!;
+  const weights = matrices.weights!;
   for (let i = 0; i < size; i++) {
     let [alongC, alongS] = [0, 0];
     forEachOfRow(weights, i, (w, j) => {

@@ -51,11 +51,11 @@ export interface KindSizes {
 }
 
 /** What a kind draws from the seed. */
-export interface KindDraw {
+export interface KindDraw<Matrices = Readonly<Record<string, KindMatrix>>> {
   /** States and then hidden values before the first step: N + H values. */
   readonly initial: ArrayLike<number>;
   /** The matrices that `sizes` names; they are rounded to the model's precision. */
-  readonly matrices: Readonly<Record<string, KindMatrix>>;
+  readonly matrices: Matrices;
 }
 
 /**
@@ -106,8 +106,9 @@ export interface KindTangent {
  * One kind of reservoir. `options` is a table of `spillway/reservoir`; `size`, `inputSize`, `seed`
  * and `precision` need not be in it, and stand as the kind has them if they are.
  */
-// biome-ignore lint/suspicious/noExplicitAny: a list of kinds has options of any type.
-export interface ReservoirKind<Config extends RegisteredReservoirConfig = any> extends Part {
+// biome-ignore-start lint/suspicious/noExplicitAny: a list of kinds has options and matrices of any type.
+export interface ReservoirKind<Config extends RegisteredReservoirConfig = any, Matrices = any> extends Part {
+  // biome-ignore-end lint/suspicious/noExplicitAny: a list of kinds has options and matrices of any type.
   /**
    * Options that models whose inputs are z-scores give in place of the kind's defaults, if they are
    * left out.
@@ -118,24 +119,24 @@ export interface ReservoirKind<Config extends RegisteredReservoirConfig = any> e
   /** The sizes that a description has. */
   sizes(config: Config): KindSizes;
   /** Draws what its seed decides: the same bits for the same description. */
-  draw(config: Config): KindDraw;
+  draw(config: Config): KindDraw<Matrices>;
   /**
    * The step of a model; it may keep memory of its own, but nothing between steps. Left out by
    * kinds with a `runner`.
    */
-  stepper?(model: RegisteredModel<Config>): KindStep;
+  stepper?(model: RegisteredModel<Config, Matrices>): KindStep;
   /**
    * The steps of a model on an engine, by its name, in place of `stepper`, `wasm` and `kernel`;
    * `threads` is how many the CPU engine may take, `context` the open device of a device's engine.
    * @throws EngineUnavailableError if the kind does not run there
    */
-  runner?(model: RegisteredModel<Config>, engine: string, threads: number, context?: Context): Promise<KindRunner>;
+  runner?(model: RegisteredModel<Config, Matrices>, engine: string, threads: number, context?: Context): Promise<KindRunner>;
   /** The steps of a model as WebAssembly; left out, the CPU engine takes the stepper's. */
-  wasm?(model: RegisteredModel<Config>): KindWasm;
+  wasm?(model: RegisteredModel<Config, Matrices>): KindWasm;
   /** The steps of a model as a kernel; left out, devices refuse it. */
-  kernel?(model: RegisteredModel<Config>): KindKernel;
+  kernel?(model: RegisteredModel<Config, Matrices>): KindKernel;
   /** Its tangent, for Lyapunov exponents; left out, they are refused. */
-  tangent?(model: RegisteredModel<Config>): KindTangent;
+  tangent?(model: RegisteredModel<Config, Matrices>): KindTangent;
 }
 
 /** A description with what its kind takes of z-scores. */
@@ -158,8 +159,8 @@ export const reservoirKinds = new Registry<ReservoirKind>({
  * runs on the engines "cpu" and "reference", and on devices if it has a kernel.
  * @throws ArgumentError for a name that is taken or malformed, or a field that is missing
  */
-export function registerReservoirKind<Table extends OptionTable>(
-  kind: ReservoirKind<RegisteredReservoirConfig & Resolved<Table>> & { readonly options: Table },
+export function registerReservoirKind<Table extends OptionTable, Matrices = Readonly<Record<string, KindMatrix>>>(
+  kind: ReservoirKind<RegisteredReservoirConfig & Resolved<Table>, Matrices> & { readonly options: Table },
 ): void {
   const { name, stepper, runner } = (kind ?? {}) as Partial<typeof kind>;
   if (typeof stepper !== "function" && typeof runner !== "function")

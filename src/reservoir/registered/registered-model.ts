@@ -5,8 +5,14 @@ import type { RegisteredReservoirConfig } from "./options.js";
 /** A matrix of a kind: dense, or in CSR form. */
 export type KindMatrix = Matrix | SparseMatrix;
 
-/** A reservoir of a registered kind, ready to run. */
-export interface RegisteredModel<Config extends RegisteredReservoirConfig = RegisteredReservoirConfig> {
+/**
+ * A reservoir of a registered kind, ready to run. `Matrices` are those that the kind draws, by
+ * name.
+ */
+export interface RegisteredModel<
+  Config extends RegisteredReservoirConfig = RegisteredReservoirConfig,
+  Matrices = Readonly<Record<string, KindMatrix>>,
+> {
   readonly kind: "registered";
   /** Its description; `config.kind` is the name of its kind. */
   readonly config: Config;
@@ -20,7 +26,13 @@ export interface RegisteredModel<Config extends RegisteredReservoirConfig = Regi
   /** H: values that a step carries on and readouts do not see. */
   readonly below: number;
   /** The kind's matrices, by name, in the model's precision. */
-  readonly matrices: Readonly<Record<string, KindMatrix>>;
+  readonly matrices: {
+    readonly [Name in keyof Matrices]: NonNullable<Matrices[Name]> extends Matrix
+      ? Matrix
+      : NonNullable<Matrices[Name]> extends SparseMatrix
+        ? SparseMatrix
+        : KindMatrix;
+  };
   /** The states before the first step, N values. */
   readonly initialState: FloatArray;
   /** The hidden values before it, H values. */

@@ -1,12 +1,25 @@
 // What of a description of the kind "stateAffine" follows from other fields.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Resolved } from "@spillway/core/options.js";
+import type { Matrix } from "@spillway/numerics";
+import type { RegisteredModel } from "../registered/model.js";
 import type { RegisteredReservoirConfig } from "../registered/options.js";
 import type { InputFunction, StateAffineReservoirOptions, stateAffineTable } from "./options.js";
 
 /** A description with its defaults, some of which follow from others. */
 export type StateAffineConfig = RegisteredReservoirConfig &
   Omit<Resolved<typeof stateAffineTable>, "size" | "functions"> & { readonly functions: readonly InputFunction[] };
+
+/** Blocks of rows and what is added to each; of an output, if the system has one. */
+export interface StateAffineMatrices {
+  readonly transition: Matrix;
+  readonly transitionOffset: Matrix;
+  readonly output?: Matrix;
+  readonly outputOffset?: Matrix;
+}
+
+/** A model of the kind. */
+export type StateAffineModel = RegisteredModel<StateAffineConfig, StateAffineMatrices>;
 
 /** Of two functions, the second multiplies what only a coherent state of the first qubit has. */
 const quantumFunctions = ["u", "sqrt(u(1-u))"] as const;

@@ -3,10 +3,9 @@
 import { type FloatArray, isSparse, Matrix, RandomStream, seedKeys, toDense } from "@spillway/numerics";
 import { matrixPanels, packColumns, packPanels } from "@spillway/numerics/wasm/layout.js";
 import type { KindDraw, KindSizes, ReservoirKind } from "../registered/kind.js";
-import type { RegisteredModel } from "../registered/model.js";
 import type { KindWasm, KindWasmArgument } from "../registered/wasm.js";
 import { orthogonal } from "../topologies/orthogonal.js";
-import { completeStateAffine, type StateAffineConfig } from "./complete.js";
+import { completeStateAffine, type StateAffineConfig, type StateAffineMatrices, type StateAffineModel } from "./complete.js";
 import { type InputFunction, stateAffineTable } from "./options.js";
 import { quantumSystem } from "./quantum/system.js";
 import { stateAffineStep, stateAffineTangent } from "./step.js";
@@ -15,10 +14,9 @@ import { stateAffineStep, stateAffineTangent } from "./step.js";
 const codes = { u: 0, "u^2": 1, "sqrt(u(1-u))": 2 } as const;
 
 /** Functions of WebAssembly with the steps of a model. */
-function stateAffineWasm({ config, precision, matrices }: RegisteredModel<StateAffineConfig>): KindWasm {
+function stateAffineWasm({ config, precision, matrices }: StateAffineModel): KindWasm {
   const { inputSize, functions, range } = config;
-  const transition = matrices["transition"] as Matrix;
-  const output = matrices["output"] as Matrix | undefined;
+  const { transition, transitionOffset, output, outputOffset } = matrices;
   const round = precision === "float32" ? Math.fround : (value: number) => value;
   const low = round(range[0]);
   const size = transition.cols;
@@ -26,15 +24,15 @@ function stateAffineWasm({ config, precision, matrices }: RegisteredModel<StateA
     setup: "stateAffineModel",
     run: precision === "float32" ? "stateAffine32" : "stateAffine64",
     arguments: [
-      ...[size, output ? matrices["outputOffset"]!.rows : 0, inputSize, functions.length],
+      ...[size, outputOffset?.rows ?? 0, inputSize, functions.length],
       functions.reduce((bits, name, k) => bits | (codes[name] << (2 * k)), 0),
       ...[low, round(round(range[1]) - low)],
-      ...blocks(transition, matrices["transitionOffset"] as Matrix),
-      ...(output ? blocks(output, matrices["outputOffset"] as Matrix) : [0, 0, 0, 0]),
+      ...blocks(transition, transitionOffset),
+      ...(output && outputOffset ? blocks(output, outputOffset) : [0, 0, 0, 0]),
       // x in 32 parts, products, what they add up to, and gains.
       { length: 32 * Math.ceil(size / 32) },
       { length: Math.max(transition.rows, output?.rows ?? 0) + 32 },
-      { length: Math.max(size, matrices["outputOffset"]?.rows ?? 0) + 4 },
+      { length: Math.max(size, outputOffset?.rows ?? 0) + 4 },
       { length: inputSize * functions.length },
     ],
   };
@@ -74,7 +72,7 @@ function sizes({ size, inputSize, functions, quantum }: StateAffineConfig): Kind
   };
 }
 
-function draw(config: StateAffineConfig): KindDraw {
+function draw(config: StateAffineConfig): KindDraw<StateAffineMatrices> {
   const { quantum, seed } = config;
   if (!quantum) return drawn(config);
   const matrices = quantumSystem(quantum, seed);
@@ -86,7 +84,16 @@ function draw(config: StateAffineConfig): KindDraw {
  * is one times c (1 - m), and B_k one times c m / (K largest g_k): no A + sum of g_k B_k has a norm
  * beyond c.
  */
-function drawn({ size, inputSize, functions, contraction, modulation, inputScaling, bias, seed }: StateAffineConfig): KindDraw {
+function drawn({
+  size,
+  inputSize,
+  functions,
+  contraction,
+  modulation,
+  inputScaling,
+  bias,
+  seed,
+}: StateAffineConfig): KindDraw<StateAffineMatrices> {
   const { weights } = seedKeys(seed);
   const factors = [contraction * (1 - modulation)];
   const terms = inputSize * functions.length;
@@ -111,7 +118,7 @@ function orthogonalValues(size: number, values: RandomStream): ArrayLike<number>
 }
 
 /** State-affine systems as a reservoir. */
-export const stateAffineKind: ReservoirKind<StateAffineConfig> = {
+export const stateAffineKind: ReservoirKind<StateAffineConfig, StateAffineMatrices> = {
   name: "stateAffine",
   description: "A system that is linear in its state and not in its input; with quantum, qubits with an Ising interaction.",
   options: stateAffineTable,

@@ -1,8 +1,7 @@
 // One step of a state-affine system: docs/numerics.md, rule 17.
 import { type FloatArray, Matrix, rowDot } from "@spillway/numerics";
 import type { KindStep, KindTangent } from "../registered/kind.js";
-import type { RegisteredModel } from "../registered/model.js";
-import type { StateAffineConfig } from "./complete.js";
+import type { StateAffineModel } from "./complete.js";
 import type { InputFunction } from "./options.js";
 
 /** Writes the product of a matrix and x into `out`, in the order of docs/numerics.md, rule 1. */
@@ -47,7 +46,6 @@ function product64({ rows, cols }: Matrix, data: Float64Array): DenseProduct {
   };
 }
 
-type Model = RegisteredModel<StateAffineConfig>;
 type Round = (value: number) => number;
 
 const inBinary64: Round = (value) => value;
@@ -64,7 +62,7 @@ const functionOf: Readonly<Record<InputFunction, (s: number, round: Round) => nu
  */
 type Gains = (input: FloatArray) => Float64Array;
 
-function gainsOf({ config, precision }: Model): Gains {
+function gainsOf({ config, precision }: StateAffineModel): Gains {
   const round = precision === "float32" ? Math.fround : inBinary64;
   const { range, functions, inputSize } = config;
   const low = round(range[0]);
@@ -110,13 +108,12 @@ function affineMap(blocks: Matrix, offsets: Matrix): AffineMap {
  * The step of a model: x' of x and the input; if the system has an output, the states are that
  * of x and the input, and x itself is hidden behind them.
  */
-export function stateAffineStep(model: Model): KindStep {
+export function stateAffineStep(model: StateAffineModel): KindStep {
   const { matrices, size, below } = model;
   const gainsAt = gainsOf(model);
-  const matrix = (name: string) => matrices[name] as Matrix;
-  const advance = affineMap(matrix("transition"), matrix("transitionOffset"));
+  const advance = affineMap(matrices.transition, matrices.transitionOffset);
   if (below === 0) return (x, input, next) => advance(x, gainsAt(input), next);
-  const observe = affineMap(matrix("output"), matrix("outputOffset"));
+  const observe = affineMap(matrices.output!, matrices.outputOffset!);
   return (x, input, next) => {
     const gains = gainsAt(input);
     const hidden = x.subarray(size);
@@ -126,8 +123,8 @@ export function stateAffineStep(model: Model): KindStep {
 }
 
 /** Small changes of x follow the same matrices without what is added, in binary64. */
-export function stateAffineTangent(model: Model): KindTangent {
-  const { rows, cols, data } = model.matrices["transition"] as Matrix;
+export function stateAffineTangent(model: StateAffineModel): KindTangent {
+  const { rows, cols, data } = model.matrices.transition;
   const gainsAt = gainsOf(model);
   const advance = affineMap(new Matrix(rows, cols, Float64Array.from(data)), Matrix.zeros(cols, rows / cols));
   const next = new Float64Array(cols);

@@ -2,11 +2,11 @@
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import type { Context } from "@spillway/gpu";
 import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
-import type { KindRunner, RegisteredModel } from "../../reservoir/index.js";
+import type { KindRunner } from "../../reservoir/index.js";
 import { mostSpikes } from "./check-state.js";
 import { initialValues } from "./draw.js";
 import { openNetwork } from "./engines.js";
-import { type NetworkReservoirConfig, type PlannedReservoir, plannedReservoir } from "./reservoir.js";
+import { type NetworkReservoirModel, type PlannedReservoir, plannedReservoir } from "./reservoir.js";
 import type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
 import { flatState, stateOf } from "./state-values.js";
 
@@ -14,12 +14,7 @@ import { flatState, stateOf } from "./state-values.js";
 const stepsApart = 2 ** 20;
 
 /** Opens the network of a model. @throws EngineUnavailableError, EngineCapacityError */
-export async function openRunner(
-  model: RegisteredModel<NetworkReservoirConfig>,
-  engine: string,
-  threads: number,
-  context?: Context,
-): Promise<KindRunner> {
+export async function openRunner(model: NetworkReservoirModel, engine: string, threads: number, context?: Context): Promise<KindRunner> {
   const here = plannedReservoir(model.config);
   const session = await openNetwork(context ? "auto" : engine, here.plan, { threads, context });
   return new NetworkRunner(model, here, session);
@@ -38,14 +33,14 @@ class NetworkRunner implements KindRunner {
   /** Filtered spikes of all neurons, for rows that run together. */
   #filtered: FloatArray | undefined;
 
-  constructor(model: RegisteredModel<NetworkReservoirConfig>, here: PlannedReservoir, session: NetworkSession) {
+  constructor(model: NetworkReservoirModel, here: PlannedReservoir, session: NetworkSession) {
     this.#here = here;
     this.#session = session;
     this.later = session.later ?? false;
     this.summary = session.summary;
     this.#inputSize = model.inputSize;
     this.#size = model.size;
-    this.#inputWeights = model.matrices["inputWeights"] as Matrix | undefined;
+    this.#inputWeights = model.matrices.inputWeights;
     this.#constant = initialValues(here.plan).drive;
   }
 

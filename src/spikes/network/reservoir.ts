@@ -4,7 +4,6 @@
 
 import { ArgumentError } from "@spillway/core/errors.js";
 import { either, list, nothing, number, object, option, optional, text, whole } from "@spillway/core/options.js";
-import type { Context } from "@spillway/gpu";
 import { Matrix, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import type { KindDraw, KindSizes, RegisteredModel, ReservoirKind } from "../../reservoir/index.js";
 import { positive, share } from "../options.js";
@@ -168,7 +167,15 @@ function sizes(config: NetworkReservoirConfig): KindSizes {
   };
 }
 
-function draw(config: NetworkReservoirConfig): KindDraw {
+/** W_in to the neurons that inputs drive, if the network takes inputs as currents. */
+export interface NetworkReservoirMatrices {
+  readonly inputWeights?: Matrix;
+}
+
+/** A model of the kind. */
+export type NetworkReservoirModel = RegisteredModel<NetworkReservoirConfig, NetworkReservoirMatrices>;
+
+function draw(config: NetworkReservoirConfig): KindDraw<NetworkReservoirMatrices> {
   const { plan, driven, read } = plannedReservoir(config);
   const initial = flatState(initialState({ ...plan, ...initialValues(plan) }), plan, read);
   if (!config.input) return { initial, matrices: {} };
@@ -185,13 +192,12 @@ function draw(config: NetworkReservoirConfig): KindDraw {
 }
 
 /** A network of populations as a reservoir. */
-export const networkKind: ReservoirKind<NetworkReservoirConfig> = {
+export const networkKind: ReservoirKind<NetworkReservoirConfig, NetworkReservoirMatrices> = {
   name: "network",
   description: "Populations of spiking neurons and projections between them; states are filtered spikes.",
   options: networkReservoirTable,
   complete,
   sizes,
   draw,
-  runner: async (model: RegisteredModel<NetworkReservoirConfig>, engine: string, threads: number, context?: Context) =>
-    (await import("./reservoir-runner.js")).openRunner(model, engine, threads, context),
+  runner: async (...given) => (await import("./reservoir-runner.js")).openRunner(...given),
 };

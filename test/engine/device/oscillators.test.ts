@@ -7,10 +7,9 @@ import { Matrix, RandomStream, seedKeys } from "../../../packages/numerics/src/i
 import { contextEngine } from "../../../src/engine/cuda/index.js";
 import { StallError } from "../../../src/engine/cuda/time-loop.js";
 import { oscillatorKind } from "../../../src/oscillators/kind.js";
-import type { OscillatorConfig } from "../../../src/oscillators/options.js";
+import type { OscillatorModel } from "../../../src/oscillators/options.js";
 import { NonFiniteStateError } from "../../../src/reservoir/engine.js";
 import {
-  type RegisteredModel,
   type RegisteredReservoirOptions,
   ReservoirComputer,
   type ReservoirKindOptions,
@@ -98,7 +97,7 @@ describe("phase oscillators on a device", () => {
     registerReservoirKind({
       ...oscillatorKind,
       name,
-      kernel(model: RegisteredModel<OscillatorConfig>) {
+      kernel(model: OscillatorModel) {
         const kernel = oscillatorKind.kernel!(model);
         const bytes = 2 * 333 * (model.precision === "float32" ? 4 : 8);
         return { ...kernel, shared: (most, blocks) => vectors * bytes + Math.floor(columns * (kernel.shared!(most, blocks) - bytes)) };
@@ -158,7 +157,7 @@ describe("phase oscillators on a device", () => {
     registerReservoirKind({
       ...oscillatorKind,
       name,
-      kernel(model: RegisteredModel<OscillatorConfig>) {
+      kernel(model: OscillatorModel) {
         const kernel = oscillatorKind.kernel!(model);
         kernel.report![1] = 0xffff_ffff_ffff_ffffn;
         return kernel;
@@ -185,7 +184,7 @@ describe("phase oscillators on a device", () => {
     registerReservoirKind({
       ...oscillatorKind,
       name,
-      kernel: (model: RegisteredModel<OscillatorConfig>) => ({
+      kernel: (model: OscillatorModel) => ({
         ...oscillatorKind.kernel!(model),
         source: { ptx: context.shippedPtx("oscillators") },
       }),

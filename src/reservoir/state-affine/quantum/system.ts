@@ -7,7 +7,6 @@ import { pauliCoordinates, pauliMatrix } from "./pauli.js";
 
 /** Matrices of x' and of the output: blocks of rows, and what is added. */
 export interface QuantumSystem {
-  readonly [name: string]: Matrix<Float64Array>;
   /** 3 n x n: A, B, C, of which s multiplies B and sqrt(s (1 - s)) C. */
   readonly transition: Matrix<Float64Array>;
   /** n x 3. */
