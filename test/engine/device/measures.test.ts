@@ -149,6 +149,7 @@ describe("measures of many reservoirs", () => {
 });
 
 describe("information processing capacity", () => {
+  registerEngine("device of products", async () => device, { automatic: false });
   const sizes = onHardware ? { size: 70, length: 5000 } : { size: 5, length: 1100 };
   it.each([
     ["float32, sparse", { connectionProbability: 0.6, storage: "sparse" as const }],
@@ -163,7 +164,6 @@ describe("information processing capacity", () => {
       ] as const,
       length: sizes.length,
     };
-    registerEngine("device of products", async () => device, { automatic: false });
     await using computer = await ReservoirComputer.create(reservoir, { engine: "device of products" });
     const before = computer.state;
     const run = vi.spyOn(computer, "run");

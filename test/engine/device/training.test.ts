@@ -2,6 +2,7 @@
 // work on the host, bit for bit.
 import "../../../src/index.js";
 import { afterAll, describe, expect, it } from "vitest";
+import { Held } from "../../../packages/core/src/disposal.js";
 import { Matrix } from "../../../packages/numerics/src/index.js";
 import { evaluateTogether } from "../../../src/engine/cuda/ensemble/evaluation.js";
 import { Scaling } from "../../../src/engine/cuda/ensemble/scaling.js";
@@ -161,13 +162,13 @@ describe("a sweep", () => {
   });
 
   it("scales as many rows as a grid takes at once, each by its factor", async () => {
-    const memory = new Uploads(context, stream, "float32");
+    using owned = new Held();
+    const memory = new Uploads(owned, context, stream, "float32");
     const values = context.upload(Float64Array.of(0.1, 0.2, 0.3, 1, 2, 3));
     const rows = [0, 1, 1, 0, 1].map((draws, r) => ({ draws, factor: 1 - r / 7 }));
     const made = new Scaling(context, "float32", 2).scale(stream, memory, { values, columns: 3, label: "W" }, rows);
     const expected = rows.flatMap(({ draws, factor }) => [0.1, 0.2, 0.3].map((x, i) => Math.fround((draws === 0 ? x : i + 1) * factor)));
     expect([...(await stream.download(made))]).toEqual(expected);
-    memory.dispose();
     values.dispose();
   });
 

@@ -42,14 +42,14 @@ async function evaluateIn({ context, members, clock }: Bench, engine: string, wo
   using owned = new Making();
   const { own } = owned;
   const stream = own(context.stream({ label: `evaluation: ${work.ask.kind}` }));
-  const shared = own(new Uploads<"f64">(context, stream, "float64"));
+  const shared = new Uploads<"f64">(owned, context, stream, "float64");
   if (clock) own(clock);
   /** What the device has: the wave whose answers are next, and the one behind it. */
   const running: { readonly slots: number; readonly held: Held; readonly finish: () => Promise<void> }[] = [];
   let done = 0;
   const start = (wave: Wave, draws: ReturnType<SweptMembers["upload"]>) => {
     const memory = own(new Held());
-    const uploads = memory.own(new Uploads(context, stream, members.rowShape.precision));
+    const uploads = new Uploads(memory, context, stream, members.rowShape.precision);
     const pause = async (some = 0) => {
       await stream.done();
       await pacer.pause(done + some);

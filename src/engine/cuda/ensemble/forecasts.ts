@@ -1,6 +1,7 @@
 // Closed loops of an evaluation's members on a device: states, Gram matrices and readouts of the
 // rows before each start, and then all members from all starts together, a step a launch. Only the
 // forecasts come to the host.
+import { Making } from "@spillway/core/disposal.js";
 import type { DeviceBuffer } from "@spillway/gpu";
 import { allocate } from "@spillway/numerics";
 import type { ForecastSeries, ForecastsAsk, SweepMember } from "../../../reservoir/engine.js";
@@ -110,8 +111,9 @@ export class ForecastTask implements WaveTask {
     const { context, members, clock } = this.#bench;
     const { stream, wave, prepared } = turn;
     const { starts, rows, targets, lower, upper } = series;
-    using memory = new Uploads(context, stream, members.rowShape.precision);
-    using numbers = new Uploads<"f64">(context, stream, "float64");
+    using owned = new Making();
+    const memory = new Uploads(owned, context, stream, members.rowShape.precision);
+    const numbers = new Uploads<"f64">(owned, context, stream, "float64");
     clock?.on(stream, "upload");
     const given = memory.series(rows, "series");
     const wanted = numbers.series(targets, "targets");
@@ -129,8 +131,7 @@ export class ForecastTask implements WaveTask {
     ];
     clock?.collect();
     this.#hand(wave, index, starts.length, made, singular, allFinite(failures));
-    numbers.dispose();
-    memory.dispose();
+    owned.dispose();
   }
 
   /** Readouts of the starts that have one of their own, and the state at each. */

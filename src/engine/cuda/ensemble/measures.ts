@@ -1,6 +1,7 @@
 // Measures of many reservoirs on a device: states by the ensemble's kernels, and what is made of
 // them by kernels/reservoir_measures.cu, with the host's bits. Of each member only a few numbers
 // come to the host.
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, Stream } from "@spillway/gpu";
 import { Matrix } from "@spillway/numerics";
 import type { MeasuresAsked, MeasuresFound, RankStreams } from "../../../reservoir/engine/measures.js";
@@ -132,11 +133,12 @@ export class MeasureTask implements WaveTask {
   ): Promise<FoundOf<Value> | undefined> {
     if (asked === undefined) return undefined;
     const { stream, prepared } = turn;
-    using own = new Uploads(this.#context, stream, this.#members.rowShape.precision);
+    using owned = new Making();
+    const own = new Uploads(owned, this.#context, stream, this.#members.rowShape.precision);
     this.#members.reset(stream, prepared);
     const found = await measuring.call(this, turn, asked, own);
     const finite = await finiteStates(stream, prepared.failures);
-    own.dispose();
+    owned.dispose();
     return (prefix) => (finite(prefix) ? found(prefix) : undefined);
   }
 

@@ -1,5 +1,6 @@
 // Members of one shape in one run: their inputs and states on the device, and the launches that run
 // them.
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import { Matrix } from "@spillway/numerics";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
@@ -90,7 +91,7 @@ export class DeviceMembers {
   /** Dynamic shared memory of a launch. */
   readonly #shared: number;
   readonly #model: ReservoirModel;
-  readonly #memory: Uploads;
+  readonly #owned = new Making();
   readonly #failures: DeviceBuffer<"u64">;
   readonly #table: DeviceBuffer<"i32">;
   readonly #arguments: readonly AnyArgument[];
@@ -104,8 +105,8 @@ export class DeviceMembers {
     const { precision, size, inputSize, outputSize } = this.#model;
     this.#kernel = ensembleKernel(context, this.#shape, precision);
     this.#shared = evenShared(context.info, this.#kernel, this.#shape, members.length);
-    using memory = new Uploads(context, stream, precision);
-    this.#memory = memory;
+    using made = this.#owned;
+    const memory = new Uploads(made, context, stream, precision);
     const inputs = new Rows<Matrix | DeviceMatrix>(0);
     // y before the first step is 0, and row t of a teacher reaches step t + 1.
     const teachers = new Rows<Matrix>(1);
@@ -136,7 +137,7 @@ export class DeviceMembers {
     stream.fill(this.#failures.as("u32"), 0xffffffff);
     this.#table = memory.take("i32", tableColumns * members.length, "members");
     this.#arguments = [...weights.arguments, this.inputs, outputs];
-    memory.done();
+    made.done();
   }
 
   /** The first row of a member's inputs. */
@@ -198,6 +199,6 @@ export class DeviceMembers {
   }
 
   dispose(): void {
-    this.#memory.dispose();
+    this.#owned.dispose();
   }
 }

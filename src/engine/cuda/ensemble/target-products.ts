@@ -81,8 +81,8 @@ class Multiplication {
     const states = own(context.stream({ label: "states", priority: greatest }));
     const factor = own(context.stream({ label: "triangle", priority: greatest }));
     const work = own(context.stream({ label: "products" }));
-    const memory = own(new Uploads(context, states, precision));
-    const draws = own(new Uploads<"f64">(context, states, "float64"));
+    const memory = new Uploads(owned, context, states, precision);
+    const draws = new Uploads<"f64">(owned, context, states, "float64");
     const event = (stream: Stream) => {
       const made = own(context.event({ timing: false }));
       made.record(stream);

@@ -1,5 +1,5 @@
-// Device memory of one piece of work, filled from the host and given back together.
-import { Making } from "@spillway/core/disposal.js";
+// Device memory of one piece of work, filled from the host.
+import type { Held } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Dtype, HostArray, Stream } from "@spillway/gpu";
 import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
 import { uploadSoon } from "../host-calls.js";
@@ -13,13 +13,16 @@ import type { RealSlice } from "../time-loop.js";
 const pieceValues = 2 ** 20;
 
 /** `T` is the precision of what `real`, `matrix` and `gathered` make. */
-export class Uploads<T extends RealType = RealType> extends Making {
+export class Uploads<T extends RealType = RealType> {
+  /** Has its owner dispose of something. */
+  readonly own: Held["own"];
   readonly #context: Context;
   readonly #stream: Stream;
   readonly #precision: PrecisionOf<T>;
 
-  constructor(context: Context, stream: Stream, precision: PrecisionOf<T>) {
-    super();
+  /** @param owner disposes of the memory */
+  constructor({ own }: Held, context: Context, stream: Stream, precision: PrecisionOf<T>) {
+    this.own = own;
     this.#context = context;
     this.#stream = stream;
     this.#precision = precision;

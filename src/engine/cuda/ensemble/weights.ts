@@ -1,5 +1,6 @@
 // What members of one shape do not change when they run: their weights, parameters and initial
 // states, in device memory.
+import { Making } from "@spillway/core/disposal.js";
 import type { Context, HostArray, Stream } from "@spillway/gpu";
 import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "@spillway/numerics";
 import { tanhTable } from "../../../reservoir/integer/tanh.js";
@@ -41,6 +42,7 @@ export class DeviceWeights {
   readonly arguments: readonly AnyArgument[];
   /** Members of a portion: they run while the weights of those after them are on their way. */
   readonly portion: number;
+  readonly #owned = new Making();
   readonly #memory: Uploads;
   readonly #sender: Stream;
   readonly #clock: DeviceClock | undefined;
@@ -60,7 +62,8 @@ export class DeviceWeights {
   ) {
     this.kernel = kernel;
     const { precision, size, inputSize, outputSize } = models[0]!;
-    using memory = new Uploads(context, compute, precision);
+    using made = this.#owned;
+    const memory = new Uploads(made, context, compute, precision);
     this.#memory = memory;
     this.#sender = sender;
     this.#clock = clock;
@@ -97,7 +100,7 @@ export class DeviceWeights {
           : [this.#later(memory.real(weights.items.length * size * size, "W"), weights.items as Matrix[])];
     const table = kernel.integers ? [memory.table("i16", [tanhTable], tanhTable.length, "tanh")] : [];
     this.arguments = [...matrices, ...table, ...parameters];
-    memory.done();
+    made.done();
   }
 
   #later(target: RealSlice, matrices: readonly Matrix[]): RealSlice {
@@ -161,7 +164,7 @@ export class DeviceWeights {
   }
 
   dispose(): void {
-    this.#memory.dispose();
+    this.#owned.dispose();
   }
 
   /** Values, the pattern of each weight matrix, and the patterns. */

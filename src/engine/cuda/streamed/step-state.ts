@@ -1,5 +1,5 @@
 // x in the two buffers of a streamed step, and what a step reads beside W.
-import { Making } from "@spillway/core/disposal.js";
+import { type Disposes, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, Stream } from "@spillway/gpu";
 import type { FloatArray, Precision } from "@spillway/numerics";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -13,11 +13,12 @@ export const chunkBytes = 40;
 /** The entries that set and advance the description of a chunk. */
 export const chunkKernels = (context: Context) => loadEntries(context, "reservoir_step", ["set_chunk", "advance_chunk"]);
 
-export class StepState extends Making {
+export class StepState implements Disposes {
   readonly chunk: DeviceBuffer<"u64">;
   /** The packed states that even and odd steps read. */
   readonly packed: readonly [RealSlice, RealSlice];
   readonly bytes: number;
+  readonly #owned = new Making();
   readonly #weights: StreamedWeights;
   readonly #size: number;
   readonly #leak: RealSlice;
@@ -26,8 +27,7 @@ export class StepState extends Making {
   readonly #pack: AnyKernel;
 
   constructor(context: Context, { precision, size, leakRate }: ReservoirModel, weights: StreamedWeights, label: string) {
-    super();
-    using made = this;
+    using made = this.#owned;
     const real = realType(precision);
     this.#weights = weights;
     this.#size = size;
@@ -55,6 +55,10 @@ export class StepState extends Making {
     const { stateLength, lanes } = this.#weights;
     const grid = { grid: Math.ceil(stateLength / 256), block: 256 };
     stream.launch(this.#pack, grid, state, this.packed[0], this.#size, stateLength, lanes);
+  }
+
+  dispose(): void {
+    this.#owned.dispose();
   }
 
   arguments(step: number): StepArguments {
