@@ -2,9 +2,9 @@
 // every trainer.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, flag, type InputOf, option, type Resolved } from "@spillway/core/options.js";
-import type { ColumnSource, Matrix } from "@spillway/numerics";
-import { type FeatureSpec, featureCount } from "../reservoir/features.js";
-import type { ReadoutShape } from "./training-data.js";
+import { type ColumnSource, Matrix } from "@spillway/numerics";
+import { type FeatureSpec, featureCount, writeFeatures } from "../reservoir/features.js";
+import { type ReadoutShape, rowsOf, shapeOf, type TrainingSequence } from "./training-data.js";
 
 /** What every trainer takes. */
 export const featureTable = {
@@ -38,6 +38,17 @@ export function featureColumns(spec: FeatureSpec, states: Matrix, inputs: Matrix
   if (spec.squares) columns.push({ matrix: states, square: "all" });
   if (constant) columns.push("ones");
   return columns;
+}
+
+/** The features of all rows of sequences, with a last one of 1 if it is asked for. */
+export function featureRows(sequences: readonly TrainingSequence[], spec: FeatureSpec, constant: boolean): Matrix<Float64Array> {
+  const count = featuresOf(spec, shapeOf(sequences[0]!));
+  const out = Matrix.zeros(rowsOf(sequences), count + (constant ? 1 : 0));
+  if (constant) out.data.fill(1);
+  let next = 0;
+  for (const { states, inputs } of sequences)
+    for (let t = 0; t < states.rows; t++) writeFeatures(spec, states.row(t), inputs.row(t), out.row(next++).subarray(0, count));
+  return out;
 }
 
 /** F of a readout of this shape. */

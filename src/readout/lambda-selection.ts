@@ -1,7 +1,16 @@
 // The choice of lambda over a grid from one factorisation: generalised cross-validation and true
 // leave-one-out. It scores; the chosen lambda is then solved for like any other.
 import { SpillwayError } from "@spillway/core/errors.js";
-import { Bidiagonal, type CholeskyFactor, Matrix, type ShiftedProblem } from "@spillway/numerics";
+import {
+  Bidiagonal,
+  type CholeskyFactor,
+  columnMeans,
+  identityMatrix,
+  Matrix,
+  type ShiftedProblem,
+  stackRows,
+  transposed,
+} from "@spillway/numerics";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import type { TrainingSequence } from "./training-data.js";
 
@@ -76,7 +85,7 @@ export function leaveOneOut(
   const solved = lambdas.map((lambda) => bidiagonal.shifted(lambda - shift));
   const scores = lambdas.map(() => 0);
   const outputs = problem.targets.cols;
-  const targetMeans = means ? meanTargets(sequences, outputs, rows) : new Float64Array(outputs);
+  const targetMeans = means ? columnMeans(stackRows(sequences.map(({ targets }) => targets))) : new Float64Array(outputs);
   const own = means ? 1 / rows : 0;
   for (const { x, targets } of rotatedRows(bidiagonal, features, sequences, means)) {
     for (let t = 0; t < x.rows; t++) {
@@ -107,8 +116,8 @@ export function dualSelection(
   centred: boolean,
 ): LambdaSelection {
   const { rows, cols: outputs } = y;
-  const bidiagonal = new Bidiagonal(upperOf(factor.lower()), factor.solveLower(y));
-  const rotated = identity(rows);
+  const bidiagonal = new Bidiagonal(transposed(factor.lower()), factor.solveLower(y));
+  const rotated = identityMatrix(rows);
   bidiagonal.rotate(rotated);
   const own = centred ? 1 / rows : 0;
   const residuals = lambdas.map(() => Matrix.zeros(rows, outputs));
@@ -133,20 +142,6 @@ export function dualSelection(
   });
   const chosen = choose(method, lambdas, scores);
   return method === "gcv" ? chosen : { ...chosen, residuals: residuals[lambdas.indexOf(chosen.lambda)] };
-}
-
-/** The transpose of a lower triangle. */
-export function upperOf(lower: Matrix<Float64Array>): Matrix<Float64Array> {
-  const n = lower.rows;
-  const out = Matrix.zeros(n, n);
-  for (let i = 0; i < n; i++) for (let j = 0; j <= i; j++) out.data[j * n + i] = lower.data[i * n + j]!;
-  return out;
-}
-
-export function identity(size: number): Matrix<Float64Array> {
-  const out = Matrix.zeros(size, size);
-  for (let i = 0; i < size; i++) out.data[i * size + i] = 1;
-  return out;
 }
 
 /**
@@ -230,13 +225,4 @@ function* rotatedRows(
       yield { x, targets: targets.subarray(first, first + count) };
     }
   }
-}
-
-function meanTargets(sequences: readonly TrainingSequence[], outputs: number, rows: number): Float64Array {
-  const means = new Float64Array(outputs);
-  for (const { targets } of sequences) {
-    for (let i = 0; i < targets.data.length; i++) means[i % outputs] = means[i % outputs]! + targets.data[i]!;
-  }
-  for (let o = 0; o < outputs; o++) means[o] = means[o]! / rows;
-  return means;
 }

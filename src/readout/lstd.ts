@@ -1,7 +1,7 @@
 // Policy evaluation: the value of what a process will bring, as a linear readout of states, by
 // least-squares temporal differences.
 import { flag, type InputOf, number, option, resolve } from "@spillway/core/options.js";
-import { BlockProduct, Matrix, solveSquare } from "@spillway/numerics";
+import { BlockProduct, Matrix, solveSquare, transposed } from "@spillway/numerics";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
 import { type FeatureOptions, featureSpec, featuresOf, featureTable } from "./features-option.js";
@@ -74,8 +74,7 @@ export function lstd(options: LstdOptions = {}): LstdTrainer {
         for (let i = 0; i < penalised; i++) a.data[i * count + i] = a.data[i * count + i]! + lambda;
         const solved = solveSquare(a, b);
         if (!solved?.data.every(Number.isFinite)) throw new SingularFitError(lambda, rows, count);
-        const weights = Matrix.zeros(b.cols, penalised);
-        for (let f = 0; f < penalised; f++) for (let o = 0; o < b.cols; o++) weights.data[o * penalised + f] = solved.data[f * b.cols + o]!;
+        const weights = transposed(solved.subarray(0, penalised));
         const own = intercept ? solved.row(count - 1).slice() : new Float64Array(b.cols);
         const { stateSize, inputSize } = shape;
         const data = { features, stateSize, inputSize, weights, intercept: own };
@@ -106,7 +105,7 @@ function addSequence(product: BlockProduct, { states, inputs, targets }: Trainin
   const { features, count, discount, decay, episodes } = settings;
   const rows = episodes ? states.rows : states.rows - 1;
   const write = (t: number, out: Float64Array): Float64Array => {
-    // The last place is that of the constant feature, if there is one.
+    // The last one is the constant feature, if there is one.
     out.fill(1);
     writeFeatures(features, states.row(t), inputs.cols > 0 ? inputs.row(t) : [], out);
     return out;

@@ -1,11 +1,11 @@
 // Ridge regression in its dual form, for fewer rows than features: a T x T system in place of an F
 // x F one. All rows are at hand here.
-import { cholesky, Matrix, PortableGram } from "@spillway/numerics";
-import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
+import { cholesky, columnMeans, Matrix, PortableGram, stackRows, transposed } from "@spillway/numerics";
+import type { FeatureSpec } from "../reservoir/features.js";
 import { withLambda } from "./errors.js";
-import { featuresOf } from "./features-option.js";
+import { featureRows } from "./features-option.js";
 import { dualSelection, type LambdaSelection, type SelectionMethod } from "./lambda-selection.js";
-import { shapeOf, type TrainingSequence } from "./training-data.js";
+import type { TrainingSequence } from "./training-data.js";
 
 /** A dual solution, and what chose its lambda. */
 export interface DualSolution {
@@ -33,12 +33,12 @@ export function solveDual(
   method: SelectionMethod | undefined,
   centred: boolean,
 ): DualSolution {
-  const x = joinFeatures(sequences, features);
-  const y = joinTargets(sequences);
+  const x = featureRows(sequences, features, false);
+  const y = stackRows(sequences.map(({ targets }) => targets));
   const featureMeans = centred ? centre(x) : new Float64Array(x.cols);
   const targetMeans = centred ? centre(y) : new Float64Array(y.cols);
   const gram = new PortableGram(x.rows);
-  gram.add([{ matrix: transpose(x), square: "none" }], x.cols);
+  gram.add([{ matrix: transposed(x), square: "none" }], x.cols);
   const kernel = gram.lowerTriangle();
   const factorAt = (lambda: number) => withLambda(lambda, () => cholesky(kernel, new Float64Array(x.rows).fill(lambda)));
   const smallest = Math.min(...lambdas);
@@ -59,40 +59,10 @@ export function solveDual(
   return { weights, featureMeans, targetMeans, lambda, selection, leftOut };
 }
 
-function joinFeatures(sequences: readonly TrainingSequence[], features: FeatureSpec): Matrix<Float64Array> {
-  const rows = sequences.reduce((sum, sequence) => sum + sequence.states.rows, 0);
-  const out = Matrix.zeros(rows, featuresOf(features, shapeOf(sequences[0]!)));
-  let next = 0;
-  for (const { states, inputs } of sequences) {
-    for (let t = 0; t < states.rows; t++) writeFeatures(features, states.row(t), inputs.row(t), out.row(next++));
-  }
-  return out;
-}
-
-function joinTargets(sequences: readonly TrainingSequence[]): Matrix<Float64Array> {
-  const rows = sequences.reduce((sum, sequence) => sum + sequence.targets.rows, 0);
-  const out = Matrix.zeros(rows, sequences[0]!.targets.cols);
-  let next = 0;
-  for (const { targets } of sequences) {
-    out.data.set(targets.data, next);
-    next += targets.data.length;
-  }
-  return out;
-}
-
 /** Subtracts each column's mean and returns the means. */
 function centre(matrix: Matrix<Float64Array>): Float64Array {
-  const { rows, cols, data } = matrix;
-  const means = new Float64Array(cols);
-  for (let i = 0; i < data.length; i++) means[i % cols] = means[i % cols]! + data[i]!;
-  for (let c = 0; c < cols; c++) means[c] = means[c]! / rows;
+  const { cols, data } = matrix;
+  const means = columnMeans(matrix);
   for (let i = 0; i < data.length; i++) data[i] = data[i]! - means[i % cols]!;
   return means;
-}
-
-function transpose(matrix: Matrix<Float64Array>): Matrix<Float64Array> {
-  const { rows, cols, data } = matrix;
-  const out = Matrix.zeros(cols, rows);
-  for (let r = 0; r < rows; r++) for (let c = 0; c < cols; c++) out.data[c * rows + r] = data[r * cols + c]!;
-  return out;
 }

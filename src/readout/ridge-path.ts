@@ -1,9 +1,9 @@
 // The ridge readouts of many lambdas by one decomposition of the training rows' sums: the small
 // problem that generalised cross-validation scores, solved for weights.
-import { Bidiagonal, Matrix } from "@spillway/numerics";
+import { Bidiagonal, identityMatrix, Matrix } from "@spillway/numerics";
 import { IllConditionedError } from "./errors.js";
 import type { GramAccumulator } from "./gram-accumulator.js";
-import { identity, type ReducedProblem } from "./lambda-selection.js";
+import type { ReducedProblem } from "./lambda-selection.js";
 import { gramSystem } from "./ridge-solve.js";
 import { TrainedReadout } from "./trained-readout.js";
 
@@ -15,12 +15,15 @@ import { TrainedReadout } from "./trained-readout.js";
 export function ridgePath(sums: GramAccumulator, lambdas: readonly number[]): (TrainedReadout | IllConditionedError)[] {
   const { shape, features, constant } = sums;
   const system = gramSystem(sums, undefined);
-  const { targets: targetMeans, features: featureMeans } = means(sums);
+  const { cross, rows } = sums.lowerSums();
+  // Of use with a constant feature alone.
+  const featureMeans = system.means();
+  const targetMeans = cross.row(cross.rows - 1).map((sum) => sum / rows);
   const found = smallestThatFactors(system.reduce, lambdas);
   if (found instanceof IllConditionedError) return lambdas.map(() => found);
   const { problem, failed } = found;
   const bidiagonal = new Bidiagonal(problem.matrix, problem.targets);
-  const rotation = identity(bidiagonal.size);
+  const rotation = identityMatrix(bidiagonal.size);
   bidiagonal.rotate(rotation);
   return lambdas.map((lambda) => {
     const error = failed.get(lambda);
@@ -29,7 +32,7 @@ export function ridgePath(sums: GramAccumulator, lambdas: readonly number[]): (T
     const intercept = targetMeans.map((mean, o) => (constant ? mean - dot(weights.row(o), featureMeans) : 0));
     const { stateSize, inputSize } = shape;
     const details = { lambda, solver: "cholesky", intercept: constant };
-    return new TrainedReadout({ features, stateSize, inputSize, weights, intercept }, { method: "ridge", rows: sums.rows, details });
+    return new TrainedReadout({ features, stateSize, inputSize, weights, intercept }, { method: "ridge", rows, details });
   });
 }
 
@@ -65,16 +68,6 @@ function turnedBack(rotation: Matrix<Float64Array>, rotated: Matrix<Float64Array
     }
   }
   return out;
-}
-
-/** Means of the features and targets over the rows; only of use with a constant feature. */
-function means(sums: GramAccumulator): { readonly features: Float64Array; readonly targets: Float64Array } {
-  const { lower, cross, rows } = sums.lowerSums();
-  const last = cross.rows - 1;
-  return {
-    features: Float64Array.from({ length: last }, (_, f) => lower.data[last * lower.cols + f]! / rows),
-    targets: Float64Array.from({ length: cross.cols }, (_, o) => cross.data[last * cross.cols + o]! / rows),
-  };
 }
 
 function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {

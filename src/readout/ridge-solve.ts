@@ -1,10 +1,10 @@
 // The two solvers of ridge regression that work on what training rows left behind: Cholesky on
 // normal equations, and a triangular factor. Each knows how to solve for one lambda and how to
 // stand for the rows when lambda is chosen.
-import { cholesky, type DenseBlas, Matrix } from "@spillway/numerics";
+import { cholesky, type DenseBlas, Matrix, transposed } from "@spillway/numerics";
 import { IllConditionedError, withLambda } from "./errors.js";
 import type { GramAccumulator } from "./gram-accumulator.js";
-import { type ReducedProblem, upperOf, withoutConstant } from "./lambda-selection.js";
+import { type ReducedProblem, withoutConstant } from "./lambda-selection.js";
 import type { TriangularAccumulator } from "./triangular-accumulator.js";
 
 /** Rows as a solver keeps them. */
@@ -40,7 +40,7 @@ export function gramSystem(accumulator: GramAccumulator, blas: DenseBlas | undef
     reduce: (smallest) => {
       const factor = withLambda(smallest, () => cholesky(lower, penalty(smallest), count));
       const targets = factor.solveLower(cross);
-      const upper = upperOf(factor.lower());
+      const upper = transposed(factor.lower());
       factor.dispose();
       const residualSquares = targetSquares.slice();
       for (let i = 0; i < targets.data.length; i++) {

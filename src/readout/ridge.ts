@@ -2,7 +2,7 @@
 // of solver. The arithmetic is in numerics/linear-algebra.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import { type DenseBlas, type DoubleDoubleReflections, describe, Matrix, SystemBlas } from "@spillway/numerics";
+import { type DenseBlas, type DoubleDoubleReflections, describe, type Matrix, SystemBlas, transposed } from "@spillway/numerics";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
 import { checkSizes, featureSpec, featuresOf } from "./features-option.js";
@@ -17,6 +17,7 @@ import {
   checkShape,
   type FitOptions,
   type ReadoutShape,
+  rowsOf,
   type SeriesLike,
   shapeOf,
   type TrainingSequence,
@@ -95,7 +96,7 @@ export class RidgeTrainer implements Trainer {
   fit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): TrainedReadout {
     const sequences = trainingSequences(states, targets, options, this.features.input);
     const shape = shapeOf(sequences[0]!);
-    const rows = sequences.reduce((sum, sequence) => sum + sequence.states.rows, 0);
+    const rows = rowsOf(sequences);
     this.#checkRows(rows, shape);
     if (this.#solver === "dual" || (this.#solver === "auto" && rows < featuresOf(this.features, shape)))
       return this.#fitDual(sequences, shape, rows);
@@ -219,12 +220,7 @@ export class RidgeTrainer implements Trainer {
     selection: LambdaSelection | undefined,
     leftOut?: Matrix<Float64Array>,
   ): TrainedReadout {
-    const transposed = Matrix.zeros(weights.cols, weights.rows);
-    for (let f = 0; f < weights.rows; f++) {
-      for (let o = 0; o < weights.cols; o++) transposed.data[o * weights.rows + f] = weights.data[f * weights.cols + o]!;
-    }
-    if (!transposed.data.every(Number.isFinite) || !intercept.every(Number.isFinite))
-      throw new SingularFitError(lambda, rows, weights.rows);
+    if (!weights.data.every(Number.isFinite) || !intercept.every(Number.isFinite)) throw new SingularFitError(lambda, rows, weights.rows);
     const { stateSize, inputSize } = shape;
     const details = {
       solver,
@@ -232,7 +228,7 @@ export class RidgeTrainer implements Trainer {
       blas: this.#blas ? this.#blas.library : "portable",
       ...(selection ? { selection: selection.method, lambdas: selection.lambdas, scores: selection.scores } : {}),
     };
-    const data = { features: this.features, stateSize, inputSize, weights: transposed, intercept };
+    const data = { features: this.features, stateSize, inputSize, weights: transposed(weights), intercept };
     return new TrainedReadout(data, { method: "ridge", rows, details }, leftOut);
   }
 }

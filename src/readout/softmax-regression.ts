@@ -1,11 +1,11 @@
 // Multinomial logistic regression: a readout whose outputs are scores of classes, and their
 // probabilities. The minimiser is in newton.ts; loss and derivatives are here.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { resolve } from "@spillway/core/options.js";
-import { asMatrix, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "@spillway/numerics";
+import { type Resolved, resolve } from "@spillway/core/options.js";
+import { Matrix, type MatrixLike, portableExp, portableLog, ResidentRows, stackRows } from "@spillway/numerics";
 import { minimiseByNewton, type SmoothObjective } from "@spillway/numerics/newton.js";
-import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
-import { featureSpec, featuresOf } from "./features-option.js";
+import type { FeatureSpec } from "../reservoir/features.js";
+import { featureRows, featureSpec } from "./features-option.js";
 import { type SoftmaxOptions, softmaxTable } from "./options.js";
 import { TrainedReadout } from "./trained-readout.js";
 import type { ReadoutDescription, Trainer } from "./trainer.js";
@@ -58,20 +58,13 @@ export function softmax(scores: Matrix): Matrix<Float64Array> {
 export class SoftmaxTrainer implements Trainer {
   readonly features: FeatureSpec;
   readonly description: ReadoutDescription;
-  readonly #intercept: boolean;
-  readonly #l2: number;
-  readonly #tolerance: number;
-  readonly #maxIterations: number;
+  readonly #options: Resolved<typeof softmaxTable>;
 
   /** Use `softmaxRegression`. */
   constructor(options: SoftmaxOptions) {
-    const { l2, tolerance, maxIterations, intercept, ...features } = resolve(softmaxTable, options, "softmaxRegression");
-    this.features = featureSpec(features);
+    this.#options = resolve(softmaxTable, options, "softmaxRegression");
+    this.features = featureSpec(this.#options);
     this.description = { type: "softmax", ...options };
-    this.#intercept = intercept;
-    this.#l2 = l2;
-    this.#tolerance = tolerance;
-    this.#maxIterations = maxIterations;
   }
 
   /**
@@ -80,36 +73,23 @@ export class SoftmaxTrainer implements Trainer {
    * targets, NotConvergedError
    */
   fit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): SoftmaxReadout {
+    const { l2, tolerance, maxIterations, intercept: constant } = this.#options;
     const sequences = trainingSequences(states, targets, options, this.features.input);
-    const x = this.#rows(sequences);
+    const x = featureRows(sequences, this.features, constant);
     const y = classTargets(sequences);
-    const objective = softmaxObjective(x, y, this.#l2, this.#intercept);
-    const { point, iterations, gradientNorm } = minimiseByNewton(objective, this.#tolerance * x.rows, this.#maxIterations);
-    const count = x.cols - (this.#intercept ? 1 : 0);
+    const objective = softmaxObjective(x, y, l2, constant);
+    const { point, iterations, gradientNorm } = minimiseByNewton(objective, tolerance * x.rows, maxIterations);
+    const count = x.cols - (constant ? 1 : 0);
     const weights = Matrix.zeros(y.cols, count);
     const intercept = new Float64Array(y.cols);
     for (let k = 0; k < y.cols; k++) {
       weights.data.set(point.subarray(k * x.cols, k * x.cols + count), k * count);
-      if (this.#intercept) intercept[k] = point[k * x.cols + count]!;
+      if (constant) intercept[k] = point[k * x.cols + count]!;
     }
     const { stateSize, inputSize } = shapeOf(sequences[0]!);
-    const details = { l2: this.#l2, tolerance: this.#tolerance, iterations, gradientNorm };
+    const details = { l2, tolerance, iterations, gradientNorm };
     const data = { features: this.features, stateSize, inputSize, weights, intercept };
     return new SoftmaxReadout(data, { method: "softmaxRegression", rows: x.rows, details });
-  }
-
-  /** All rows' features, with a last column of ones for the intercept. */
-  #rows(sequences: readonly TrainingSequence[]): Matrix<Float64Array> {
-    const count = featuresOf(this.features, shapeOf(sequences[0]!));
-    const width = count + (this.#intercept ? 1 : 0);
-    const rows = sequences.reduce((sum, sequence) => sum + sequence.states.rows, 0);
-    const out = Matrix.zeros(rows, width);
-    out.data.fill(1);
-    let next = 0;
-    for (const { states, inputs } of sequences) {
-      for (let t = 0; t < states.rows; t++) writeFeatures(this.features, states.row(t), inputs.row(t), out.row(next++).subarray(0, count));
-    }
-    return out;
   }
 }
 
@@ -191,10 +171,8 @@ function softmaxRow(scores: ArrayLike<number>, out: Float64Array): number {
 /** T x K probabilities from class numbers or from probabilities. */
 function classTargets(sequences: readonly TrainingSequence[]): Matrix<Float64Array> {
   const cols = sequences[0]!.targets.cols;
-  const given = asMatrix(
-    sequences.flatMap(({ targets }) => Array.from({ length: targets.rows }, (_, t) => Float64Array.from(targets.row(t)))),
-  );
-  if (cols === 1) return fromClassNumbers(given.data as Float64Array);
+  const given = stackRows(sequences.map(({ targets }) => targets));
+  if (cols === 1) return fromClassNumbers(given.data);
   for (let t = 0; t < given.rows; t++) {
     let sum = 0;
     for (const value of given.row(t)) {
@@ -205,7 +183,7 @@ function classTargets(sequences: readonly TrainingSequence[]): Matrix<Float64Arr
     if (Math.abs(sum - 1) > 1e-6)
       throw ArgumentError.because(`targets: row ${t} sums to ${sum}; probabilities of classes sum to 1`, { field: "targets" });
   }
-  return given as Matrix<Float64Array>;
+  return given;
 }
 
 function fromClassNumbers(numbers: Float64Array): Matrix<Float64Array> {

@@ -94,6 +94,9 @@ export function shapeOf(sequence: TrainingSequence): ReadoutShape {
   return { stateSize: sequence.states.cols, inputSize: sequence.inputs.cols, outputSize: sequence.targets.cols };
 }
 
+/** How many rows sequences have. */
+export const rowsOf = (sequences: readonly TrainingSequence[]): number => sequences.reduce((sum, { states }) => sum + states.rows, 0);
+
 /** @throws ArgumentError if a sequence has other columns than the ones before it */
 export function checkShape(shape: ReadoutShape, sequence: TrainingSequence, name: string): void {
   const got = shapeOf(sequence);

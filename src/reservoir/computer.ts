@@ -7,7 +7,7 @@ import { namingOwner } from "@spillway/core/field-owner.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import type { Context, Stream } from "@spillway/gpu";
-import { type FloatArray, Matrix, type MatrixLike } from "@spillway/numerics";
+import { everyRow, type FloatArray, Matrix, type MatrixLike } from "@spillway/numerics";
 import type { CompositeOptions } from "./composite/config.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
 import {
@@ -476,18 +476,6 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
 
 /** A reservoir of any kind. */
 export type AnyReservoirComputer = ReservoirComputer<AnyModel>;
-
-/** The rows whose number in the whole stream is a multiple of `every`, counting from 1. A copy. */
-function everyRow(states: Matrix, every: number, seen: number): Matrix {
-  if (every === 1) return states.slice();
-  const rows: number[] = [];
-  for (let t = 0; t < states.rows; t++) if ((seen + t + 1) % every === 0) rows.push(t);
-  const out = Matrix.zeros(rows.length, states.cols, states.data instanceof Float32Array ? "float32" : "float64") as Matrix;
-  rows.forEach((t, r) => {
-    out.row(r).set(states.row(t));
-  });
-  return out;
-}
 
 /** Says that own weights keep their spectral radius, if another is described. */
 function warnOfOwnRadius(config: AnyReservoirOptions, matrices: CreateOptions["matrices"]): void {

@@ -317,6 +317,29 @@ export function firstFall(offsets: Uint32Array): number {
   return -1;
 }
 
+/** The matrix with rows and columns exchanged, in its precision. */
+export function transposed<Data extends FloatArray>({ rows, cols, data }: Matrix<Data>): Matrix<Data> {
+  const out = allocate(precisionOf(data), data.length);
+  for (let r = 0; r < rows; r++) for (let c = 0; c < cols; c++) out[c * rows + r] = data[r * cols + c]!;
+  return new Matrix(cols, rows, out as Data);
+}
+
+/** Ones on the diagonal, n x n. */
+export function identityMatrix(n: number): Matrix<Float64Array> {
+  const out = Matrix.zeros(n, n);
+  for (let i = 0; i < n; i++) out.data[i * n + i] = 1;
+  return out;
+}
+
+/** Rows whose number is a multiple of `every`, counted from 1 with `before` rows ahead, as a copy. */
+export function everyRow(matrix: Matrix, every: number, before = 0): Matrix {
+  if (every === 1) return matrix.slice();
+  const rows = Array.from({ length: matrix.rows }, (_, t) => t).filter((t) => (before + t + 1) % every === 0);
+  const out = Matrix.zeros(rows.length, matrix.cols, precisionOf(matrix.data));
+  for (const [r, t] of rows.entries()) out.data.set(matrix.row(t), r * matrix.cols);
+  return out;
+}
+
 /** The mean of each column: summed in binary64 over rising rows, then divided. */
 export function columnMeans({ rows, cols, data }: Matrix): Float64Array {
   const means = new Float64Array(cols);

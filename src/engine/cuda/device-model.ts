@@ -2,7 +2,7 @@
 // integer arithmetic the matrices are words of 32 bits; the state is binary32 in any.
 import { Making } from "@spillway/core/disposal.js";
 import type { Context } from "@spillway/gpu";
-import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
+import { type FloatArray, transposed } from "@spillway/numerics";
 import { integerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { inWords } from "./integer-words.js";
@@ -24,9 +24,9 @@ export class DeviceModel {
     const { inputWeights, bias, feedbackWeights } = model.config.arithmetic === "integer" ? inWords(model, integerRows(model)) : model;
     using owned = this.#owned;
     const upload = (values: FloatArray, label: string): RealSlice => owned.own(context.upload(values, { label }));
-    this.inputWeights = model.inputSize > 0 ? upload(transposed(inputWeights), "W_in") : null;
+    this.inputWeights = model.inputSize > 0 ? upload(transposed(inputWeights).data, "W_in") : null;
     this.bias = upload(bias, "b");
-    this.feedbackWeights = feedbackWeights ? upload(transposed(feedbackWeights), "W_fb") : null;
+    this.feedbackWeights = feedbackWeights ? upload(transposed(feedbackWeights).data, "W_fb") : null;
     this.state = owned.own(allocAny(context, realType(model.precision), model.size, "x"));
     owned.done();
   }
@@ -34,11 +34,4 @@ export class DeviceModel {
   dispose(): void {
     this.#owned.dispose();
   }
-}
-
-/** A matrix column by column. */
-export function transposed({ rows, cols, data }: Pick<Matrix, "rows" | "cols" | "data">): FloatArray {
-  const out = allocate(data instanceof Float32Array ? "float32" : "float64", data.length);
-  for (let r = 0; r < rows; r++) for (let c = 0; c < cols; c++) out[c * rows + r] = data[r * cols + c]!;
-  return out;
 }

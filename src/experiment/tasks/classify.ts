@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { orDispose } from "@spillway/core/disposal.js";
 import { NpyWriter, writeNpy } from "@spillway/io";
-import { type Matrix, RandomStream, type Seed, seedKeys, stackRows } from "@spillway/numerics";
+import { everyRow, type Matrix, RandomStream, type Seed, seedKeys, stackRows } from "@spillway/numerics";
 import { type ConfusionMatrix, confusionMatrix, type Reliability, reliability } from "../../metrics/index.js";
 import { largest } from "../../model/classifier/class-readout.js";
 import { Classifier } from "../../model/index.js";
@@ -15,7 +15,6 @@ import type { EncodedCases } from "../../spikes/encoded-cases.js";
 import { type EncodedPart, encoded } from "../data/encode.js";
 import type { CaseData, Cases } from "../data/experiment-data.js";
 import { standardises } from "../data/prepare.js";
-import { everyRow } from "../data/rows.js";
 import { splitRows } from "../data/split.js";
 import type { ClassifyTask, Experiment } from "../description/description.js";
 import type { RunFile } from "../runs/output-folder.js";

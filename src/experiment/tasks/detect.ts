@@ -14,7 +14,6 @@ import type { EncodedCases } from "../../spikes/encoded-cases.js";
 import { PatternTemplates } from "../../spikes/index.js";
 import { type EncodedPart, encoded } from "../data/encode.js";
 import type { CaseData } from "../data/experiment-data.js";
-import { columnMeans } from "../data/rows.js";
 import type { DetectTask, Experiment } from "../description/description.js";
 import { describeTypes, typesIn } from "../description/pattern-types.js";
 import { firstCases, saveCaseStates, scoreBaselines, stratifiedSplit } from "./classify.js";
@@ -166,4 +165,11 @@ async function matches(computer: AnyReservoirComputer, templates: PatternTemplat
   const { DeviceTemplates } = await import("../../spikes/gpu/index.js");
   using finder = new DeviceTemplates(there.context, templates, { stream: there.stream });
   return (await finder.matchVectors(states)).map(({ label }) => label);
+}
+
+/** The mean of each column, each value divided before it is added. */
+function columnMeans({ rows, cols, data }: Matrix): Float64Array {
+  const means = new Float64Array(cols);
+  for (let i = 0; i < data.length; i++) means[i % cols] = means[i % cols]! + data[i]! / rows;
+  return means;
 }

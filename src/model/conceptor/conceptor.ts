@@ -2,9 +2,9 @@
 // patterns are loaded into a reservoir stands in memory.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
-import { Matrix, type MatrixLike, mirrorLowerTriangle, PortableGram, symmetricEigen } from "@spillway/numerics";
+import { Matrix, type MatrixLike, mirrorLowerTriangle, PortableGram, symmetricEigen, transposed } from "@spillway/numerics";
 import { checkedSeries } from "../forecaster/data.js";
-import { product, symmetrised, transposed } from "./products.js";
+import { product, symmetrised } from "./products.js";
 
 export const conceptorTable = {
   /** alpha, above 0: how much of the states it lets through. Default 10. */

@@ -22,11 +22,3 @@ export function product(a: Matrix<Float64Array>, b: Matrix<Float64Array>): Matri
   }
   return out;
 }
-
-/** A^T. */
-export function transposed(matrix: Matrix<Float64Array>): Matrix<Float64Array> {
-  const out = Matrix.zeros(matrix.cols, matrix.rows);
-  for (let i = 0; i < matrix.rows; i++)
-    for (let j = 0; j < matrix.cols; j++) out.data[j * matrix.rows + i] = matrix.data[i * matrix.cols + j]!;
-  return out;
-}

@@ -2,9 +2,9 @@
 // descent on two prediction errors. Its fixed point is the Kalman filter's mean.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { checkedLater, given, type InputOf, number, option, optional, resolve, whole } from "@spillway/core/options.js";
-import { Matrix, type MatrixLike, solveSquare, symmetricEigen } from "@spillway/numerics";
+import { identityMatrix, Matrix, type MatrixLike, solveSquare, symmetricEigen, transposed } from "@spillway/numerics";
 import { anySeries } from "../../reservoir/inputs.js";
-import { product, symmetrised, transposed } from "../conceptor/products.js";
+import { product, symmetrised } from "../conceptor/products.js";
 
 const matrix = (what: string) => given(checkedLater<MatrixLike>("a matrix"), what);
 
@@ -84,7 +84,7 @@ export class PredictiveCodingFilter {
     this.#c = c;
     this.#q = covarianceOf(read.processNoise, "processNoise", n);
     this.#precision = inverse(covarianceOf(read.observationNoise, "observationNoise", c.rows));
-    this.#covariance = read.covariance === undefined ? identity(n) : covarianceOf(read.covariance, "covariance", n);
+    this.#covariance = read.covariance === undefined ? identityMatrix(n) : covarianceOf(read.covariance, "covariance", n);
     this.#mean = read.mean === undefined ? new Float64Array(n) : matrixOf(read.mean, "mean", 1, n).data.slice();
     this.#tolerance = read.tolerance;
     this.#maxSteps = read.maxSteps;
@@ -156,15 +156,9 @@ function covarianceOf(given: MatrixLike, name: string, n: number): Matrix<Float6
   return out;
 }
 
-function identity(n: number): Matrix<Float64Array> {
-  const out = Matrix.zeros(n, n);
-  for (let i = 0; i < n; i++) out.data[i * n + i] = 1;
-  return out;
-}
-
 /** The inverse of a symmetric matrix. @throws SpillwayError if it has none in binary64 */
 function inverse(matrix: Matrix<Float64Array>): Matrix<Float64Array> {
-  const found = solveSquare(matrix, identity(matrix.rows));
+  const found = solveSquare(matrix, identityMatrix(matrix.rows));
   if (!found) throw new SpillwayError("numeric", "a covariance has no inverse in binary64; give larger noise");
   return symmetrised(found);
 }

@@ -3,7 +3,7 @@
 
 import { SpillwayError } from "@spillway/core/errors.js";
 import type koffi from "koffi";
-import { Matrix } from "../matrix.js";
+import { Matrix, transposed } from "../matrix.js";
 import { lostPivot } from "./cholesky.js";
 import { type DenseBlas, shiftedTriangle } from "./dense-blas.js";
 import type { GramSum } from "./gram.js";
@@ -154,9 +154,9 @@ export class SystemBlas implements DenseBlas {
       (i) => original[i]!,
     );
     if (lost >= 0 || rows < n) return lost >= 0 ? lost : rows;
-    const columns = transpose(rhs);
+    const columns = transposed(rhs);
     this.#routines.dpotrs("U", order, Int32Array.of(rhs.cols), factor, order, columns.data, order, info);
-    return transpose(columns);
+    return transposed(columns);
   }
 }
 
@@ -223,13 +223,6 @@ function writeColumns(source: ColumnSource, first: number, count: number, out: F
     const step = source.square === "odd" ? 2 : 1;
     for (let c = step - 1; c < cols; c += step) out[to + c] = out[to + c]! * out[to + c]!;
   }
-}
-
-function transpose(matrix: Matrix<Float64Array>): Matrix<Float64Array> {
-  const out = Matrix.zeros(matrix.cols, matrix.rows);
-  for (let r = 0; r < matrix.rows; r++)
-    for (let c = 0; c < matrix.cols; c++) out.data[c * matrix.rows + r] = matrix.data[r * matrix.cols + c]!;
-  return out;
 }
 
 function firstLine(error: unknown): string {

@@ -2,7 +2,7 @@
 // is the host engines' own.
 import { Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceSlice, HostArray, PinnedBuffer, Stream } from "@spillway/gpu";
-import { allocate, type FloatArray } from "@spillway/numerics";
+import { allocate, type FloatArray, transposed } from "@spillway/numerics";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import type { NetworkState, SpikingModel } from "../../../reservoir/spiking-model.js";
 import { firstAbove } from "../../../spikes/gpu/first-above.js";
@@ -11,7 +11,6 @@ import { networkOf } from "../../../spikes/liquid/as-network.js";
 import { liquidState, stateOfNetwork } from "../../../spikes/liquid/network-state.js";
 import type { NetworkModel, PlannedPopulation } from "../../../spikes/network/plan.js";
 import type { Keep, Stepper, StepperStates } from "../../host-steps.js";
-import { transposed } from "../device-model.js";
 import { copyEvery, statesThere } from "../device-rows.js";
 import { type AnyArgument, type AnyBuffer, type AnyKernel, allocAny, realKernel, realType } from "../kernels.js";
 import { CarriedState } from "../network/carried.js";
@@ -295,7 +294,7 @@ function uploaded(context: Context, network: NetworkModel, own: <T extends { dis
       ...table,
       ...(inputs > 0 ? [firsts.slice(size, size + inputs + 1), ...table] : [null, null, null, null]),
     ],
-    inputWeights: weights && weights.cols > 0 ? upload(transposed(weights), "W_in") : null,
+    inputWeights: weights && weights.cols > 0 ? upload(transposed(weights).data, "W_in") : null,
     constants: upload(numbers, "constants of the neurons"),
     refractory: upload(refractory, "refractory steps"),
   };
