@@ -112,16 +112,25 @@ export function addProfiles(profiles: readonly Profile[]): Profile | undefined {
   };
 }
 
+/** What sessions measured as one; undefined if none measured anything. */
+export function profileOf(sessions: Iterable<{ profile?(): EngineProfile | undefined }>): EngineProfile | undefined {
+  const measured = [...sessions].flatMap((session) => session.profile?.() ?? []);
+  return measured.length > 0 ? addMeasurements(measured) : undefined;
+}
+
 /** What several sessions measured as one: phases and counts summed. */
 export function addMeasurements(profiles: readonly EngineProfile[]): EngineProfile {
   const phases = new Map<string, PhaseProfile>();
-  for (const each of profiles.flatMap((profile) => profile.phases)) {
-    const key = `${each.clock} ${each.phase}`;
-    const before = phases.get(key);
-    phases.set(key, before ? addPhases(before, each) : each);
-  }
+  for (const each of profiles.flatMap((profile) => profile.phases)) addPhase(phases, each);
   const works = profiles.flatMap(({ device }) => (device ? [device] : []));
   return { phases: [...phases.values()], ...(works.length > 0 ? { device: works.reduce(addWork) } : {}) };
+}
+
+/** Adds a measurement to that of its phase and clock. */
+export function addPhase(phases: Map<string, PhaseProfile>, measured: PhaseProfile): void {
+  const { phase, clock } = measured;
+  const key = `${clock} ${phase}`;
+  phases.set(key, addPhases(phases.get(key) ?? { phase, clock, milliseconds: 0, pieces: 0 }, measured));
 }
 
 function addPhases(a: PhaseProfile, b: PhaseProfile): PhaseProfile {

@@ -1,6 +1,6 @@
 // A composed reservoir in sessions of an engine, one for each part: whole chunks of a series go
 // through part after part, a closed loop goes step by step. It computes no step itself.
-import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { disposeAllAsync, eachOrNone } from "@spillway/core/disposal.js";
 import { DisposedError } from "@spillway/core/errors.js";
 import { allocate, type FloatArray, firstNonFinite, Matrix } from "@spillway/numerics";
 import { NonFiniteStateError } from "../engine/errors.js";
@@ -17,7 +17,7 @@ import type {
 } from "../engine.js";
 import { evaluateReadout, writeFeatures } from "../features.js";
 import { hostInputs } from "../inputs.js";
-import { addMeasurements, type EngineProfile } from "../profile.js";
+import { type EngineProfile, profileOf } from "../profile.js";
 import { WorkPacer } from "../work.js";
 import { type CompositeModel, neuronsOf } from "./model.js";
 
@@ -36,13 +36,11 @@ export function planComposite(engine: Engine, model: CompositeModel, options?: E
 
 /** Loads every part. @throws as `Engine.open` */
 export async function openComposite(engine: Engine, model: CompositeModel, options: EngineOptions): Promise<EngineSession> {
-  const sessions: EngineSession[] = [];
-  try {
-    for (const part of model.parts) sessions.push(await engine.open(part, options));
-  } catch (error) {
-    await disposeQuietlyAsync(sessions);
-    throw error;
-  }
+  const sessions = await eachOrNone(
+    model.parts,
+    (part) => engine.open(part, options),
+    (session) => [session],
+  );
   return new CompositeSession(model, engine.name, sessions);
 }
 
@@ -193,8 +191,7 @@ class CompositeSession implements EngineSession {
   }
 
   profile(): EngineProfile | undefined {
-    const measured = this.#sessions.flatMap((session) => session.profile?.() ?? []);
-    return measured.length > 0 ? addMeasurements(measured) : undefined;
+    return profileOf(this.#sessions);
   }
 
   getState(): SessionState {

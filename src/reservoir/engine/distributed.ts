@@ -2,31 +2,18 @@
 // distributed over them, and results come in order, with the bits of one device. A single
 // reservoir's sequence runs on the first device, or on all of them if that is modelled to be
 // faster.
-import { disposeAllAsync, disposeQuietlyAsync } from "@spillway/core/disposal.js";
+import { disposeAllAsync, eachOrNone } from "@spillway/core/disposal.js";
 import { SpillwayError } from "@spillway/core/errors.js";
 import { Matrix, stackRows } from "@spillway/numerics";
 import { DeviceSequences } from "../device-matrix.js";
-import type {
-  BatchOptions,
-  Engine,
-  EngineOptions,
-  EnginePlan,
-  EngineSession,
-  EngineStatus,
-  GenerateOptions,
-  RunOptions,
-  SequenceInput,
-  SessionState,
-} from "../engine.js";
-import { addMeasurements, type EngineProfile } from "../profile.js";
+import type { Engine, EngineOptions, EnginePlan, EngineSession, EngineStatus, SequenceInput } from "../engine.js";
+import { profileOf } from "../profile.js";
 import type { EngineModel } from "../spiking-model.js";
 import type { EnsembleOptions, EnsembleSession } from "./device.js";
 import { EngineCapacityError } from "./errors.js";
 import { askedAs, type Evaluated, type Evaluation, stepsOf } from "./evaluation.js";
 import { openEnsemble } from "./one-by-one.js";
 import { runShares, type Share, sharesOf } from "./shares.js";
-import type { SummaryWork } from "./summaries.js";
-import type { AccumulateOptions } from "./training.js";
 
 /** One engine over engines of one kind, one a device. */
 export function distributedEngine(name: string, engines: readonly Engine[]): Engine {
@@ -65,7 +52,7 @@ export function distributedEngine(name: string, engines: readonly Engine[]): Eng
       const sharded = session.plan.details["plan"] === "sharded";
       const apart = sharded ? { ...options, plan: undefined } : options;
       const openOn = engines.map((each, device) => async () => (device === 0 && !sharded ? session : each.open(model, apart)));
-      return new DistributedSession(session, planned(session.plan), openOn, names);
+      return distributedSession(session, planned(session.plan), openOn, names);
     },
   };
 }
@@ -73,133 +60,84 @@ export function distributedEngine(name: string, engines: readonly Engine[]): Eng
 const stepsOfAll = (sequences: readonly SequenceInput[]): number => sequences.reduce((sum, { inputs }) => sum + inputs.rows, 0);
 
 /** A session for sequences, and one on each device once there are batches for them. */
-class DistributedSession implements EngineSession {
-  readonly plan: EnginePlan;
-  readonly summarise?: NonNullable<EngineSession["summarise"]>;
-  readonly accumulate?: NonNullable<EngineSession["accumulate"]>;
-  readonly #first: EngineSession;
-  readonly #open: readonly (() => Promise<EngineSession>)[];
-  readonly #names: readonly string[];
-  #sessions: readonly EngineSession[] | undefined;
-
-  constructor(first: EngineSession, plan: EnginePlan, open: readonly (() => Promise<EngineSession>)[], names: readonly string[]) {
-    this.plan = plan;
-    this.#first = first;
-    this.#open = open;
-    this.#names = names;
-    if (first.summarise) this.summarise = (sequences, work) => this.#summaries(sequences, work);
-    if (first.accumulate) this.accumulate = (sequence: SequenceInput, options: AccumulateOptions) => first.accumulate!(sequence, options);
-  }
-
-  get model() {
-    return this.#first.model;
-  }
-
-  get device() {
-    return this.#first.device;
-  }
-
-  run(sequence: SequenceInput, options: RunOptions): Promise<void> {
-    return this.#first.run(sequence, options);
-  }
-
-  step(...values: Parameters<EngineSession["step"]>): ReturnType<EngineSession["step"]> {
-    return this.#first.step(...values);
-  }
-
+function distributedSession(
+  first: EngineSession,
+  plan: EnginePlan,
+  openOn: readonly (() => Promise<EngineSession>)[],
+  names: readonly string[],
+): EngineSession {
+  let sessions: readonly EngineSession[] | undefined;
+  const all = () => [...new Set([first, ...(sessions ?? [])])];
+  const sessionOf = async (device: number): Promise<EngineSession> => {
+    const ownedBy = (session: EngineSession) => (session === first ? [] : [session]);
+    sessions ??= await eachOrNone(openOn, (open) => open(), ownedBy);
+    return sessions[device]!;
+  };
   /**
    * The shares of sequences, once there are sessions for them. One, if there is one sequence, if
    * data lies on the first device, or if W is too large for a device by itself.
    */
-  async #shares(sequences: readonly SequenceInput[]): Promise<readonly Share[]> {
+  const sharesOfAll = async (sequences: readonly SequenceInput[]): Promise<readonly Share[]> => {
     const apart = sequences.every(({ inputs }) => inputs instanceof Matrix);
     const shares = sharesOf(
       sequences.map(({ inputs }) => inputs.rows),
-      apart ? this.#open.length : 1,
+      apart ? openOn.length : 1,
     );
     if (shares.length < 2) return shares;
     try {
-      await this.#session(1);
+      await sessionOf(1);
       return shares;
     } catch (error) {
-      if (this.plan.details["plan"] === "sharded" && error instanceof EngineCapacityError) return [];
+      if (plan.details["plan"] === "sharded" && error instanceof EngineCapacityError) return [];
       throw error;
     }
-  }
-
-  async #session(device: number): Promise<EngineSession> {
-    if (this.#sessions === undefined) {
-      const opened: EngineSession[] = [];
-      try {
-        for (const open of this.#open) opened.push(await open());
-      } catch (error) {
-        await disposeQuietlyAsync(opened.filter((session) => session !== this.#first));
-        throw error;
-      }
-      this.#sessions = opened;
-    }
-    return this.#sessions[device]!;
-  }
-
-  async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
-    const { into } = options;
-    const shares = into instanceof DeviceSequences ? [] : await this.#shares(sequences);
-    if (shares.length < 2) return this.#first.batch(sequences, options);
-    const results = await runShares(shares, this.#names, stepsOfAll(sequences), options, async ({ device, from, to }, work) =>
-      (await this.#session(device)).batch(sequences.slice(from, to), {
-        ...options,
-        ...work,
-        into: into instanceof DeviceSequences ? into : into?.slice(from, to),
-        firstSequence: (options.firstSequence ?? 0) + from,
-        devices: shares.length,
-      }),
-    );
-    return results.flat();
-  }
-
-  async #summaries(sequences: readonly SequenceInput[], work: SummaryWork): Promise<Matrix<Float64Array>> {
-    const shares = await this.#shares(sequences);
-    if (shares.length < 2) return this.#first.summarise!(sequences, work);
-    const parts = await runShares(shares, this.#names, stepsOfAll(sequences), work, async ({ device, from, to }, options) =>
-      (await this.#session(device)).summarise!(sequences.slice(from, to), {
-        ...work,
-        ...options,
-        given: work.given.subarray(from, to),
-        firstSequence: (work.firstSequence ?? 0) + from,
-        devices: shares.length,
-      }),
-    );
-    return stackRows(parts);
-  }
-
-  generate(options: GenerateOptions): Promise<Matrix> {
-    return this.#first.generate(options);
-  }
-
-  getState(): SessionState {
-    return this.#first.getState();
-  }
-
-  setState(state: SessionState): void {
-    this.#first.setState(state);
-  }
-
-  reset(): void {
-    this.#first.reset();
-  }
-
-  profile(): EngineProfile | undefined {
-    const all = this.#all.flatMap((session) => session.profile?.() ?? []);
-    return all.length > 0 ? addMeasurements(all) : undefined;
-  }
-
-  async dispose(): Promise<void> {
-    await disposeAllAsync(this.#all);
-  }
-
-  get #all(): readonly EngineSession[] {
-    return [...new Set([this.#first, ...(this.#sessions ?? [])])];
-  }
+  };
+  const { accumulate, summarise } = first;
+  return {
+    plan,
+    model: first.model,
+    device: first.device,
+    run: (...given) => first.run(...given),
+    step: (...given) => first.step(...given),
+    generate: (options) => first.generate(options),
+    getState: () => first.getState(),
+    setState: (state) => first.setState(state),
+    reset: () => first.reset(),
+    ...(accumulate && { accumulate: accumulate.bind(first) }),
+    async batch(sequences, options) {
+      const { into } = options;
+      const shares = into instanceof DeviceSequences ? [] : await sharesOfAll(sequences);
+      if (shares.length < 2) return first.batch(sequences, options);
+      const results = await runShares(shares, names, stepsOfAll(sequences), options, async ({ device, from, to }, work) =>
+        (await sessionOf(device)).batch(sequences.slice(from, to), {
+          ...options,
+          ...work,
+          into: into instanceof DeviceSequences ? into : into?.slice(from, to),
+          firstSequence: (options.firstSequence ?? 0) + from,
+          devices: shares.length,
+        }),
+      );
+      return results.flat();
+    },
+    ...(summarise && {
+      async summarise(sequences, work) {
+        const shares = await sharesOfAll(sequences);
+        if (shares.length < 2) return summarise.call(first, sequences, work);
+        const parts = await runShares(shares, names, stepsOfAll(sequences), work, async ({ device, from, to }, options) =>
+          (await sessionOf(device)).summarise!(sequences.slice(from, to), {
+            ...work,
+            ...options,
+            given: work.given.subarray(from, to),
+            firstSequence: (work.firstSequence ?? 0) + from,
+            devices: shares.length,
+          }),
+        );
+        return stackRows(parts);
+      },
+    }),
+    profile: () => profileOf(all()),
+    dispose: () => disposeAllAsync(all()),
+  };
 }
 
 /** What a member of an ensemble costs in a step: its synapses, and a share of the step itself. */
@@ -212,20 +150,13 @@ async function openShares(
   options?: EngineOptions,
 ): Promise<EnsembleSession> {
   const shares = sharesOf(models.map(costOf), engines.length);
-  const opened: EnsembleSession[] = [];
-  try {
-    for (const { device, from, to } of shares) opened.push(await openEnsemble(engines[device]!, models.slice(from, to), options));
-  } catch (error) {
-    await disposeQuietlyAsync(opened);
-    throw error;
-  }
-  const plans = opened.map(({ plan }) => plan);
+  const opened = await eachOrNone(
+    shares,
+    ({ device, from, to }) => openEnsemble(engines[device]!, models.slice(from, to), options),
+    (session) => [session],
+  );
   return {
-    plan: planOf(
-      name,
-      shares.map(({ from, to }) => to - from),
-      plans,
-    ),
+    plan: planOf(name, shares, opened),
     async run(sequences: SequenceInput | readonly SequenceInput[], runOptions: EnsembleOptions) {
       const of = (r: number): SequenceInput => ("inputs" in sequences ? sequences : sequences[r]!);
       const { training } = runOptions;
@@ -240,17 +171,14 @@ async function openShares(
       );
       return results.flat();
     },
-    profile() {
-      const all = opened.flatMap((session) => session.profile?.() ?? []);
-      return all.length > 0 ? addMeasurements(all) : undefined;
-    },
-    async dispose() {
-      await disposeAllAsync(opened);
-    },
+    profile: () => profileOf(opened),
+    dispose: () => disposeAllAsync(opened),
   };
 }
 
-function planOf(engine: string, counts: readonly number[], plans: readonly EnginePlan[]): EnginePlan {
+function planOf(engine: string, shares: readonly Share[], of: readonly { readonly plan: EnginePlan }[]): EnginePlan {
+  const plans = of.map(({ plan }) => plan);
+  const counts = shares.map(({ from, to }) => to - from);
   return {
     engine,
     summary: `${counts.join(" + ")} members on ${plans.map((plan) => plan.engine).join(", ")}, the first: ${plans[0]!.summary}`,
@@ -273,7 +201,11 @@ function evaluateShares(name: string, engines: readonly Engine[], work: Evaluati
     declined ||= begun === undefined;
     return begun ?? Promise.reject(new SpillwayError("unavailable", `${engines[share.device]!.name} takes these members one by one`));
   });
-  if (!declined) return running.then((results) => evaluatedOf(name, shares, results));
+  if (!declined)
+    return running.then((results) => ({
+      plan: planOf(name, shares, results),
+      profile: profileOf(results.map(({ profile }) => ({ profile: () => profile }))),
+    }));
   running.catch(() => undefined);
   refused.abort();
   return undefined;
@@ -287,18 +219,5 @@ function membersOf(work: Evaluation, { from, to }: Share): Pick<Evaluation, "bas
   return {
     bases: Array.from(indices.keys(), (base) => work.bases[base]!),
     members: members.map((member) => ({ ...member, base: indices.get(member.base)! })),
-  };
-}
-
-function evaluatedOf(name: string, shares: readonly Share[], results: readonly Evaluated[]): Evaluated {
-  const profiles = results.flatMap(({ profile }) => profile ?? []);
-  const counts = shares.map(({ from, to }) => to - from);
-  return {
-    plan: planOf(
-      name,
-      counts,
-      results.map(({ plan }) => plan),
-    ),
-    profile: profiles.length > 0 ? addMeasurements(profiles) : undefined,
   };
 }
