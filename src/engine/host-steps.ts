@@ -46,6 +46,32 @@ export interface Stepper extends StateStore {
   dispose(): Promise<void>;
 }
 
+/** What a stepper of the host has: a model, and the buffers of a chunk in memory of its own. */
+export abstract class HostStepper<Model extends EngineModel> {
+  readonly capacity: number;
+  readonly inputs: FloatArray;
+  readonly outputs: FloatArray;
+  readonly states: FloatArray;
+  protected readonly model: Model;
+
+  constructor(model: Model, capacity: number) {
+    const { precision, size, inputSize, outputSize } = model;
+    this.model = model;
+    this.capacity = capacity;
+    this.inputs = allocate(precision, capacity * inputSize);
+    this.outputs = allocate(precision, capacity * outputSize);
+    this.states = allocate(precision, capacity * size);
+  }
+
+  /** The inputs of step t of a chunk, and what it feeds back. */
+  protected given(t: number): readonly [input: FloatArray, output: FloatArray] {
+    const { inputSize, outputSize } = this.model;
+    return [this.inputs.subarray(t * inputSize, (t + 1) * inputSize), this.outputs.subarray(t * outputSize, (t + 1) * outputSize)];
+  }
+
+  async dispose(): Promise<void> {}
+}
+
 /** Whether a stepper keeps the states of a chunk, or where. */
 export type Keep = boolean | "device";
 

@@ -7,7 +7,7 @@ import { allocate, type FloatArray, isSparse } from "@spillway/numerics";
 import type { EngineOptions, EnginePlan, EngineSession } from "../reservoir/engine.js";
 import { type KindRunner, type KindStep, reservoirKinds } from "../reservoir/registered/kind.js";
 import type { RegisteredModel } from "../reservoir/registered/model.js";
-import { type Stepper, stepperSession } from "./host-steps.js";
+import { HostStepper, type Stepper, stepperSession } from "./host-steps.js";
 import { clockFor } from "./phase-clock.js";
 
 const stepKind = callback<KindStep>("a function of a model that returns its step, a function");
@@ -48,27 +48,18 @@ export async function openRunner(
 }
 
 /** Steps of a registered kind, one after the other, by its own stepper. */
-export class RegisteredStepper implements Stepper {
-  readonly capacity: number;
-  readonly inputs: FloatArray;
-  readonly outputs: FloatArray;
-  readonly states: FloatArray;
-  protected readonly model: RegisteredModel;
+export class RegisteredStepper extends HostStepper<RegisteredModel> implements Stepper {
   readonly #step: KindStep;
   /** States, then hidden values. */
   protected x: FloatArray;
   #next: FloatArray;
 
   constructor(model: RegisteredModel, capacity = 16) {
-    const { precision, size, inputSize, below, config } = model;
-    this.model = model;
-    this.capacity = capacity;
+    super(model, capacity);
+    const { precision, size, below, config } = model;
     this.#step = stepKind.read(reservoirKinds.get(config.kind, "kind").stepper!(model), `stepper of the kind "${config.kind}"`);
     this.x = allocate(precision, size + below);
     this.#next = allocate(precision, size + below);
-    this.inputs = allocate(precision, this.capacity * inputSize);
-    this.outputs = allocate(precision, 0);
-    this.states = allocate(precision, this.capacity * size);
   }
 
   getValues(): FloatArray {
@@ -88,9 +79,9 @@ export class RegisteredStepper implements Stepper {
   }
 
   advance(steps: number, step: number, sequence: number): number {
-    const { size, inputSize } = this.model;
+    const { size } = this.model;
     for (let t = 0; t < steps; t++) {
-      this.#step(this.x, this.inputs.subarray(t * inputSize, (t + 1) * inputSize), this.#next, step + t, sequence);
+      this.#step(this.x, this.given(t)[0], this.#next, step + t, sequence);
       this.states.set(this.#next.subarray(0, size), t * size);
       // x stays what it was before a step that is not finite.
       if (!this.#next.every(Number.isFinite)) return t;
@@ -98,38 +89,28 @@ export class RegisteredStepper implements Stepper {
     }
     return steps;
   }
-
-  async dispose(): Promise<void> {}
 }
 
 /** Rows of a chunk that a kind's runner makes. */
 const runnerRows = 64;
 
 /** Steps by a kind's own runner. The state comes to the host only if it is asked for. */
-class RunnerStepper implements Stepper {
-  readonly capacity = runnerRows;
-  readonly inputs: FloatArray;
-  readonly outputs: FloatArray;
-  readonly states: FloatArray;
+class RunnerStepper extends HostStepper<RegisteredModel> implements Stepper {
   readonly #runner: KindRunner;
-  readonly #size: number;
   /** States, then hidden values; not the runner's while `#isChanged`. */
   #x: FloatArray;
   #isChanged = true;
   /** Whether hidden values have moved on since they were read. */
   #isBehind = false;
 
-  constructor({ precision, size, inputSize, below }: RegisteredModel, runner: KindRunner) {
+  constructor(model: RegisteredModel, runner: KindRunner) {
+    super(model, runnerRows);
     this.#runner = runner;
-    this.#size = size;
-    this.#x = allocate(precision, size + below);
-    this.inputs = allocate(precision, this.capacity * inputSize);
-    this.outputs = allocate(precision, 0);
-    this.states = allocate(precision, this.capacity * size);
+    this.#x = allocate(model.precision, model.size + model.below);
   }
 
   getValues(): FloatArray {
-    return this.#x.subarray(0, this.#size);
+    return this.#x.subarray(0, this.model.size);
   }
 
   setValues(values: FloatArray): void {
@@ -140,11 +121,11 @@ class RunnerStepper implements Stepper {
 
   getBelow(): FloatArray {
     this.#catchUp();
-    return this.#x.subarray(this.#size);
+    return this.#x.subarray(this.model.size);
   }
 
   setBelow(values: FloatArray): void {
-    this.#x.set(values, this.#size);
+    this.#x.set(values, this.model.size);
     this.#isChanged = true;
     this.#isBehind = false;
   }
@@ -165,12 +146,12 @@ class RunnerStepper implements Stepper {
     return made;
   }
 
-  dispose(): Promise<void> {
+  override dispose(): Promise<void> {
     return this.#runner.dispose();
   }
 
   #made(rows: number): number {
-    if (rows > 0) this.#x.set(this.states.subarray((rows - 1) * this.#size, rows * this.#size));
+    if (rows > 0) this.#x.set(this.states.subarray((rows - 1) * this.model.size, rows * this.model.size));
     this.#isBehind = true;
     return rows;
   }

@@ -4,39 +4,28 @@ import { allocate, type FloatArray, rowDot } from "@spillway/numerics";
 import { activationOf } from "../../reservoir/activations.js";
 import { keepOf } from "../../reservoir/cell.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import type { Stepper } from "../host-steps.js";
+import { HostStepper, type Stepper } from "../host-steps.js";
 
 /** The model whose states are the pre-activations: f(z) = z, and no leak. */
 export function preactivationsOf(model: ReservoirModel): ReservoirModel {
   return { ...model, cell: undefined, activation: "identity", leakRate: model.leakRate.map(() => 1) as FloatArray };
 }
 
-export class OwnActivationStepper implements Stepper {
-  readonly capacity: number;
-  readonly inputs: FloatArray;
-  readonly outputs: FloatArray;
-  readonly states: FloatArray;
+export class OwnActivationStepper extends HostStepper<ReservoirModel> implements Stepper {
   readonly #inner: Stepper;
   readonly #values: FloatArray;
   readonly #before: FloatArray;
-  readonly #leak: FloatArray;
   readonly #keep: FloatArray;
-  readonly #model: ReservoirModel;
   readonly #round: (value: number) => number;
   readonly #f: (z: number) => number;
 
   /** @param inner runs `preactivationsOf(model)` */
   constructor(model: ReservoirModel, inner: Stepper) {
-    const { precision, size, inputSize, outputSize, leakRate } = model;
-    this.#model = model;
+    super(model, inner.capacity);
+    const { precision, size } = model;
     this.#inner = inner;
-    this.capacity = inner.capacity;
-    this.inputs = allocate(precision, inner.capacity * inputSize);
-    this.outputs = allocate(precision, inner.capacity * outputSize);
-    this.states = allocate(precision, inner.capacity * size);
     this.#values = allocate(precision, size);
     this.#before = allocate(precision, size);
-    this.#leak = leakRate;
     this.#keep = keepOf(model);
     this.#round = precision === "float32" ? Math.fround : (value) => value;
     this.#f = activationOf(model);
@@ -52,12 +41,13 @@ export class OwnActivationStepper implements Stepper {
   }
 
   advance(steps: number, step: number, sequence: number): number {
-    const { size, inputSize, outputSize } = this.#model;
+    const { size } = this.model;
     this.#before.set(this.#values);
     try {
       for (let t = 0; t < steps; t++) {
-        this.#inner.inputs.set(this.inputs.subarray(t * inputSize, (t + 1) * inputSize));
-        this.#inner.outputs.set(this.outputs.subarray(t * outputSize, (t + 1) * outputSize));
+        const [input, output] = this.given(t);
+        this.#inner.inputs.set(input);
+        this.#inner.outputs.set(output);
         // A pre-activation may be infinite: the state counts, which is made here.
         this.#inner.advance(1, step + t, sequence);
         const finite = this.#integrate(this.#inner.getValues());
@@ -72,18 +62,18 @@ export class OwnActivationStepper implements Stepper {
     return steps;
   }
 
-  async dispose(): Promise<void> {
+  override async dispose(): Promise<void> {
     await this.#inner.dispose();
   }
 
   /** x = (1 - a) x + a f(z), in the order of docs/numerics.md, rule 5; whether all are finite. */
   #integrate(z: FloatArray): boolean {
     const x = this.#values;
-    const leak = this.#leak;
+    const leak = this.model.leakRate;
     const keep = this.#keep;
     const round = this.#round;
     const f = this.#f;
-    const matrix = this.#model.cell?.orthogonal;
+    const matrix = this.model.cell?.orthogonal;
     const before = matrix ? (x.slice() as FloatArray) : x;
     let finite = true;
     for (let r = 0; r < x.length; r++) {

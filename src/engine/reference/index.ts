@@ -8,7 +8,7 @@ import { reservoirStep } from "../../reservoir/step.js";
 import { networkOf } from "../../spikes/liquid/as-network.js";
 import { drawNetwork } from "../../spikes/network/draw.js";
 import { ReferenceNetwork } from "../../spikes/network/reference.js";
-import { type Stepper, stepperSession } from "../host-steps.js";
+import { HostStepper, type Stepper, stepperSession } from "../host-steps.js";
 import { clockFor } from "../phase-clock.js";
 import { openRegistered, planOf } from "../registered.js";
 import { SpikingStepper } from "../spiking-stepper.js";
@@ -46,20 +46,12 @@ function spikingStepper(model: SpikingModel): Stepper {
   return new SpikingStepper(model, network, new ReferenceNetwork(network));
 }
 
-class ReferenceStepper implements Stepper {
-  readonly capacity = 16;
-  readonly inputs: FloatArray;
-  readonly outputs: FloatArray;
-  readonly states: FloatArray;
-  readonly #model: ReservoirModel;
+class ReferenceStepper extends HostStepper<ReservoirModel> implements Stepper {
   #values: FloatArray;
 
   constructor(model: ReservoirModel) {
-    this.#model = model;
+    super(model, 16);
     this.#values = allocate(model.precision, model.size);
-    this.inputs = allocate(model.precision, this.capacity * model.inputSize);
-    this.outputs = allocate(model.precision, this.capacity * model.outputSize);
-    this.states = allocate(model.precision, this.capacity * model.size);
   }
 
   getValues(): FloatArray {
@@ -71,16 +63,11 @@ class ReferenceStepper implements Stepper {
   }
 
   advance(steps: number, step: number, sequence: number): number {
-    const { size, inputSize, outputSize } = this.#model;
     for (let t = 0; t < steps; t++) {
-      const input = this.inputs.subarray(t * inputSize, (t + 1) * inputSize);
-      const output = this.outputs.subarray(t * outputSize, (t + 1) * outputSize);
-      this.#values = reservoirStep(this.#model, this.#values, input, output, step + t, sequence);
-      this.states.set(this.#values, t * size);
+      this.#values = reservoirStep(this.model, this.#values, ...this.given(t), step + t, sequence);
+      this.states.set(this.#values, t * this.model.size);
       if (!this.#values.every(Number.isFinite)) return t;
     }
     return steps;
   }
-
-  async dispose(): Promise<void> {}
 }
