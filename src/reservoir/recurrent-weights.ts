@@ -16,6 +16,7 @@ import {
   RandomStream,
   type SeedKeys,
   type SparseMatrix,
+  type SpectralRadius,
   SpectralRadiusError,
   seedKeys,
   storedValues,
@@ -33,6 +34,7 @@ import type { ReservoirMatrices } from "./options.js";
 import { checkedOwn } from "./own-matrices.js";
 import { storageFor } from "./shape.js";
 import { buildTopology, expectedNonzeros } from "./topologies/index.js";
+import type { TopologyMatrix } from "./topologies/topology.js";
 import { isWorthwhile, radiusOfRows, unscaledDraws } from "./weight-draws.js";
 import { isQuantized, quantizedTakes, roundWeights } from "./weight-rounding.js";
 
@@ -61,10 +63,10 @@ export async function drawWeightsBy(
   }
   const drawn = isLarge && device && config.topology.type === "erdosRenyi" && unscaledDraws(config, seedKeys(config.seed));
   const matrix = drawn && (await unlessLeftToHost(() => device.drawSparse(drawn)));
-  const made = matrix ? fromMatrix(matrix, undefined, config, true) : drawWeights(config, own);
+  const made = matrix ? new DrawnWeights(config, { matrix, isDrawn: true }) : drawWeights(config, own);
   if (!device || wanted === null || made.analyticRadius !== undefined) return made;
   const found = await unlessLeftToHost(() => device.spectralRadius(made.matrix, { method }));
-  return found ? { ...made, measured: () => found } : made;
+  return found ? made.with(found) : made;
 }
 
 /**
@@ -86,25 +88,88 @@ export interface Recurrent {
   radiusMethod: RadiusMethod;
 }
 
+type Measured = { readonly radius: number; readonly method: RadiusMethod };
+
+/** What W is made of: a matrix, or every connection's draw. */
+interface DrawnSource {
+  readonly matrix?: Matrix | SparseMatrix;
+  readonly full?: FullRows | undefined;
+  /** The spectral radius if the topology has a formula for it. */
+  readonly radius?: number | undefined;
+  /** Whether it is the description's, and not the user's own. */
+  readonly isDrawn: boolean;
+}
+
 /**
  * W as it was drawn, in binary64. Descriptions that differ in nothing but spectral radius,
- * scalings, bias, leak rates or noise share it.
+ * scalings, bias, leak rates or noise share it. A W that has every connection is drawn when its
+ * draws are first read; scaling it by the circular law takes none of them: W is drawn for its sums,
+ * and again where it is stored.
  */
-export interface DrawnWeights {
-  readonly matrix: Matrix | SparseMatrix;
+export class DrawnWeights {
   /** The spectral radius if the topology has a formula for it. */
   readonly analyticRadius: number | undefined;
+  readonly #config: DrawnConfig;
+  readonly #isDrawn: boolean;
+  #full: FullRows | undefined;
+  #matrix: Matrix | SparseMatrix | undefined;
+  #found: Measured | undefined;
+  #typical: number | undefined;
+
+  constructor(config: DrawnConfig, { matrix, full, radius, isDrawn }: DrawnSource) {
+    this.#config = config;
+    this.#matrix = matrix;
+    this.#full = full;
+    this.#isDrawn = isDrawn;
+    this.analyticRadius = radius;
+    if (radius !== undefined) this.#found = { radius, method: "analytic" };
+  }
+
+  get matrix(): Matrix | SparseMatrix {
+    this.#matrix ??= fullMatrix(this.#full!, 1, "float64")!;
+    return this.#matrix;
+  }
+
   /** The spectral radius, measured when it is first asked for. */
-  measured(): { readonly radius: number; readonly method: RadiusMethod };
+  measured(): Measured {
+    this.#found ??= this.#isDrawn ? knownRadius(this.#config, () => this.#measure()) : this.#measure();
+    return this.#found;
+  }
+
+  /** The same weights with a radius that was measured elsewhere. */
+  with(found: Measured): this {
+    this.#found = found;
+    return this;
+  }
+
   /** The radius by the circular law, if the one that was measured is far below it, else 0. */
-  typical(measured: number): number;
+  typical(measured: number): number {
+    this.#typical ??= this.#config.radiusMethod === "circularLaw" ? 0 : farAbove(this.matrix, measured);
+    return this.#typical;
+  }
+
+  /** W times a factor, if its draws were not read, and none of it is too large. */
+  scaled(factor: number, precision: Precision): Matrix | undefined {
+    const full = this.#full;
+    if (!full || this.#matrix) return undefined;
+    this.#full = { ...full, drawn: undefined };
+    return fullMatrix(full, factor, precision);
+  }
+
+  #measure(): SpectralRadius {
+    const { radiusMethod: method } = this.#config;
+    if (!this.#full || method !== "circularLaw") return matrixSpectralRadius(this.matrix, { method });
+    const { drawn, ...sums } = fullRowSums(this.#full);
+    this.#full = { ...this.#full, drawn };
+    return { radius: radiusOfRows(sums), method };
+  }
 }
 
 /** W as another thread drew it. */
 export interface DrawnParts extends Pick<DrawnWeights, "analyticRadius"> {
   readonly matrix: Matrix | SparseMatrix;
   /** If it was asked for; in parts if it is to be had from a device. */
-  readonly radius: ReturnType<DrawnWeights["measured"]> | readonly RadiusPart[] | undefined;
+  readonly radius: Measured | readonly RadiusPart[] | undefined;
 }
 
 /** Whether a device computes some of a radius. */
@@ -113,20 +178,19 @@ export const isInParts = (radius: DrawnParts["radius"]): radius is readonly Radi
 function fromParts({ matrix, analyticRadius, radius }: DrawnParts, config: ReservoirConfig): DrawnWeights {
   // A matrix that came from a thread is an object of its fields.
   const whole = isSparse(matrix) ? matrix : new Matrix(matrix.rows, matrix.cols, matrix.data);
-  const drawn = fromMatrix(whole, analyticRadius, config, true);
+  const drawn = new DrawnWeights(config, { matrix: whole, radius: analyticRadius, isDrawn: true });
   if (!radius || isInParts(radius) || radius.method === "analytic" || radius.method === "unscaled") return drawn;
   const { method } = radius;
-  const found = knownRadius(config, () => ({ radius: radius.radius, method }));
-  return { ...drawn, measured: () => found };
+  return drawn.with(knownRadius(config, () => ({ radius: radius.radius, method })));
 }
 
 /** Draws W and scales nothing. */
 export function drawWeights(config: DrawnConfig, own: ReservoirMatrices = {}): DrawnWeights {
+  const { size } = config;
+  if (own.weights) return new DrawnWeights(config, { matrix: checkedOwn("weights", own.weights, size, size), isDrawn: false });
   const keys = seedKeys(config.seed);
-  const full = own.weights ? undefined : fullRows(config, keys);
-  if (full) return new FullWeights(full, config);
-  const { matrix, radius } = unscaledWeights(config, keys, own);
-  return fromMatrix(matrix, radius, config, own.weights === undefined);
+  const full = fullRows(config, keys);
+  return new DrawnWeights(config, { isDrawn: true, ...(full ? { full } : drawnTopology(config, keys)) });
 }
 
 /** The rows of a W that has every connection and is not to be sparse. */
@@ -136,69 +200,11 @@ function fullRows(config: DrawnConfig, keys: SeedKeys): FullRows | undefined {
   return { values: new RandomStream(keys.weights, streams.weights), distribution, size, withoutOwn: !selfConnections };
 }
 
-/**
- * A W that has every connection. It is drawn when its draws are first read; scaling it by the
- * circular law takes none of them: W is drawn for its sums, and again where it is stored.
- */
-class FullWeights implements DrawnWeights {
-  readonly analyticRadius = undefined;
-  #full: FullRows;
-  readonly #config: DrawnConfig;
-  #matrix: Matrix | undefined;
-  #found: ReturnType<DrawnWeights["measured"]> | undefined;
-  #typical: number | undefined;
-
-  constructor(full: FullRows, config: DrawnConfig) {
-    this.#full = full;
-    this.#config = config;
-  }
-
-  get matrix(): Matrix {
-    this.#matrix ??= fullMatrix(this.#full, 1, "float64")!;
-    return this.#matrix;
-  }
-
-  measured(): ReturnType<DrawnWeights["measured"]> {
-    const { radiusMethod: method } = this.#config;
-    this.#found ??= knownRadius(this.#config, () => {
-      if (method !== "circularLaw") return matrixSpectralRadius(this.matrix, { method });
-      const { drawn, ...sums } = fullRowSums(this.#full);
-      this.#full = { ...this.#full, drawn };
-      return { radius: radiusOfRows(sums), method };
-    });
-    return this.#found;
-  }
-
-  typical(measured: number): number {
-    this.#typical ??= this.#config.radiusMethod === "circularLaw" ? 0 : farAbove(this.matrix, measured);
-    return this.#typical;
-  }
-
-  /** W times a factor, if its draws were not read, and none of it is too large. */
-  scaled(factor: number, precision: Precision): Matrix | undefined {
-    if (this.#matrix) return undefined;
-    const full = this.#full;
-    this.#full = { ...full, drawn: undefined };
-    return fullMatrix(full, factor, precision);
-  }
-}
-
-function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, config: DrawnConfig, isDrawn: boolean): DrawnWeights {
-  let found: ReturnType<DrawnWeights["measured"]> | undefined = radius === undefined ? undefined : { radius, method: "analytic" };
-  let typical: number | undefined;
-  return {
-    matrix,
-    analyticRadius: radius,
-    measured: () => {
-      const measure = () => matrixSpectralRadius(matrix, { method: config.radiusMethod });
-      found ??= isDrawn ? knownRadius(config, measure) : measure();
-      return found;
-    },
-    typical: (measured) => {
-      typical ??= farAbove(matrix, measured);
-      return typical;
-    },
-  };
+function drawnTopology(config: DrawnConfig, keys: SeedKeys): TopologyMatrix {
+  const { size, topology, connectionProbability, weightDistribution: distribution, selfConnections } = config;
+  const draws = (purpose: number) => new RandomStream(keys.weights, streams.weights, purpose);
+  const context = { size, connectionProbability, distribution, selfConnections };
+  return buildTopology(topology, { ...context, values: draws(0), positions: draws(1), extra: draws(2) });
 }
 
 /**
@@ -273,22 +279,8 @@ export function recurrentWeights(config: ReservoirConfig, drawn: DrawnWeights, o
 export function scaledWeights(config: ReservoirConfig, drawn: DrawnWeights, factor: number): Matrix | SparseMatrix {
   const { cell, weightPrecision, precision } = config;
   if (cell?.type === "euler") return stored(antisymmetric(drawn.matrix, factor, cell.damping), 1, config);
-  const direct = drawn instanceof FullWeights && weightPrecision === "full" ? drawn.scaled(factor, precision) : undefined;
+  const direct = weightPrecision === "full" ? drawn.scaled(factor, precision) : undefined;
   return direct ?? stored(drawn.matrix, factor, config);
-}
-
-function unscaledWeights(config: DrawnConfig, keys: SeedKeys, own: ReservoirMatrices): { matrix: Matrix | SparseMatrix; radius?: number } {
-  const { size, topology } = config;
-  if (own.weights) return { matrix: checkedOwn("weights", own.weights, size, size) };
-  return buildTopology(topology, {
-    size,
-    connectionProbability: config.connectionProbability,
-    distribution: config.weightDistribution,
-    selfConnections: config.selfConnections,
-    values: new RandomStream(keys.weights, streams.weights, 0),
-    positions: new RandomStream(keys.weights, streams.weights, 1),
-    extra: new RandomStream(keys.weights, streams.weights, 2),
-  });
 }
 
 /**

@@ -183,6 +183,14 @@ describe("ReservoirComputer", () => {
     await expect(create(silent as never, { engine: "cpu" })).rejects.toThrow(/would take 6\.\d+ GiB and the limit is 4\.00 GiB/);
   });
 
+  it("has the radius of a W with every connection by power iteration on a device as on the host", async () => {
+    const config = { size: 5, connectionProbability: 1, radiusMethod: "power", seed: 1 } as const;
+    const [host, device] = [await create(config, { engine: "cpu" }), await create(config, { engine: "sim" })];
+    expect(device.model.measuredRadius).toBe(host.model.measuredRadius);
+    expect(device.model.weights).toEqual(host.model.weights);
+    await Promise.all([host.dispose(), device.dispose()]);
+  });
+
   it("does not hold a matrix of one's own to the density of the description", async () => {
     const size = 100_000;
     const weights = {
