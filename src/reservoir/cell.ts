@@ -1,9 +1,9 @@
 // The weights of cells, made from their descriptions (cell-options.ts).
 import { ArgumentError } from "@spillway/core/errors.js";
-import { allocate, type FloatArray, isSparse, Matrix, RandomStream, type SparseMatrix, seedKeys, toDense } from "@spillway/numerics";
+import { allocate, type FloatArray, inPrecision, isSparse, Matrix, RandomStream, type SparseMatrix, seedKeys } from "@spillway/numerics";
 import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";
-import { orthogonal } from "./topologies/orthogonal.js";
+import { orthogonalMatrix } from "./topologies/orthogonal.js";
 import { sparseFromRows } from "./topologies/random-rows.js";
 
 /** The stream that O is drawn from; those of the other weights are 0 to 5. */
@@ -17,14 +17,8 @@ export function cellWeights(config: ReservoirConfig, own?: Matrix): Pick<Reservo
   if (cell.type === "euler") return { leakRate: constant(cell.step), cell: { keep: constant(1) } };
   const leakRate = constant(cell.type === "es2n" ? cell.proximity : cell.gain);
   const keep = cell.type === "es2n" ? (leakRate.map((b) => 1 - b) as FloatArray) : constant(cell.keep);
-  return { leakRate, cell: { keep, orthogonal: own ?? drawOrthogonal(size, precision, seed) } };
-}
-
-function drawOrthogonal(size: number, precision: ReservoirConfig["precision"], seed: ReservoirConfig["seed"]): Matrix {
-  const values = new RandomStream(seedKeys(seed).weights, stream);
-  const { matrix } = orthogonal.build({}, { size, values } as Parameters<typeof orthogonal.build>[1]);
-  const { data } = isSparse(matrix) ? toDense(matrix) : matrix;
-  return new Matrix(size, size, precision === "float32" ? Float32Array.from(data) : data);
+  const drawn = () => inPrecision(orthogonalMatrix(size, new RandomStream(seedKeys(seed).weights, stream)), precision);
+  return { leakRate, cell: { keep, orthogonal: own ?? drawn() } };
 }
 
 /** k of a model, N values: 1 - a for the leaky cell. */

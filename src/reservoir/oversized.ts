@@ -29,8 +29,8 @@ function expectedDrawingBytes(config: ReservoirConfig, inPlace: boolean): number
   const { size, inputSize, outputSize, storage, nonzeros, precision } = expectedShape(config);
   // CSR rows are drawn into room for 8 entries each.
   const recurrent = storage === "dense" ? 8 * size * size : 12 * Math.max(nonzeros, 8 * size) + 4 * size;
-  // O is drawn in binary64, as rows with columns and as a matrix.
-  const orthogonal = hasOrthogonal(config) ? 28 * size * size : 0;
+  // O is drawn in binary64, from half as many normal numbers, and rounded.
+  const orthogonal = hasOrthogonal(config) ? 16 * size * size : 0;
   return (inPlace ? 0 : recurrent) + orthogonal + size * (inputSize + outputSize + 3) * (precision === "float32" ? 4 : 8);
 }
 

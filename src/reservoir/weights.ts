@@ -3,6 +3,8 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import {
   allocate,
+  drawPositions,
+  drawRows,
   type FloatArray,
   isSparse,
   Matrix,
@@ -35,7 +37,6 @@ import {
   unlessLeftToHost,
 } from "./recurrent-weights.js";
 import { storageFor } from "./shape.js";
-import { drawDense } from "./topologies/index.js";
 import { isDrawnInPlace, isDrawnLater, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
 
 /**
@@ -60,9 +61,10 @@ function modelWith(config: ReservoirConfig, { weights, measuredRadius, radiusMet
   const feedbackWeights = own.feedbackWeights
     ? ownMatrix("feedbackWeights", own.feedbackWeights, size, outputSize, config)
     : config.feedback
-      ? drawn(config, keys, "feedbackWeights", outputSize, config.feedback.density, config.feedback.distribution, config.feedback.scaling)
+      ? drawn(config, keys, "feedbackWeights", { ...config.feedback, cols: outputSize })
       : undefined;
   const storage = isSparse(weights) ? "sparse" : "dense";
+  const rules = rulesOf(config);
   return {
     config: {
       ...config,
@@ -77,10 +79,8 @@ function modelWith(config: ReservoirConfig, { weights, measuredRadius, radiusMet
     weights,
     inputWeights: own.inputWeights
       ? ownMatrix("inputWeights", own.inputWeights, size, inputSize, config)
-      : drawn(config, keys, "inputWeights", inputSize, config.inputConnectivity, config.inputDistribution, config.inputScaling),
-    bias: own.bias
-      ? ownMatrix("bias", own.bias, size, 1, config).data
-      : drawn(config, keys, "bias", 1, config.bias === 0 ? 0 : config.biasDensity, config.biasDistribution, config.bias).data,
+      : drawn(config, keys, "inputWeights", rules.inputWeights),
+    bias: own.bias ? ownMatrix("bias", own.bias, size, 1, config).data : drawn(config, keys, "bias", rules.bias).data,
     ...(feedbackWeights ? { feedbackWeights } : {}),
     ...cellOf(config, own),
     initialState: initialState(config, keys, own),
@@ -155,52 +155,55 @@ export function leakRateOf({ leakRate, seed }: Pick<ReservoirConfig, "leakRate" 
 
 /** W_in and b before they are scaled, in binary64. */
 export function drawInputs(config: ReservoirConfig): { readonly inputDraws: Matrix<Float64Array>; readonly biasDraws: Float64Array } {
+  const unscaled = { ...config, precision: "float64", inputScaling: 1, bias: 1 } as const;
   const keys = seedKeys(config.seed);
-  const { inputSize, inputConnectivity, inputDistribution, biasDensity, biasDistribution } = config;
-  const draws = (which: "inputWeights" | "bias", cols: number, density: number, distribution: WeightDistribution) =>
-    drawn({ ...config, precision: "float64" }, keys, which, cols, density, distribution, 1) as Matrix<Float64Array>;
+  const draws = (which: "inputWeights" | "bias") => drawn(unscaled, keys, which, rulesOf(unscaled)[which]) as Matrix<Float64Array>;
+  return { inputDraws: draws("inputWeights"), biasDraws: draws("bias").data };
+}
+
+/** How a matrix of N rows is drawn: whose columns are where, and times what. */
+interface DrawRule {
+  readonly cols: number;
+  readonly density: number;
+  readonly distribution: WeightDistribution;
+  /** For all columns, or for each. */
+  readonly scaling: number | readonly number[];
+}
+
+/** W_in and b of a description. */
+function rulesOf(config: ReservoirConfig): Readonly<Record<"inputWeights" | "bias", DrawRule>> {
+  const { inputSize, inputConnectivity, inputDistribution, inputScaling, bias, biasDensity, biasDistribution } = config;
   return {
-    inputDraws: draws("inputWeights", inputSize, inputConnectivity, inputDistribution),
-    biasDraws: draws("bias", 1, biasDensity, biasDistribution).data,
+    inputWeights: { cols: inputSize, density: inputConnectivity, distribution: inputDistribution, scaling: inputScaling },
+    bias: { cols: 1, density: bias === 0 ? 0 : biasDensity, distribution: biasDistribution, scaling: bias },
   };
 }
 
+/** A dense matrix whose rows each take random positions. */
 function drawn(
-  config: ReservoirConfig,
+  { size, precision }: Pick<ReservoirConfig, "size" | "precision">,
   keys: SeedKeys,
-  which: "inputWeights" | "bias" | "feedbackWeights",
-  cols: number,
-  density: number,
-  distribution: WeightDistribution,
-  scaling: number | readonly number[],
+  which: keyof typeof streams,
+  { cols, density, distribution, scaling }: DrawRule,
 ): Matrix {
-  const out = Matrix.zeros(config.size, cols, config.precision);
-  const values = new RandomStream(keys.weights, streams[which], 0);
-  const positions = new RandomStream(keys.weights, streams[which], 1);
-  drawDense(
-    config.size,
-    cols,
-    density,
-    distribution,
-    values,
-    positions,
-    (c) => (typeof scaling === "number" ? scaling : scaling[c]!),
-    out.data,
-  );
+  const stream = (purpose: number) => new RandomStream(keys.weights, streams[which], purpose);
+  const { rowOffsets, columns } = drawPositions(stream(1), { first: 0, count: size, density, candidates: cols });
+  const values = drawRows(stream(0), distribution, rowOffsets);
+  const out = Matrix.zeros(size, cols, precision);
+  for (let r = 0; r < size; r++)
+    for (let p = rowOffsets[r]!; p < rowOffsets[r + 1]!; p++) {
+      const c = columns[p]!;
+      out.data[r * cols + c] = values[p]! * (typeof scaling === "number" ? scaling : scaling[c]!);
+    }
   return out;
 }
 
 function initialState(config: ReservoirConfig, keys: SeedKeys, own: ReservoirMatrices): FloatArray {
-  if (own.initialState) return ownMatrix("initialState", own.initialState, config.size, 1, config).data;
-  const out = allocate(config.precision, config.size);
-  const state = config.initialState;
-  if (state === "zeros") return out;
-  if (!("distribution" in state)) {
-    out.set(state);
-    return out;
-  }
-  const values = new RandomStream(keys.weights, streams.initialState, 0);
-  const positions = new RandomStream(keys.weights, streams.initialState, 1);
-  drawDense(config.size, 1, 1, state.distribution, values, positions, () => state.scaling, out);
+  const { size, precision, initialState: state } = config;
+  if (own.initialState) return ownMatrix("initialState", own.initialState, size, 1, config).data;
+  if (typeof state === "object" && "distribution" in state)
+    return drawn(config, keys, "initialState", { cols: 1, density: 1, ...state }).data;
+  const out = allocate(precision, size);
+  if (state !== "zeros") out.set(state);
   return out;
 }

@@ -1,10 +1,10 @@
 // The kind "stateAffine" of reservoirs: its sizes and its matrices. The step is in step.ts, and
 // what makes the matrices of qubits in quantum/.
-import { type FloatArray, isSparse, Matrix, RandomStream, seedKeys, toDense } from "@spillway/numerics";
+import { type FloatArray, Matrix, RandomStream, seedKeys } from "@spillway/numerics";
 import { matrixPanels, packColumns, packPanels } from "@spillway/numerics/wasm/layout.js";
 import type { KindDraw, KindSizes, ReservoirKind } from "../registered/kind.js";
 import type { KindWasm, KindWasmArgument } from "../registered/wasm.js";
-import { orthogonal } from "../topologies/orthogonal.js";
+import { orthogonalMatrix } from "../topologies/orthogonal.js";
 import { completeStateAffine, type StateAffineConfig, type StateAffineMatrices, type StateAffineModel } from "./complete.js";
 import { type InputFunction, stateAffineTable } from "./options.js";
 import { quantumSystem } from "./quantum/system.js";
@@ -102,7 +102,7 @@ function drawn({
   const offsets = Matrix.zeros(size, terms + 1);
   for (const [k, factor] of factors.entries()) {
     if (factor > 0) {
-      const values = orthogonalValues(size, new RandomStream(weights, streams.matrices, k));
+      const { data: values } = orthogonalMatrix(size, new RandomStream(weights, streams.matrices, k));
       for (let i = 0; i < values.length; i++) transition.data[k * size * size + i] = factor * values[i]!;
     }
     const column = new RandomStream(weights, streams.offsets, k);
@@ -110,11 +110,6 @@ function drawn({
     for (let i = 0; i < size; i++) offsets.data[i * (terms + 1) + k] = scale * (2 * column.uniform(i, 0) - 1);
   }
   return { initial: new Float64Array(size), matrices: { transition, transitionOffset: offsets } };
-}
-
-function orthogonalValues(size: number, values: RandomStream): ArrayLike<number> {
-  const { matrix } = orthogonal.build({}, { size, values } as Parameters<typeof orthogonal.build>[1]);
-  return (isSparse(matrix) ? toDense(matrix) : matrix).data;
 }
 
 /** State-affine systems as a reservoir. */

@@ -14,7 +14,6 @@ import { ring } from "./ring.js";
 import { smallWorld } from "./small-world.js";
 import type { Topology, TopologyConfig, TopologyContext, TopologyMatrix, TopologySize } from "./topology.js";
 
-export { drawDense } from "./random-rows.js";
 export type { TopologyConfig } from "./topology.js";
 
 /** Every topology, by name. */

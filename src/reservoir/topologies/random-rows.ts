@@ -1,5 +1,5 @@
 // Random rows from positions and values that numerics draws.
-import { drawPositions, drawRows, type FloatArray, type RandomStream, type SparseMatrix } from "@spillway/numerics";
+import { drawRows, type RandomStream, type SparseMatrix } from "@spillway/numerics";
 
 /** Where random weights come from: U(-1, 1), N(0, 1), or -1 and 1 with equal chance. */
 export type WeightDistribution = "uniform" | "normal" | "bernoulli";
@@ -48,24 +48,4 @@ export function sparseFromRows(
 function grow<Data extends Uint32Array | Float64Array>(from: Data, to: Data): Data {
   to.set(from);
   return to;
-}
-
-/**
- * A dense rows x cols block whose rows each take random positions: input weights, biases, feedback
- * weights.
- */
-export function drawDense(
-  rows: number,
-  cols: number,
-  density: number,
-  distribution: WeightDistribution,
-  values: RandomStream,
-  positions: RandomStream,
-  scaling: (column: number) => number,
-  out: FloatArray,
-): void {
-  const { rowOffsets, columns } = drawPositions(positions, { first: 0, count: rows, density, candidates: cols });
-  const drawn = drawRows(values, distribution, rowOffsets);
-  for (let r = 0; r < rows; r++)
-    for (let p = rowOffsets[r]!; p < rowOffsets[r + 1]!; p++) out[r * cols + columns[p]!] = drawn[p]! * scaling(columns[p]!);
 }
