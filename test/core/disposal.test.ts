@@ -5,6 +5,7 @@ import { referenceEngine } from "../../src/engine/reference/index.js";
 import { Classifier, FieldForecaster, Forecaster, ReservoirComputer } from "../../src/index.js";
 import { ConceptorMemory } from "../../src/model/index.js";
 import { registerEngine } from "../../src/reservoir/engines.js";
+import { amount } from "../exhaustive.js";
 
 describe("things that are disposed later", () => {
   const four = () => {
@@ -132,7 +133,7 @@ describe("sessions of an engine whose disposal fails", () => {
     await (forecaster as Forecaster).dispose().catch(() => undefined);
     expect(counts.disposed).toBe(counts.opened);
     let stopped = 0;
-    for (let stopAt = 1; stopAt < calls; stopAt += Math.ceil(calls / 12)) {
+    for (let stopAt = 1; stopAt < calls; stopAt += Math.ceil(calls / amount(12, 6))) {
       counts.opened = 0;
       counts.disposed = 0;
       const { forecaster: made } = await attempt(stopAt);

