@@ -84,8 +84,8 @@ class TableReader {
     const matrix = new Matrix<Float64Array>(this.#lines.length, this.numeric.length, this.#values.slice(0, this.#filled));
     const parts = { format: "CSV" as const, source: this.#source, header: this.#names, numeric: this.numeric, textual: this.#textual };
     const line = (row: number) => this.#lines[row]!;
-    const placeOf = ({ name, index }: TableColumn) => (this.named ? `column ${quoted(name)}` : `column ${index} (counted from 0)`);
-    return tableOf({ ...parts, matrix, cells: this.#cells, line, placeOf }, this.#options.missing);
+    const words = ({ name, index }: TableColumn) => (this.named ? `column ${quoted(name)}` : `column ${index} (counted from 0)`);
+    return tableOf({ ...parts, matrix, cells: this.#cells, line, words }, this.#options.missing);
   }
 
   #row(cells: readonly string[], line: number): void {

@@ -47,6 +47,12 @@ export class FormatError extends FileError {
   }
 }
 
+/** What makes the errors of one file: a reason, and where in the file and why, as far as known. */
+export function failing(format: FileFormat, source: string) {
+  return (reason: string, location: FormatError["location"] = {}, cause?: unknown, settings?: ErrorDetails["settings"]): FormatError =>
+    new FormatError(format, source, reason, location, cause, settings);
+}
+
 /** @throws ArgumentError for what is not bytes, as an ArrayBuffer is not */
 export function checkBytes(bytes: Uint8Array, source: string): void {
   if (!(bytes instanceof Uint8Array))

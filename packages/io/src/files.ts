@@ -2,24 +2,35 @@
 
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { nearNames } from "@spillway/core/near-names.js";
-import { FileError, type FileFormat, FormatError } from "./errors.js";
+import { FileError, type FileFormat, type FileProblem, FormatError } from "./errors.js";
 import { nodeFs, nodePath } from "./node.js";
 
 /** @throws FileError naming the path, with near names from its folder if there are any. */
 export async function readBytes(path: string): Promise<Uint8Array> {
-  const fs = nodeFs(path);
+  return withOpenFile(path, (file, stat) => {
+    // What /proc holds are files that say they have no bytes.
+    const hasSize = stat.isFile() && stat.size > 0;
+    return readAll(path, file, hasSize ? stat.size : 0, hasSize ? Number.POSITIVE_INFINITY : mostPiped);
+  });
+}
+
+/** Gives an open file to `use`. @throws FileError if it is a folder or cannot be read @internal */
+export async function withOpenFile<Value>(
+  path: string,
+  use: (file: import("node:fs/promises").FileHandle, stat: import("node:fs").Stats) => Promise<Value>,
+): Promise<Value> {
+  const { open } = nodeFs(path).promises;
   try {
-    const file = await fs.promises.open(path, "r");
+    const file = await open(path, "r");
     try {
       const stat = await file.stat();
       if (stat.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
-      // What /proc holds are files that say they have no bytes.
-      return await readAll(file, stat.isFile() ? stat.size : 0, stat.isFile() && stat.size > 0 ? Number.POSITIVE_INFINITY : mostPiped);
+      return await use(file, stat);
     } finally {
       await file.close();
     }
   } catch (error) {
-    throw await readError(path, error);
+    throw error instanceof SpillwayError ? error : await readError(path, error);
   }
 }
 
@@ -27,12 +38,14 @@ export async function readBytes(path: string): Promise<Uint8Array> {
 const mostPiped = 2 ** 30;
 
 /** Reads in pieces: one system read stops at 2 GiB, and a pipe has no size. */
-async function readAll(file: import("node:fs/promises").FileHandle, size: number, most: number): Promise<Uint8Array> {
+async function readAll(path: string, file: import("node:fs/promises").FileHandle, size: number, most: number): Promise<Uint8Array> {
   let bytes = new Uint8Array(size > 0 ? size : 65536);
   let length = 0;
   for (;;) {
-    if (length > most)
-      throw new SpillwayError("limit", `more than ${most} bytes come from it, and it does not say how many; write them to a file first`);
+    if (length > most) {
+      const reason = `more than ${most} bytes come from it, and it does not say how many; write them to a file first`;
+      throw new FileError(path, `the file cannot be read: ${reason}`, "other");
+    }
     if (length === bytes.length) {
       const probe = new Uint8Array(65536);
       const { bytesRead } = await file.read(probe, 0, probe.length, null);
@@ -103,6 +116,14 @@ export async function listFiles(folder: string): Promise<string[]> {
   return found.sort();
 }
 
+/** What a path names; undefined if there is nothing, or it cannot be asked for. @internal */
+export async function kindOfPath(path: string): Promise<"file" | "folder" | "other" | undefined> {
+  const found = await nodeFs(path)
+    .promises.stat(path)
+    .catch(() => undefined);
+  return found && (found.isFile() ? "file" : found.isDirectory() ? "folder" : "other");
+}
+
 /** Makes a folder and those above it, if they are not there yet. @throws FileError. */
 export async function ensureFolder(path: string): Promise<void> {
   try {
@@ -120,21 +141,20 @@ export async function ensureFolder(path: string): Promise<void> {
  * it is there, as /proc does.
  */
 async function makeFolder(path: string): Promise<void> {
-  const { mkdir, stat } = nodeFs(path).promises;
+  const { mkdir } = nodeFs(path).promises;
   const full = nodePath(path).resolve(path);
   const above = nodePath(path).dirname(full);
-  const isFolder = async (name: string) => (await stat(name).catch(() => undefined))?.isDirectory() ?? false;
   try {
     return await mkdir(full);
   } catch (error) {
-    if (await isFolder(full)) return;
+    if ((await kindOfPath(full)) === "folder") return;
     if (codeOf(error) !== "ENOENT" || above === full) throw error;
   }
-  if (!(await isFolder(above))) await makeFolder(above);
+  if ((await kindOfPath(above)) !== "folder") await makeFolder(above);
   try {
     await mkdir(full);
   } catch (error) {
-    if (await isFolder(full)) return;
+    if ((await kindOfPath(full)) === "folder") return;
     if (codeOf(error) !== "ENOENT") throw error;
     throw new FileError(path, `the folder cannot be made: the system takes no folder in ${above}; choose another`, "notWritable", error);
   }
@@ -143,55 +163,38 @@ async function makeFolder(path: string): Promise<void> {
 /** What helps if the system opens no more files. */
 export const tooManyFiles = "too many files are open at once; close some, or raise the limit (ulimit -n)";
 
+/** What the system says of a failed write, by its code: the kind of trouble, and the words for it. */
+const writeTroubles: Readonly<Record<string, readonly [FileProblem, (folder: string) => string]>> = {
+  ENOENT: ["missing", (folder) => `the folder ${folder} does not exist; make it first or choose another`],
+  EACCES: ["notWritable", (folder) => `no permission to write in ${folder}; choose a folder of your own`],
+  EPERM: ["notWritable", (folder) => `no permission to write in ${folder}; choose a folder of your own`],
+  EROFS: ["notWritable", (folder) => `${folder} is on a read-only file system; choose another folder`],
+  ENOSPC: ["full", () => "the disk is full; free some space or choose another disk"],
+  EDQUOT: ["full", () => "your disk quota is used up; free some space or choose another disk"],
+  EFBIG: ["full", () => "it is larger than the file system takes"],
+  EISDIR: ["folder", () => "that is a folder; give the name of a file in it"],
+  ENOTDIR: ["missing", () => "a part of its path is a file, not a folder"],
+  ENAMETOOLONG: ["notWritable", () => "the name is longer than the file system takes"],
+  EMFILE: ["other", () => tooManyFiles],
+  ENFILE: ["other", () => tooManyFiles],
+};
+
 /** The words for a failed write. `what` says what was being done. */
 export function writeError(path: string, error: unknown, what = "the file cannot be written"): FileError {
   if (error instanceof FileError) return error;
-  const folder = nodePath(path).dirname(nodePath(path).resolve(path));
-  switch (codeOf(error)) {
-    case "ENOENT":
-      return new FileError(path, `${what}: the folder ${folder} does not exist; make it first or choose another`, "missing", error);
-    case "EACCES":
-    case "EPERM":
-      return new FileError(path, `${what}: no permission to write in ${folder}; choose a folder of your own`, "notWritable", error);
-    case "EROFS":
-      return new FileError(path, `${what}: ${folder} is on a read-only file system; choose another folder`, "notWritable", error);
-    case "ENOSPC":
-      return new FileError(path, `${what}: the disk is full; free some space or choose another disk`, "full", error);
-    case "EDQUOT":
-      return new FileError(path, `${what}: your disk quota is used up; free some space or choose another disk`, "full", error);
-    case "EFBIG":
-      return new FileError(path, `${what}: it is larger than the file system takes`, "full", error);
-    case "EISDIR":
-      return new FileError(path, `${what}: that is a folder; give the name of a file in it`, "folder", error);
-    case "ENOTDIR":
-      return new FileError(path, `${what}: a part of its path is a file, not a folder`, "missing", error);
-    case "ENAMETOOLONG":
-      return new FileError(path, `${what}: the name is longer than the file system takes`, "notWritable", error);
-    case "EMFILE":
-    case "ENFILE":
-      return new FileError(path, `${what}: ${tooManyFiles}`, "other", error);
-    default:
-      return new FileError(path, `${what}: ${messageOf(error)}`, "other", error);
-  }
+  const [problem, words] = writeTroubles[codeOf(error)] ?? ["other", () => messageOf(error)];
+  return new FileError(path, `${what}: ${words(nodePath(path).dirname(nodePath(path).resolve(path)))}`, problem, error);
 }
 
+/** The words for a failed read. */
 export async function readError(path: string, error: unknown): Promise<FileError> {
   if (error instanceof FileError) return error;
-  switch (codeOf(error)) {
-    case "ENOENT":
-    case "ENOTDIR":
-      return new FileError(path, await missing(path), "missing", error);
-    case "EACCES":
-    case "EPERM":
-      return new FileError(path, "there is no permission to read this file", "notReadable", error);
-    case "EISDIR":
-      return new FileError(path, "that is a folder; give the name of a file in it", "folder", error);
-    case "EMFILE":
-    case "ENFILE":
-      return new FileError(path, `the file cannot be read: ${tooManyFiles}`, "other", error);
-    default:
-      return new FileError(path, `the file cannot be read: ${messageOf(error)}`, "other", error);
-  }
+  const code = codeOf(error);
+  if (code === "ENOENT" || code === "ENOTDIR") return new FileError(path, await missing(path), "missing", error);
+  if (code === "EACCES" || code === "EPERM") return new FileError(path, "there is no permission to read this file", "notReadable", error);
+  if (code === "EISDIR") return new FileError(path, "that is a folder; give the name of a file in it", "folder", error);
+  const words = code === "EMFILE" || code === "ENFILE" ? tooManyFiles : messageOf(error);
+  return new FileError(path, `the file cannot be read: ${words}`, "other", error);
 }
 
 /**

@@ -71,8 +71,7 @@ export function fillMissing(
         for (let k = r; k < next; k++) data[k * cols + c] = before;
       } else {
         if (next === rows) throw fail(r, c, `the value is missing and "interpolate" has none after it; take "hold", or cut the end off`);
-        const step = (data[next * cols + c]! - before) / (next - r + 1);
-        for (let k = r; k < next; k++) data[k * cols + c] = before + step * (k - r + 1);
+        drawLine(matrix, c, r - 1, next);
       }
       r = next;
     }
@@ -128,20 +127,23 @@ export function holdAfter({ rows, cols, data }: Matrix<Float64Array>, before: Ar
  */
 export function withLines(held: Matrix<Float64Array>, missing: Matrix): Matrix<Float64Array> {
   const lines = new Matrix(held.rows, held.cols, held.data.slice());
-  const { rows, cols, data } = lines;
+  const { rows, cols } = lines;
   for (let c = 0; c < cols; c++) {
     let last = -1;
     for (let r = 0; r < rows; r++) {
       if (missing.data[r * cols + c] === 1) continue;
-      if (last >= 0) {
-        const before = data[last * cols + c]!;
-        const step = (data[r * cols + c]! - before) / (r - last);
-        for (let k = last + 1; k < r; k++) data[k * cols + c] = before + step * (k - last);
-      }
+      if (last >= 0) drawLine(lines, c, last, r);
       last = r;
     }
   }
   return lines;
+}
+
+/** Puts a straight line into column `c` between two rows that have values. */
+function drawLine({ cols, data }: Matrix<Float64Array>, c: number, last: number, next: number): void {
+  const before = data[last * cols + c]!;
+  const step = (data[next * cols + c]! - before) / (next - last);
+  for (let k = last + 1; k < next; k++) data[k * cols + c] = before + step * (k - last);
 }
 
 /** T x C: 1 where a value is missing (NaN), else 0. */

@@ -3,7 +3,7 @@
 
 import { ArgumentError } from "@spillway/core/errors.js";
 import { quoted } from "@spillway/core/text.js";
-import { FormatError } from "./errors.js";
+import { type FormatError, failing } from "./errors.js";
 
 export interface NpyHeader {
   /** For example "<f8". */
@@ -18,7 +18,7 @@ const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59];
 
 /** @throws FormatError on anything that is not a whole header of version 1.0, 2.0 or 3.0. */
 export function parseNpyHeader(bytes: Uint8Array, source: string): NpyHeader {
-  const fail = (reason: string, cause?: unknown): FormatError => new FormatError("NPY", source, reason, {}, cause);
+  const fail = failing("NPY", source);
   if (bytes.length < 10) throw fail(`it is truncated: it holds ${bytes.length} bytes and a header takes at least 10`);
   if (magic.some((byte, i) => bytes[i] !== byte)) throw fail("it does not begin with the NPY magic word; it is no .npy file");
   const major = bytes[6]!;
@@ -36,7 +36,7 @@ export function parseNpyHeader(bytes: Uint8Array, source: string): NpyHeader {
   try {
     text = new TextDecoder(major === 3 ? "utf-8" : "windows-1252", { fatal: true }).decode(bytes.subarray(prefix, dataOffset));
   } catch (error) {
-    throw fail("its header is not text", error);
+    throw fail("its header is not text", {}, error);
   }
   return { ...parseDictionary(text, fail), dataOffset };
 }
@@ -61,69 +61,33 @@ export function formatNpyHeader(descr: string, shape: readonly number[], totalBy
   return bytes;
 }
 
-/** One word of a Python literal: a text, a whole number, or a mark that stands for itself. */
-interface Token {
-  readonly kind: "text" | "number" | "mark";
-  readonly value: string;
-}
-
-const tokenPattern = /\s*(?:'([^'\\]*)'|"([^"\\]*)"|(\d+)L?|(True|False|[{}()[\]:,]))/y;
-
 /**
- * Reads the one form of Python literal that a header has: texts, True, False, and a tuple of whole
- * numbers.
+ * An entry of a Python dictionary with what ends it: a text as the key, and a text, True, False, or
+ * a tuple of at most 64 whole numbers as the value. Of a list, only its beginning.
  */
+const entryPattern =
+  /\s*('[^'\\]*'|"[^"\\]*")\s*:\s*('[^'\\]*'|"[^"\\]*"|True|False|\((?:\s*\d+L?\s*(?:,|(?=\)))){0,64}\s*\)|\[)(?:\s*(?:,|$)|(?<=\[))/gy;
+
+/** Reads the one form of Python literal that a header has. */
 function parseDictionary(text: string, fail: (reason: string) => FormatError): Omit<NpyHeader, "dataOffset"> {
   const strange = (): FormatError => fail(`its header is not the dictionary that NumPy writes: ${quoted(text.trim())}`);
-  const end = text.trimEnd().length;
-  let position = 0;
-  const next = (): Token => {
-    tokenPattern.lastIndex = position;
-    const match = tokenPattern.exec(text);
-    if (!match) throw strange();
-    position = tokenPattern.lastIndex;
-    const [, single, double, digits, mark] = match;
-    const string = single ?? double;
-    if (string !== undefined) return { kind: "text", value: string };
-    return digits !== undefined ? { kind: "number", value: digits } : { kind: "mark", value: mark! };
-  };
-  /** Reads items, with commas between them, up to a closing mark. */
-  const list = (closing: string, item: (first: Token) => void): void => {
-    for (let token = next(); !isMark(token, closing); ) {
-      item(token);
-      token = next();
-      if (isMark(token, ",")) token = next();
-      else if (!isMark(token, closing)) throw strange();
-    }
-  };
-  const tuple = (): number[] => {
-    const lengths: number[] = [];
-    list(")", (token) => {
-      const length = Number(token.value);
-      if (token.kind !== "number" || !Number.isSafeInteger(length) || lengths.length === 64) throw strange();
-      lengths.push(length);
-    });
-    return lengths;
-  };
+  const body = /^\s*\{(.*)\}\s*$/s.exec(text)?.[1];
+  if (body === undefined) throw strange();
   const entries = new Map<string, string | boolean | number[]>();
-  if (!isMark(next(), "{")) throw strange();
-  list("}", (key) => {
-    if (key.kind !== "text" || entries.has(key.value) || !isMark(next(), ":")) throw strange();
-    const token = next();
-    if (token.kind === "text") entries.set(key.value, token.value);
-    else if (isMark(token, "True") || isMark(token, "False")) entries.set(key.value, token.value === "True");
-    else if (isMark(token, "(")) entries.set(key.value, tuple());
-    else if (isMark(token, "[")) throw fail("it holds a structured array (records with named fields); plain numbers are read");
-    else throw strange();
-  });
+  let length = 0;
+  for (const [entry, key, value] of body.matchAll(entryPattern)) {
+    const name = key!.slice(1, -1);
+    if (entries.has(name)) throw strange();
+    if (value === "[") throw fail("it holds a structured array (records with named fields); plain numbers are read");
+    if (value === "True" || value === "False") entries.set(name, value === "True");
+    else entries.set(name, value!.startsWith("(") ? (value!.match(/\d+/g) ?? []).map(Number) : value!.slice(1, -1));
+    length += entry.length;
+  }
   const descr = entries.get("descr");
   const fortranOrder = entries.get("fortran_order");
   const shape = entries.get("shape");
-  const whole = entries.size === 3 && position === end;
+  const whole = entries.size === 3 && body.slice(length).trim() === "";
   if (!whole || typeof descr !== "string" || typeof fortranOrder !== "boolean" || !Array.isArray(shape)) throw strange();
+  if (!shape.every(Number.isSafeInteger)) throw strange();
   return { descr, fortranOrder, shape };
-}
-
-function isMark(token: Token, mark: string): boolean {
-  return token.kind === "mark" && token.value === mark;
 }

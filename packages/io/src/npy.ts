@@ -6,7 +6,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { quoted } from "@spillway/core/text.js";
 import { Matrix } from "@spillway/numerics";
 import { writeFileAtomic } from "./atomic.js";
-import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
+import { checkBytes, failing, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
 import { float16ToFloat32 } from "./half.js";
 import { formatNpyHeader, parseNpyHeader } from "./npy-header.js";
@@ -83,33 +83,26 @@ export async function readNpy(path: string): Promise<NpyArray> {
  */
 export function decodeNpy(bytes: Uint8Array, { source = "NPY data" }: SourceOptions = {}): NpyArray {
   checkBytes(bytes, source);
+  const fail = failing("NPY", source);
   const { descr, fortranOrder, shape, dataOffset } = parseNpyHeader(bytes, source);
   const known = /^[<>|=]/.test(descr) && Object.hasOwn(types, descr.slice(1)) ? types[descr.slice(1)] : undefined;
   if (!known) {
     const why = descr.endsWith("O") ? "pickled Python objects, which are never loaded" : `the type ${quoted(descr)}`;
-    throw new FormatError(
-      "NPY",
-      source,
-      `it holds ${why}; ${Object.values(types)
-        .map(({ dtype }) => dtype)
-        .join(", ")} are read`,
-    );
+    const read = Object.values(types).map(({ dtype }) => dtype);
+    throw fail(`it holds ${why}; ${read.join(", ")} are read`);
   }
   const { dtype, Type } = known;
   const count = elementCount(shape);
   const expected = count === undefined ? Number.POSITIVE_INFINITY : dataOffset + count * Type.BYTES_PER_ELEMENT;
   if (count === undefined || expected !== bytes.length) {
     const verdict = expected > bytes.length ? "it is truncated" : "it goes on after its array";
-    throw new FormatError(
-      "NPY",
-      source,
-      `${verdict}: an array of shape (${shape.join(", ")}) of ${dtype} takes ${count === undefined ? "more than 2^53" : expected} bytes with its header and the file holds ${bytes.length}`,
-    );
+    const takes = `an array of shape (${shape.join(", ")}) of ${dtype} takes ${count === undefined ? "more than 2^53" : expected} bytes`;
+    throw fail(`${verdict}: ${takes} with its header and the file holds ${bytes.length}`);
   }
   const raw = fromBytes(Type, bytes, dataOffset, count, !descr.startsWith(">"));
   const values = dtype === "float16" ? float16ToFloat32(raw as Uint16Array) : raw;
   const odd = dtype === "bool" ? oddBool(values as Uint8Array) : -1;
-  if (odd >= 0) throw new FormatError("NPY", source, `bool ${odd} is ${values[odd]}; it takes 0 or 1`);
+  if (odd >= 0) throw fail(`bool ${odd} is ${values[odd]}; it takes 0 or 1`);
   return { dtype, shape, data: fortranOrder && shape.length > 1 ? toCOrder(values, shape) : values };
 }
 
@@ -138,8 +131,9 @@ export async function writeNpy(path: string, source: NpySource): Promise<void> {
  */
 export function npyToMatrix(array: NpyArray, { source = "NPY data" }: SourceOptions = {}): Matrix {
   const { dtype, shape, data } = checkHas("array", array, "what decodeNpy gives", "dtype", "shape", "data");
+  const fail = failing("NPY", source);
   if (shape.length < 1 || shape.length > 2) {
-    throw new FormatError("NPY", source, `its shape is (${shape.join(", ")}); a matrix takes one or two dimensions`);
+    throw fail(`its shape is (${shape.join(", ")}); a matrix takes one or two dimensions`);
   }
   const rows = shape[0]!;
   const cols = shape[1] ?? 1;
@@ -148,7 +142,7 @@ export function npyToMatrix(array: NpyArray, { source = "NPY data" }: SourceOpti
   for (let i = 0; i < out.length; i++) {
     out[i] = Number(data[i]!);
     if (!Number.isSafeInteger(out[i])) {
-      throw new FormatError("NPY", source, `value ${i} is ${data[i]} of ${dtype}; a matrix takes whole numbers up to 2^53`);
+      throw fail(`value ${i} is ${data[i]} of ${dtype}; a matrix takes whole numbers up to 2^53`);
     }
   }
   return new Matrix(rows, cols, out);

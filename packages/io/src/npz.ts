@@ -5,7 +5,7 @@ import { nearNames } from "@spillway/core/near-names.js";
 import { checked, flag, type InputOf, list, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
 import { quoted } from "@spillway/core/text.js";
 import { writeFileAtomic } from "./atomic.js";
-import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
+import { checkBytes, failing, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
 import { decodeNpy, encodeNpy, type NpyArray, type NpySource } from "./npy.js";
 import { sourceTable } from "./options.js";
@@ -54,78 +54,44 @@ export async function readNpz(path: string, options: NpzOptions = {}): Promise<R
  * @throws FormatError if the zip or an array in it is truncated or corrupted.
  */
 export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceOptions = {}): Promise<Record<string, NpyArray>> {
-  const { source = "NPZ data", names, ...asked } = resolve(npzBytesTable, options);
+  const { source = "NPZ data", names, ...limits } = resolve(npzBytesTable, options);
   checkBytes(bytes, source);
-  const limits = {
-    maxEntryBytes: asked.maxEntryBytes ?? unpackedLimit(bytes.length),
-    maxTotalBytes: asked.maxTotalBytes ?? unpackedLimit(bytes.length),
-  };
+  const fail = failing("NPZ", source);
+  const { maxEntryBytes = unpackedLimit(bytes.length), maxTotalBytes = unpackedLimit(bytes.length) } = limits;
   const members = new Map<string, ZipMember>();
   const listed = listZip(bytes, source);
   // A zipped folder has members for folders, and other files beside the arrays.
   const files = listed.filter(({ name }) => !name.endsWith("/"));
   const arrayFiles = files.filter(({ name }) => name.endsWith(".npy"));
-  if (arrayFiles.length === 0 && files.length > 0)
-    throw new FormatError(
-      "NPZ",
-      source,
-      `it holds no array: none of its members ends in .npy (${files
-        .slice(0, 5)
-        .map(({ name }) => quoted(name))
-        .join(", ")})`,
-    );
+  if (arrayFiles.length === 0 && files.length > 0) {
+    const there = files.slice(0, 5).map(({ name }) => quoted(name));
+    throw fail(`it holds no array: none of its members ends in .npy (${there.join(", ")})`);
+  }
   for (const member of arrayFiles) {
     const name = member.name.replace(/\.npy$/, "");
-    if (members.has(name)) throw new FormatError("NPZ", source, `it holds two arrays named "${name}"`);
+    if (members.has(name)) throw fail(`it holds two arrays named "${name}"`);
     members.set(name, member);
   }
   for (const name of names ?? []) {
     if (members.has(name)) continue;
     const near = nearNames(name, [...members.keys()]);
     const there = near.length > 0 ? `did you mean ${near.join(", ")}?` : `it holds ${[...members.keys()].slice(0, 20).join(", ")}`;
-    throw new FormatError("NPZ", source, `there is no array "${name}" in it; ${there}`);
+    throw fail(`there is no array "${name}" in it; ${there}`);
   }
   const wanted = [...new Set(names ?? members.keys())];
-  checkUnpacked(
-    wanted.map((name) => members.get(name)!),
-    limits,
-    source,
-  );
+  const packed = wanted.map((name) => members.get(name)!).filter(({ method }) => method !== 0);
+  // A small file may unpack to a thousand times its size: what its directory says is looked at first.
+  for (const { name, size } of packed)
+    if (size > maxEntryBytes)
+      throw fail(`${quoted(name)} unpacks to ${size} bytes; maxEntryBytes is ${maxEntryBytes}: raise it if the file is yours`);
+  const total = packed.reduce((sum, { size }) => sum + size, 0);
+  if (total > maxTotalBytes)
+    throw fail(`its arrays unpack to ${total} bytes; maxTotalBytes is ${maxTotalBytes}: read fewer by names, or raise it`);
   const arrays: Record<string, NpyArray> = Object.create(null);
   for (const name of wanted) {
     arrays[name] = decodeNpy(await unpack(members.get(name)!, source), { source: `${source} (${name}.npy)` });
   }
   return arrays;
-}
-
-/**
- * A small file may unpack to a thousand times its size: the sizes that its directory names are
- * compared with the limits first.
- */
-function checkUnpacked(
-  members: readonly ZipMember[],
-  limits: { readonly maxEntryBytes: number; readonly maxTotalBytes: number },
-  source: string,
-): void {
-  const { maxEntryBytes, maxTotalBytes } = limits;
-  let total = 0;
-  for (const { name, method, size } of members) {
-    if (method === 0) continue;
-    if (size > maxEntryBytes) {
-      throw new FormatError(
-        "NPZ",
-        source,
-        `${quoted(name)} unpacks to ${size} bytes; maxEntryBytes is ${maxEntryBytes}: raise it if the file is yours`,
-      );
-    }
-    total += size;
-  }
-  if (total > maxTotalBytes)
-    throw new FormatError(
-      "NPZ",
-      source,
-      `its arrays unpack to ${total} bytes; maxTotalBytes is ${maxTotalBytes}: read fewer by names, or raise it`,
-    );
 }
 
 /**

@@ -3,9 +3,7 @@ import { choice, option, optional, type TableOf, text } from "@spillway/core/opt
 import type { SourceOptions } from "./errors.js";
 import type { MissingPolicy } from "./missing.js";
 
-export const sourceTable = {
-  source: optional(text(), "The name that errors call the data by."),
-} satisfies TableOf<SourceOptions>;
+export const sourceTable = { source: optional(text(), "The name that errors call the data by.") } satisfies TableOf<SourceOptions>;
 
 export const missingTable = {
   /** Default "error". */

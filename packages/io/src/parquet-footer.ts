@@ -3,7 +3,7 @@
 // Source: https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
 import { quoted } from "@spillway/core/text.js";
 import type { ParquetType, SchemaElement } from "hyparquet";
-import { FormatError } from "./errors.js";
+import { FormatError, failing } from "./errors.js";
 import { readThrift, type ThriftStruct, type ThriftValue } from "./parquet-thrift.js";
 
 /** Bytes of a file, read by ranges. */
@@ -95,12 +95,9 @@ export async function readFooter(file: ByteRanges, source: string): Promise<Parq
 /** @throws FormatError if so many values are more than a file of that length can be meant to have */
 export function checkValues(rows: number, columns: number, file: ByteRanges, source: string): void {
   const most = Math.min(mostValues, leastValues + valuesPerByte * file.length);
-  if (rows * columns > most)
-    throw new FormatError(
-      "Parquet",
-      source,
-      `it says that it has ${rows} rows, and ${columns} columns are read; a file of ${file.length} bytes takes at most ${most} values: name fewer columns`,
-    );
+  if (rows * columns <= most) return;
+  const said = `it says that it has ${rows} rows, and ${columns} columns are read`;
+  throw failing("Parquet", source)(`${said}; a file of ${file.length} bytes takes at most ${most} values: name fewer columns`);
 }
 
 type Fail = (reason: string, cause?: unknown) => FormatError;

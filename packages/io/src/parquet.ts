@@ -6,9 +6,8 @@ import { quoted } from "@spillway/core/text.js";
 import { Matrix } from "@spillway/numerics";
 import type { DecodedArray, FileMetaData } from "hyparquet";
 import { csvTable } from "./csv-options.js";
-import { checkBytes, FileError, FormatError, type SourceOptions } from "./errors.js";
-import { readError } from "./files.js";
-import { nodeFs } from "./node.js";
+import { checkBytes, FileError, FormatError, failing, type SourceOptions } from "./errors.js";
+import { withOpenFile } from "./files.js";
 import { missingTable, sourceTable } from "./options.js";
 import { type ByteRanges, type ColumnChunk, checkValues, type ParquetColumn, type ParquetFooter, readFooter } from "./parquet-footer.js";
 import { ChunkPages, type Decompress, type PageBatch } from "./parquet-pages.js";
@@ -61,32 +60,22 @@ export async function readParquet(from: string | Uint8Array, options: ParquetOpt
 }
 
 async function withFile<Value>(path: string, use: (file: ByteRanges) => Promise<Value>): Promise<Value> {
-  const fs = nodeFs(path);
-  try {
-    const file = await fs.promises.open(path, "r");
-    try {
-      const stat = await file.stat();
-      if (stat.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
-      if (!stat.isFile())
-        throw new FileError(path, "that is no file but a pipe or a device; Parquet takes a file, whose end is read first", "other");
-      return await use({
-        length: stat.size,
-        read: async (from, to) => {
-          const bytes = new Uint8Array(to - from);
-          for (let at = 0; at < bytes.length; ) {
-            const { bytesRead } = await file.read(bytes, at, Math.min(bytes.length - at, 2 ** 30), from + at);
-            if (bytesRead === 0) throw new FormatError("Parquet", path, "it became shorter while it was read");
-            at += bytesRead;
-          }
-          return bytes;
-        },
-      });
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    throw error instanceof SpillwayError ? error : await readError(path, error);
-  }
+  return withOpenFile(path, (file, stat) => {
+    if (!stat.isFile())
+      throw new FileError(path, "that is no file but a pipe or a device; Parquet takes a file, whose end is read first", "other");
+    return use({
+      length: stat.size,
+      read: async (from, to) => {
+        const bytes = new Uint8Array(to - from);
+        for (let at = 0; at < bytes.length; ) {
+          const { bytesRead } = await file.read(bytes, at, Math.min(bytes.length - at, 2 ** 30), from + at);
+          if (bytesRead === 0) throw new FormatError("Parquet", path, "it became shorter while it was read");
+          at += bytesRead;
+        }
+        return bytes;
+      },
+    });
+  });
 }
 
 /** The optional packages of this module. @internal */
@@ -123,7 +112,7 @@ async function readTable(
   const footer = await readFooter(file, source);
   const { rows, columns } = footer;
   const header = columns.map(({ name }) => name);
-  const fail = (reason: string) => new FormatError("Parquet", source, reason);
+  const fail = failing("Parquet", source);
   const { numeric, textual } = chooseColumns(header, options, fail);
   checkKinds(columns, numeric, textual, source);
   if (rows === 0) throw fail("there is no row in it; it takes at least one row of numbers");
@@ -133,8 +122,8 @@ async function readTable(
   for (const [c, column] of numeric.entries()) await readColumn(from, column, intoMatrix(matrix, c));
   const cells: string[][] = [];
   for (const column of textual) cells.push(await readTexts(from, column));
-  const placeOf = ({ name }: TableColumn) => `column ${quoted(name)}`;
-  return tableOf({ format: "Parquet", source, header, numeric, textual, matrix, cells, line: (row) => row + 1, placeOf }, options.missing);
+  const words = ({ name }: TableColumn) => `column ${quoted(name)}`;
+  return tableOf({ format: "Parquet", source, header, numeric, textual, matrix, cells, line: (row) => row + 1, words }, options.missing);
 }
 
 /** @throws FormatError for columns that are not what they are read as, with options that read them */
@@ -218,11 +207,9 @@ const [firstMs, lastMs] = [-62_167_219_200_000, 253_402_300_799_999];
 async function readTimes(from: Source, column: TableColumn, { unit, instant }: ParquetColumn): Promise<string[]> {
   const { rows } = from.footer;
   const times = new Float64Array(rows);
+  const fail = failing("Parquet", from.source);
   const wrong = (row: number, reason: string) =>
-    new FormatError("Parquet", from.source, `row ${row + 1}, column ${quoted(column.name)}: ${reason}`, {
-      row: row + 1,
-      column: column.name,
-    });
+    fail(`row ${row + 1}, column ${quoted(column.name)}: ${reason}`, { row: row + 1, column: column.name });
   let isWhole = true;
   await readColumn(from, column, {
     set: (row, value) => {

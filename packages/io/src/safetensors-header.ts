@@ -2,7 +2,7 @@
 // is parsed as data, never run.
 
 import { quoted } from "@spillway/core/text.js";
-import { FormatError } from "./errors.js";
+import { FormatError, failing } from "./errors.js";
 import { metadataKey, type SafetensorsType, safetensorsArrays } from "./safetensors-types.js";
 import { elementCount, isLengths } from "./typed-bytes.js";
 
@@ -27,7 +27,7 @@ const longestHeader = 100_000_000;
 
 /** The header's bytes, cut out of a file, and where the data begins. @throws FormatError. */
 export function cutHeader(bytes: Uint8Array, source: string): { header: Uint8Array; dataOffset: number } {
-  const fail = (reason: string): FormatError => new FormatError("safetensors", source, reason);
+  const fail = failing("safetensors", source);
   if (bytes.length < 8)
     throw fail(`it is truncated: it holds ${bytes.length} bytes and begins with the length of its header, which takes 8`);
   const length = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true);

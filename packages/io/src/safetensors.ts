@@ -4,7 +4,7 @@
 import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { writeFileAtomic } from "./atomic.js";
-import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
+import { checkBytes, failing, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
 import { cutHeader, parseSafetensorsHeader } from "./safetensors-header.js";
 import { metadataKey, type SafetensorsFile, type SafetensorsTensor, safetensorsArrays } from "./safetensors-types.js";
@@ -63,17 +63,14 @@ export function encodeSafetensors(
  */
 export function decodeSafetensors(bytes: Uint8Array, { source = "safetensors data" }: SourceOptions = {}): SafetensorsFile {
   checkBytes(bytes, source);
+  const fail = failing("safetensors", source);
   const { header, dataOffset } = cutHeader(bytes, source);
   const { entries, metadata } = parseSafetensorsHeader(header, bytes.length - dataOffset, source);
   const tensors: Record<string, SafetensorsTensor> = Object.create(null);
   for (const { name, dtype, shape, count, begin } of entries) {
     const data = fromBytes(safetensorsArrays[dtype], bytes, dataOffset + begin, count);
     const odd = dtype === "BOOL" ? oddBool(data as Uint8Array) : -1;
-    if (odd >= 0) {
-      throw new FormatError("safetensors", source, `the tensor "${name}" has the BOOL ${data[odd]} at ${odd}; it takes 0 or 1`, {
-        tensor: name,
-      });
-    }
+    if (odd >= 0) throw fail(`the tensor "${name}" has the BOOL ${data[odd]} at ${odd}; it takes 0 or 1`, { tensor: name });
     tensors[name] = { dtype, shape, data };
   }
   return { tensors, metadata };

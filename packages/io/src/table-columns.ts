@@ -91,7 +91,7 @@ export interface TableParts {
   /** The row of the file of a row of the matrix. */
   readonly line: (row: number) => number;
   /** A column in an error sentence. */
-  readonly placeOf: (column: TableColumn) => string;
+  readonly words: (column: TableColumn) => string;
 }
 
 /** The table of what was read. @throws FormatError for a value that is missing, as `policy` says */
@@ -100,7 +100,7 @@ export function tableOf(parts: TableParts, policy: MissingPolicy): CsvTable {
   const fail = (row: number, column: TableColumn, reason: string) => {
     const advice = policy === "error" && reason === "the value is missing" ? `; set \`missing\` to "interpolate", "hold" or "drop"` : "";
     const settings: ErrorDetails["settings"] = reason.endsWith("leave the column out") ? { text: [column.name] } : { missing: "hold" };
-    const sentence = `row ${line(row)}, ${parts.placeOf(column)}: ${reason}${advice}`;
+    const sentence = `row ${line(row)}, ${parts.words(column)}: ${reason}${advice}`;
     return new FormatError(format, source, sentence, { row: line(row), column: column.name }, undefined, settings);
   };
   const filledIn = fillMissing(parts.matrix, policy, (row, c, reason) => fail(row, numeric[c]!, reason));

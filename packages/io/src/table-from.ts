@@ -30,9 +30,9 @@ export function tableFrom(source: ArrowTable | readonly object[], options: Parqu
   );
   const matrix = new Matrix(table.rows, numeric.length, numbers);
   const cells = textual.map(({ name: column }) => textsOf(table, column));
-  const placeOf = (column: TableColumn) => `column ${quoted(column.name)}`;
+  const words = (column: TableColumn) => `column ${quoted(column.name)}`;
   const parts = { format: "text" as const, source: name, header: table.names, numeric, textual, matrix, cells };
-  return tableOf({ ...parts, line: (row) => row + 1, placeOf }, settings.missing);
+  return tableOf({ ...parts, line: (row) => row + 1, words }, settings.missing);
 }
 
 function textsOf(table: TableColumns, column: string): string[] {

@@ -1,7 +1,7 @@
 // Reads RIFF WAVE sound: PCM of 8 to 32 bits and float, plain or WAVE_FORMAT_EXTENSIBLE (Microsoft,
 // "Multiple channel audio data"). Compressed sound is refused by name; nothing is resampled.
 import { Matrix } from "@spillway/numerics";
-import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
+import { checkBytes, type FormatError, failing, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
 
 /** A recording. */
@@ -34,7 +34,7 @@ export async function readWav(path: string): Promise<WavSound> {
  * @throws FormatError with the bytes that were expected and found if it is truncated.
  */
 export function decodeWav(bytes: Uint8Array, { source = "WAV data" }: SourceOptions = {}): WavSound {
-  const fail = (reason: string): FormatError => new FormatError("WAV", source, reason);
+  const fail = failing("WAV", source);
   checkBytes(bytes, source);
   if (bytes.length < 12) throw fail(`it is truncated: it holds ${bytes.length} bytes and a WAV header takes at least 12`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -3,7 +3,7 @@
 
 import { quoted } from "@spillway/core/text.js";
 import { crc32 } from "./crc32.js";
-import { FormatError } from "./errors.js";
+import { FormatError, failing } from "./errors.js";
 
 export interface ZipMember {
   readonly name: string;
@@ -29,7 +29,7 @@ const deflateLimit = 1032;
  * agree.
  */
 export function listZip(bytes: Uint8Array, source: string): ZipMember[] {
-  const fail = (reason: string): FormatError => new FormatError("NPZ", source, reason);
+  const fail = failing("NPZ", source);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { count, start, end } = findDirectory(bytes, view, fail);
   const members: ZipMember[] = [];
