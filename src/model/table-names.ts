@@ -1,8 +1,8 @@
 // The names of the table that a model's rows come from, which its file keeps.
 
-import { count } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, given, type InputOf, type Kind, list, object, optional, text, whole } from "@spillway/core/options.js";
+import { tally } from "@spillway/core/text.js";
 
 const names = list(text(), "a list of names");
 
@@ -78,7 +78,7 @@ export function checkTableNames(
   if (!table) return;
   const check = (field: "columns" | "known" | "inputs", wanted: number, own: readonly string[] = []) => {
     if (own.length !== wanted)
-      throw ArgumentError.shape(`table.${field} has ${count(own.length, "name")} and the data ${count(wanted, "column")}; give one each`, {
+      throw ArgumentError.shape(`table.${field} has ${tally(own.length, "name")} and the data ${tally(wanted, "column")}; give one each`, {
         field: `table.${field}`,
       });
   };

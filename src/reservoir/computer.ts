@@ -1,10 +1,11 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session;
 // what comes in is checked by inputs.ts.
 
-import { checkHas, checkWhole, count } from "@spillway/core/checks.js";
+import { checkHas, checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError, busyError } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
+import { tally } from "@spillway/core/text.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import type { Context, Stream } from "@spillway/gpu";
 import { everyRow, type FloatArray, Matrix, type MatrixLike } from "@spillway/numerics";
@@ -328,7 +329,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     const outside = model.outputSize > 0 ? model.inputSize : model.inputSize - outputs;
     if (outside < 0 || (model.outputSize > 0 && outputs !== model.outputSize)) {
       const takes = model.outputSize > 0 ? `exactly ${model.outputSize} (feedback.size)` : `at most ${model.inputSize} (inputSize)`;
-      throw ArgumentError.shape(`the readout has ${count(outputs, "output")}; this reservoir's closed loop takes ${takes}`);
+      throw ArgumentError.shape(`the readout has ${tally(outputs, "output")}; this reservoir's closed loop takes ${takes}`);
     }
     if (outside > 0 && !fromOutside && model.outputSize === 0) {
       throw ArgumentError.because(
@@ -338,7 +339,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     }
     const inputs = fromOutside && series(fromOutside, "inputs", outside, "inputs from outside", model.precision);
     if (inputs && inputs.rows !== steps)
-      throw ArgumentError.shape(`inputs has ${count(inputs.rows, "row")}; ${steps} steps take as many`, { field: "inputs" });
+      throw ArgumentError.shape(`inputs has ${tally(inputs.rows, "row")}; ${steps} steps take as many`, { field: "inputs" });
     const states = target && statesTarget(this.model, target, steps, "into");
     return this.#alone(() => this.#session.generate({ ...work, readout, steps, inputs, into: states }));
   }
@@ -354,7 +355,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     const { rows } = sequence.inputs;
     const wanted = anySeries(targets, "targets", "float64");
     if (wanted.rows !== rows)
-      throw ArgumentError.shape(`targets has ${count(wanted.rows, "row")} and inputs has ${rows}; they take the same number`, {
+      throw ArgumentError.shape(`targets has ${tally(wanted.rows, "row")} and inputs has ${rows}; they take the same number`, {
         field: "targets",
       });
     checkWashout(washout, rows);

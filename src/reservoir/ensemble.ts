@@ -1,9 +1,9 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
 
-import { count } from "@spillway/core/checks.js";
 import { ArgumentError, busyError } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { choice, given, type InputOf, list, object, option, optional, type Resolved, resolve, whole } from "@spillway/core/options.js";
+import { tally } from "@spillway/core/text.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { isComposite } from "./composite/config.js";
 import type { EngineSelection } from "./computer-options.js";
@@ -213,7 +213,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
     const each = typeof inputs === "object" && inputs !== null && "each" in inputs ? inputs.each : undefined;
     if (each !== undefined) checkSequences(each, "inputs.each");
     if (each && each.length !== models.length)
-      throw ArgumentError.shape(`inputs.each holds ${each.length} series; ${count(models.length, "reservoir")} take as many`);
+      throw ArgumentError.shape(`inputs.each holds ${each.length} series; ${tally(models.length, "reservoir")} take as many`);
     // Members that share a series get one and the same matrix.
     const shared = new Map<string, SequenceInput>();
     return models.map((model, r): SequenceInput => {
@@ -248,12 +248,12 @@ export async function runEnsemble(
 
 function checkTraining({ sinks, washout, ...training }: Resolved<typeof trainingTable>, sequences: readonly SequenceInput[]) {
   if (sinks.length !== sequences.length)
-    throw ArgumentError.shape(`training.sinks holds ${sinks.length}; ${count(sequences.length, "reservoir")} take as many`);
+    throw ArgumentError.shape(`training.sinks holds ${sinks.length}; ${tally(sequences.length, "reservoir")} take as many`);
   const targets = series(training.targets, "training.targets", asMatrix(training.targets, "training.targets").cols, "targets", "float64");
   for (const { inputs } of sequences) {
     if (targets.rows !== inputs.rows)
       throw ArgumentError.shape(
-        `training.targets has ${count(targets.rows, "row")} and inputs has ${inputs.rows}; they take the same number`,
+        `training.targets has ${tally(targets.rows, "row")} and inputs has ${inputs.rows}; they take the same number`,
       );
   }
   checkWashout(washout, targets.rows);

@@ -1,7 +1,8 @@
 // Turns what users hand over into arrays of the model's precision, or says what is wrong with it.
 // It runs nothing.
-import { checkWhole, count } from "@spillway/core/checks.js";
+import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { tally } from "@spillway/core/text.js";
 import { describe, type FloatArray, inPrecision, Matrix, type MatrixLike, type Precision } from "@spillway/numerics";
 import { checkFinite, filledSeries, noteFinite } from "@spillway/numerics/known-finite.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
@@ -28,7 +29,7 @@ export function series(source: MatrixLike, name: string, cols: number, what: str
 
 function checkWidth(matrix: { readonly cols: number }, name: string, cols: number, what: string): void {
   if (matrix.cols !== cols)
-    throw ArgumentError.shape(`${name} has ${count(matrix.cols, "column")}; this reservoir takes ${cols} (${what})`, { field: name });
+    throw ArgumentError.shape(`${name} has ${tally(matrix.cols, "column")}; this reservoir takes ${cols} (${what})`, { field: name });
 }
 
 /** The same for a series of any width. @throws ArgumentError */
@@ -71,7 +72,7 @@ export function sequenceOf(
     throw ArgumentError.because(`${teacherName} was given; this reservoir has no feedback to force, set feedback in its description`);
   const forced = series(teacher, teacherName, outputSize, "feedback.size", precision);
   if (forced.rows !== checked.rows) {
-    throw ArgumentError.shape(`${teacherName} has ${count(forced.rows, "row")} and ${name} has ${checked.rows}; they take the same number`);
+    throw ArgumentError.shape(`${teacherName} has ${tally(forced.rows, "row")} and ${name} has ${checked.rows}; they take the same number`);
   }
   return { inputs: checked, teacher: forced };
 }
@@ -125,9 +126,9 @@ export function rowOf(model: AnyModel, values: ArrayLike<number>, name: string, 
 
 function listOf(values: ArrayLike<number>, name: string, length: number, what: string, precision: Precision): FloatArray {
   if (typeof values !== "object" || typeof values?.length !== "number")
-    throw new ArgumentError(name, values, `a list of ${count(length, "number")} (${what})`);
+    throw new ArgumentError(name, values, `a list of ${tally(length, "number")} (${what})`);
   if (values.length !== length)
-    throw ArgumentError.shape(`${name} holds ${count(values.length, "value")}; this reservoir takes ${length} (${what})`, { field: name });
+    throw ArgumentError.shape(`${name} holds ${tally(values.length, "value")}; this reservoir takes ${length} (${what})`, { field: name });
   const row = precision === "float32" ? Float32Array.from(values) : Float64Array.from(values);
   for (let i = 0; i < length; i++)
     // Of the source too: a typed array makes 0 of a null and a number of a text.
@@ -159,7 +160,7 @@ export function belowOf({ below, precision }: CompositeModel | RegisteredModel, 
 /** Matrices that take the states of sequences. @throws ArgumentError for another number, or as `statesTarget` */
 export function batchTargets(model: AnyModel, matrices: readonly Matrix[], rows: readonly number[]): readonly Matrix[] {
   if (matrices.length !== rows.length)
-    throw ArgumentError.shape(`into holds ${matrices.length} matrices; ${count(rows.length, "sequence")} take as many`, {
+    throw ArgumentError.shape(`into holds ${matrices.length} matrices; ${tally(rows.length, "sequence")} take as many`, {
       field: "into",
     });
   return matrices.map((matrix, b) => statesTarget(model, matrix, rows[b]!, `into[${b}]`));
@@ -184,12 +185,12 @@ export function checkReadout({ size, inputSize }: AnyModel, readout: LinearReado
     throw new ArgumentError("readout", readout, "a trained readout, such as ridge().fit(states, targets)");
   if (readout.stateSize !== size || (readout.features.input && readout.inputSize !== inputSize)) {
     throw ArgumentError.shape(
-      `the readout was trained on ${count(readout.stateSize, "neuron")} and ${count(readout.inputSize, "input")}; this reservoir has ${size} and ${inputSize}`,
+      `the readout was trained on ${tally(readout.stateSize, "neuron")} and ${tally(readout.inputSize, "input")}; this reservoir has ${size} and ${inputSize}`,
     );
   }
   if (readout.intercept?.length !== readout.weights.rows)
     throw ArgumentError.shape(
-      `the readout's intercept is ${describe(readout.intercept)}; its ${count(readout.weights.rows, "output")} take as many values`,
+      `the readout's intercept is ${describe(readout.intercept)}; its ${tally(readout.weights.rows, "output")} take as many values`,
     );
   const features = featureCount(readout.features, size, inputSize);
   if (readout.weights.cols !== features)
@@ -208,7 +209,7 @@ function finite(matrix: Matrix, name: string, precision: Precision): Matrix {
 export function checkWashout(washout: number, rows: number): void {
   checkWhole("washout", washout, 0);
   if (washout >= rows)
-    throw ArgumentError.shape(`washout is ${washout} and the series has ${count(rows, "row")}; it takes fewer: some rows must be left`, {
+    throw ArgumentError.shape(`washout is ${washout} and the series has ${tally(rows, "row")}; it takes fewer: some rows must be left`, {
       field: "washout",
       value: washout,
     });

@@ -1,7 +1,7 @@
 // Stamps on a grid that is known: that of the rows a model was trained on.
 
-import { count } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { tally } from "@spillway/core/text.js";
 import { inZone } from "./local-times.js";
 import { isIsoForm } from "./time-form.js";
 import {
@@ -78,7 +78,7 @@ export function stampsOnGrid({ times, start }: WrittenStamps, grid: TimeGrid, ro
   if (times !== undefined) {
     if (times.length !== rows)
       throw ArgumentError.shape(
-        `${name}.times has ${count(times.length, "stamp")} and there are ${count(rows, "row")}; they take the same number`,
+        `${name}.times has ${tally(times.length, "stamp")} and there are ${tally(rows, "row")}; they take the same number`,
         {
           field: `${name}.times`,
         },

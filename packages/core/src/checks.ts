@@ -1,4 +1,4 @@
-// Checks of single values that many modules make, and counts in words.
+// Checks of single values that many modules make.
 import { ArgumentError } from "./errors.js";
 
 /** The largest count of an argument or an option that names no other bound. */
@@ -28,9 +28,4 @@ export function checkHas<T>(name: string, value: T, expected: string, ...fields:
 export function checkText(name: string, value: string, expected = "a text"): string {
   if (typeof value !== "string") throw new ArgumentError(name, value, expected);
   return value;
-}
-
-/** `1 column`, `3 columns`. */
-export function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? "" : "s"}`;
 }

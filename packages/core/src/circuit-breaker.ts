@@ -1,6 +1,6 @@
 // Stops calling what keeps failing, and tries again after a while. It knows nothing of spikes.
 import { SpillwayError } from "./errors.js";
-import { callback, type InputOf, number, option, resolve, whole } from "./options.js";
+import { callback, type InputOf, number, option, type Resolved, resolve, whole } from "./options.js";
 
 /**
  * "closed": calls go through. "open": they are refused. "halfOpen": they go through on probation.
@@ -43,10 +43,7 @@ export class CircuitOpenError extends SpillwayError {
 
 /** A circuit breaker (Nygard 2007, "Release It!"). */
 export class CircuitBreaker {
-  readonly #failureThreshold: number;
-  readonly #recoveryMs: number;
-  readonly #successThreshold: number;
-  readonly #now: () => number;
+  readonly #options: Resolved<typeof circuitBreakerTable>;
   #state: CircuitState = "closed";
   #failures = 0;
   #successes = 0;
@@ -58,16 +55,12 @@ export class CircuitBreaker {
    * time
    */
   constructor(options: CircuitBreakerOptions = {}) {
-    const { failureThreshold, recoveryMs, successThreshold, now } = resolve(circuitBreakerTable, options);
-    this.#failureThreshold = failureThreshold;
-    this.#recoveryMs = recoveryMs;
-    this.#successThreshold = successThreshold;
-    this.#now = now;
+    this.#options = resolve(circuitBreakerTable, options);
   }
 
   /** The state now: an open circuit is half open once its time is over. */
   get state(): CircuitState {
-    return this.#state === "open" && this.#now() - this.#openedAt >= this.#recoveryMs ? "halfOpen" : this.#state;
+    return this.#state === "open" && this.#options.now() - this.#openedAt >= this.#options.recoveryMs ? "halfOpen" : this.#state;
   }
 
   /**
@@ -95,14 +88,15 @@ export class CircuitBreaker {
 
   #enter(): CircuitState {
     const state = this.state;
-    if (state === "open") throw new CircuitOpenError(this.#failures, this.#recoveryMs - (this.#now() - this.#openedAt), this.#lastError);
+    const { recoveryMs, now } = this.#options;
+    if (state === "open") throw new CircuitOpenError(this.#failures, recoveryMs - (now() - this.#openedAt), this.#lastError);
     this.#state = state;
     return state;
   }
 
   #succeeded<Result>(before: CircuitState, result: Result): Result {
     this.#failures = 0;
-    if (before === "halfOpen" && ++this.#successes >= this.#successThreshold) this.#state = "closed";
+    if (before === "halfOpen" && ++this.#successes >= this.#options.successThreshold) this.#state = "closed";
     return result;
   }
 
@@ -110,9 +104,9 @@ export class CircuitBreaker {
     this.#failures++;
     this.#lastError = error;
     this.#successes = 0;
-    if (this.#state === "halfOpen" || this.#failures >= this.#failureThreshold) {
+    if (this.#state === "halfOpen" || this.#failures >= this.#options.failureThreshold) {
       this.#state = "open";
-      this.#openedAt = this.#now();
+      this.#openedAt = this.#options.now();
     }
     return error;
   }

@@ -1,9 +1,10 @@
 // `spillway classify`: the classes of new cases by a saved model.
 import "../../index.js";
-import { stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
+import { tally } from "@spillway/core/text.js";
 import { readBytes, writeFileAtomic } from "@spillway/io";
 import { csvCell } from "@spillway/io/csv-writer.js";
+import { kindOfPath } from "@spillway/io/files.js";
 import { readNewCases } from "../../experiment/data/new-cases.js";
 import { modelFileOf } from "../../experiment/runs/ahead.js";
 import { Classifier, ModelFileError } from "../../model/index.js";
@@ -29,7 +30,7 @@ export async function classify(
   { out, json, signal, ...on }: ClassifyFlags & { readonly signal: AbortSignal },
 ): Promise<string> {
   const file = await modelFileOf(path);
-  const isRun = file !== path && (await stat(join(path, "result.json")).catch(() => undefined)) !== undefined;
+  const isRun = file !== path && (await kindOfPath(join(path, "result.json"))) !== undefined;
   const { names, sequences, labels } = await readNewCases(data, isRun ? path : undefined);
   await using model = await opened(file, selectionOf(on));
   const classes = model.classes.map(String);
@@ -51,7 +52,7 @@ export async function classify(
   const shown = out === undefined ? cases : cases.slice(0, printed);
   const lines = shown.map((each) => [each.case, each.class, each.probabilities[each.class]!.toFixed(3)]);
   return [
-    `${file}: ${cases.length} case${cases.length === 1 ? "" : "s"} of ${basename(data)}, ${classes.length} classes`,
+    `${file}: ${tally(cases.length, "case")} of ${basename(data)}, ${classes.length} classes`,
     ...(accuracy === undefined ? [] : [`accuracy by the labels of the file: ${accuracy.toFixed(3)}`]),
     "",
     formatTable(["case", "class", "probability"], lines, [2]),

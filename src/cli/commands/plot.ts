@@ -1,8 +1,10 @@
 // `spillway plot`: the figures of a run as images and as a page, from the files that the run kept.
-import { lstat, stat } from "node:fs/promises";
+import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { tally } from "@spillway/core/text.js";
 import { ensureFolder, FileError, writeInto } from "@spillway/io";
+import { kindOfPath } from "@spillway/io/files.js";
 import { runFigures } from "../../experiment/index.js";
 import type { RunFiguresOptions } from "../../experiment/report/plot-options.js";
 import { type Figure, type SvgOptions, toHtml, toSvg } from "../../plot/index.js";
@@ -22,7 +24,7 @@ export interface PlotFlags extends DrawFlags, RunFiguresOptions {
 
 /** Writes the figures of a run, and gives what is printed. */
 export async function plot(name: string, { runs, out, format, json, ...flags }: PlotFlags): Promise<string> {
-  const path = await placeOf(name, runs);
+  const path = await pathOf(name, runs);
   const { start, target, series, last, ...drawing } = flags;
   const { title, figures, folder } = await runFigures(path, { start, target, series, last });
   return writeFigures(figures, title, path, { out: out ?? (await ownFolder(folder)), format, json, ...drawing });
@@ -37,8 +39,8 @@ async function ownFolder(run: string): Promise<string> {
 }
 
 /** A path, or the name of a run in the folder of runs. */
-async function placeOf(name: string, runs: string): Promise<string> {
-  for (const path of [name, join(runs, name)]) if (await stat(path).catch(() => undefined)) return path;
+async function pathOf(name: string, runs: string): Promise<string> {
+  for (const path of [name, join(runs, name)]) if (await kindOfPath(path)) return path;
   throw new FileError(name, `no run of this name, here or in ${runs}, and no such file`, "missing");
 }
 
@@ -65,7 +67,7 @@ export async function writeFigures(
       undefined,
       2,
     );
-  return [`${source}: ${figures.length} figure${figures.length === 1 ? "" : "s"}`, ...files.map((file) => `  ${file}`)].join("\n");
+  return [`${source}: ${tally(figures.length, "figure")}`, ...files.map((file) => `  ${file}`)].join("\n");
 }
 
 /** What comes from a file may be data that no plot function made. @throws FileError */

@@ -1,10 +1,11 @@
 // `spillway runs`: what stands in a folder of runs, the trials of a search, two runs side by side;
 // journals that are merged or repaired.
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { visible, visibleLines } from "@spillway/core/text.js";
+import { tally, visible, visibleLines } from "@spillway/core/text.js";
 import { FileError } from "@spillway/io";
 import { csvCell } from "@spillway/io/csv-writer.js";
+import { kindOfPath } from "@spillway/io/files.js";
 import { mergeStudies, repairJournal, type StoredStudy, type StoredTrial } from "@spillway/search";
 import { comparisonFigures, studyFigures } from "../../experiment/report/compared-runs.js";
 import { runFigures } from "../../experiment/report/run-figures.js";
@@ -72,12 +73,8 @@ async function folderOf(name: string, out: string): Promise<string> {
 }
 
 async function isRun(folder: string): Promise<boolean> {
-  const found = await Promise.all(["search.json", "result.json", "journal.log"].map((file) => exists(join(folder, file))));
-  return found.includes(true);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
+  const found = await Promise.all(["search.json", "result.json", "journal.log"].map((file) => kindOfPath(join(folder, file))));
+  return found.some((kind) => kind !== undefined);
 }
 
 /**
@@ -85,9 +82,8 @@ async function exists(path: string): Promise<boolean> {
  */
 async function journalOf(name: string, out: string, isNew = false): Promise<string> {
   if (name.includes("://")) return name;
-  const isFile = (await stat(name).catch(() => undefined))?.isFile();
-  if (isFile) return name;
-  for (const folder of [name, join(out, name)]) if (await exists(join(folder, "journal.log"))) return join(folder, "journal.log");
+  if ((await kindOfPath(name)) === "file") return name;
+  for (const folder of [name, join(out, name)]) if (await kindOfPath(join(folder, "journal.log"))) return join(folder, "journal.log");
   if (isNew) return name.endsWith(".log") ? name : join(out, name, "journal.log");
   throw new FileError(name, `no journal, and no search of this name in ${out}`, "missing");
 }
@@ -123,7 +119,7 @@ async function drawRuns(names: readonly string[], { out, study, figures, json, f
   const write = (drawn: readonly Figure[], title: string, source: string, fallback: string) =>
     writeFigures(drawn, title, source, { out: figures ?? fallback, format, theme, json });
   const [name = out] = names;
-  const isFolderOfRuns = names.length < 2 && (await isFolder(name)) && !(await isRun(name));
+  const isFolderOfRuns = names.length < 2 && (await kindOfPath(name)) === "folder" && !(await isRun(name));
   if (names.length > 1 || isFolderOfRuns) {
     const folders = isFolderOfRuns ? await finishedIn(name) : await Promise.all(names.map((each) => folderOf(each, out)));
     if (folders.length < 2) throw new FileError(name, "there are no two finished runs in it to compare", "content");
@@ -131,7 +127,7 @@ async function drawRuns(names: readonly string[], { out, study, figures, json, f
     return write(await comparisonFigures(folders), title, folders.join(", "), "figures");
   }
   const run = await folderOf(name, out).catch(() => undefined);
-  if (run !== undefined && !(await exists(join(run, "journal.log")))) {
+  if (run !== undefined && !(await kindOfPath(join(run, "journal.log")))) {
     const { title, figures: drawn } = await runFigures(run);
     return write(drawn, title, run, join(run, "figures"));
   }
@@ -143,12 +139,10 @@ async function drawRuns(names: readonly string[], { out, study, figures, json, f
 /** The finished runs and searches of a folder. */
 async function finishedIn(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder)).sort().map((name) => join(folder, name));
-  const isOver = await Promise.all(names.map(async (each) => (await exists(join(each, "search.json"))) || (await readRun(each))?.scores));
+  const isOver = await Promise.all(
+    names.map(async (each) => (await kindOfPath(join(each, "search.json"))) || (await readRun(each))?.scores),
+  );
   return names.filter((_, k) => isOver[k]);
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
 }
 
 function sweepOf(attributes: StoredTrial["attributes"]): readonly string[] {
@@ -258,7 +252,7 @@ function flatten(value: unknown, path: string, out: Map<string, unknown>, depth 
 
 /** Runs and searches of a folder, or searches of a storage, a line each. @throws FileError */
 async function listRuns(source: string, { json }: { readonly json?: boolean }): Promise<string> {
-  const isStorage = source.includes("://") || (await stat(source).catch(() => undefined))?.isFile();
+  const isStorage = source.includes("://") || (await kindOfPath(source)) === "file";
   const found = isStorage ? (await storedStudies(source)).studies.map((study) => studyRow(study.name, study)) : await runsIn(source);
   if (json) return JSON.stringify(found, undefined, 2);
   if (found.length === 0) return `${source}: no ${isStorage ? "searches" : "runs"}`;
@@ -341,7 +335,7 @@ async function searchIn(folder: string, name: string): Promise<ListedRun | undef
     return { name, kind: "search", state, score: searched.score, value, done: trialsDone(searched.trials) };
   }
   const journal = join(folder, "journal.log");
-  if (!(await exists(journal))) return undefined;
+  if (!(await kindOfPath(journal))) return undefined;
   try {
     return studyRow(name, await storedStudy(journal));
   } catch {
@@ -383,7 +377,7 @@ async function runIn(folder: string, name: string): Promise<ListedRun | undefine
   const run = await readRun(folder);
   if (!run) return undefined;
   const [first] = run.scores ?? [];
-  const done = `${run.seeds.length} seed${run.seeds.length === 1 ? "" : "s"}`;
+  const done = tally(run.seeds.length, "seed");
   const state = run.interrupted ? "interrupted" : "finished";
   return { name, kind: run.scores ? "run" : "network", state, score: first?.metric, value: first?.value, done };
 }

@@ -3,6 +3,7 @@
 
 import { basename } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { tally } from "@spillway/core/text.js";
 import { Matrix } from "@spillway/numerics";
 import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, type SoundFolderOptions } from "../../pipeline/index.js";
 import type { AnyReservoirOptions } from "../../reservoir/index.js";
@@ -37,7 +38,7 @@ export async function loadSeriesFolder(data: SeriesFolderData, experimentPath: s
     throw new ExperimentError(
       `${folder}: test series have ${test.channels} columns and the others ${train.channels}; they take one number`,
     );
-  return caseData(folder, "series", channelsOf(train.channels), train, test, ({ sequences }) => sequences);
+  return caseData(folder, "series", tally(train.channels, "channel"), train, test, ({ sequences }) => sequences);
 }
 
 /** @throws FileError, ArgumentError, ExperimentError if no pattern tests or none trains */
@@ -129,8 +130,4 @@ function caseData<Folder extends Pick<FolderCases, "labels">>(
   const count = `${train.labels.length}${test ? ` + ${test.labels.length}` : ""}`;
   const summary = `${basename(path)}: ${count} ${what}, ${classes.length} classes, ${about}`;
   return { kind: "cases", train: cases(train), test: test && cases(test), classes, ...more, summary };
-}
-
-function channelsOf(channels: number): string {
-  return `${channels} channel${channels === 1 ? "" : "s"}`;
 }

@@ -1,11 +1,13 @@
 // Brings the data of an experiment: a generated series, or files. Splitting and transforming it is
 // elsewhere.
 
-import { stat } from "node:fs/promises";
 import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { tally } from "@spillway/core/text.js";
 import { FileError } from "@spillway/io";
+import { kindOfPath } from "@spillway/io/files.js";
 import { Matrix, type Seed } from "@spillway/numerics";
+import { columnsBetween } from "../../model/forecaster/data.js";
 import { rowsLost } from "../../series/index.js";
 import { generateTask, knownLyapunovExponent, tasks } from "../../tasks/index.js";
 import type { FileData, GeneratedData, OpenExperiment } from "../description/description.js";
@@ -67,14 +69,8 @@ function generate(experiment: OpenExperiment, data: GeneratedData, seed: Seed | 
   const series = generateTask(task, length, options);
   const dt = options["dt"] ?? task.options["dt"]?.default;
   const exponent = knownLyapunovExponent(task.name, options)?.value;
-  return {
-    kind: "series",
-    series,
-    names: namesOf(series.cols),
-    summary,
-    dt: typeof dt === "number" ? dt : 1,
-    lyapunovExponent: exponent,
-  };
+  const step = typeof dt === "number" ? dt : 1;
+  return { kind: "series", series, names: namesOf(series.cols), summary, dt: step, lyapunovExponent: exponent };
 }
 
 /** The most rows that are generated. */
@@ -100,8 +96,7 @@ function neededLength(experiment: OpenExperiment, kind: "series" | "driven"): nu
 
 async function loadFiles(data: FileData, experimentPath: string | undefined, isForecast: boolean): Promise<ExperimentData> {
   const path = resolveDataPath(data.file, experimentPath);
-  if ((await stat(path).catch(() => undefined))?.isDirectory())
-    throw new FileError(path, "that is a folder; give the name of a file in it", "folder");
+  if ((await kindOfPath(path)) === "folder") throw new FileError(path, "that is a folder; give the name of a file in it", "folder");
   const format = data.format ?? formatOf(path);
   checkRead(data, format);
   const testPath = data.test === undefined ? undefined : resolveDataPath(data.test, experimentPath);
@@ -128,22 +123,14 @@ async function loadFiles(data: FileData, experimentPath: string | undefined, isF
     if (more.length > 0) throw oneSeriesOnly(data);
     const inputs = data.inputs.length;
     const halves = (matrix: Matrix<Float64Array>) => ({
-      inputs: columnsOf(matrix, 0, inputs),
-      targets: columnsOf(matrix, inputs, matrix.cols),
+      inputs: columnsBetween(matrix, 0, inputs),
+      targets: columnsBetween(matrix, inputs),
     });
     const cut = ({ series, filled }: SeriesPart): DrivenRows => ({ ...halves(series), filled: filled && halves(filled) });
     const { timesSaid, names } = table;
-    return {
-      kind: "driven",
-      ...cut(first!),
-      axis: first!.axis,
-      test: firstTest && cut(firstTest),
-      inputNames: names.slice(0, inputs),
-      names: names.slice(inputs),
-      timesSaid,
-      missingSaid: missing,
-      summary,
-    };
+    const columns = { inputNames: names.slice(0, inputs), names: names.slice(inputs) };
+    const test = firstTest && cut(firstTest);
+    return { kind: "driven", ...cut(first!), axis: first!.axis, test, ...columns, timesSaid, missingSaid: missing, summary };
   }
   if (testTable && testTable.names.length !== table.names.length) {
     throw new ExperimentError(
@@ -157,18 +144,8 @@ async function loadFiles(data: FileData, experimentPath: string | undefined, isF
     testFilled: firstTest.filled,
     testAxis: firstTest.axis,
   };
-  return {
-    kind: "series",
-    ...first!,
-    ...(more.length > 0 && { more }),
-    ...tested,
-    names,
-    kept,
-    timesSaid,
-    missingSaid: missing,
-    summary,
-    dt: undefined,
-  };
+  const parts = { ...first!, ...(more.length > 0 && { more }), ...tested };
+  return { kind: "series", ...parts, names, kept, timesSaid, missingSaid: missing, summary, dt: undefined };
 }
 
 /** How many values were missing, in which columns, and what became of them. */
@@ -177,7 +154,7 @@ function missingSaid({ missing, names }: Pick<Table, "missing" | "names">, polic
   if (each.length === 0) return undefined;
   const count = each.reduce((sum, [, own]) => sum + own, 0);
   const columns = names.length > 1 || each[0]![0] !== names[0] ? ` (${each.map(([name, own]) => `${name} ${own}`).join(", ")})` : "";
-  return `${count} missing value${count === 1 ? "" : "s"}${columns}: ${policy === "mask" ? "held, with a mask" : policy}`;
+  return `${tally(count, "missing value")}${columns}: ${policy === "mask" ? "held, with a mask" : policy}`;
 }
 
 /** The fields of `data` that each format has, beside file, format and test. */
@@ -224,7 +201,7 @@ async function loadCases(data: FileData, path: string, testPath: string | undefi
   }
   const unknown = test?.labels.find((label) => !train.classes.includes(label));
   if (unknown !== undefined) throw new ExperimentError(`${testPath}: the class ${JSON.stringify(unknown)} does not occur in ${path}`);
-  const channels = `${train.channels} channel${train.channels === 1 ? "" : "s"}`;
+  const channels = tally(train.channels, "channel");
   const summary = `${train.problemName}: ${train.sequences.length}${test ? ` + ${test.sequences.length}` : ""} cases, ${train.classes.length} classes, ${channels}`;
   return { kind: "cases", train, test, classes: train.classes, summary };
 }
@@ -274,12 +251,6 @@ function checkKind({ task, data }: OpenExperiment, loaded: ExperimentData): void
 
 function maskOfForecasts(): ArgumentError {
   return new ArgumentError("data.missing", "mask", '"hold" or "interpolate"; a mask is for a task of type "forecast" over one table');
-}
-
-function columnsOf(matrix: Matrix<Float64Array>, from: number, to: number): Matrix<Float64Array> {
-  const out = Matrix.zeros(matrix.rows, to - from);
-  for (let r = 0; r < matrix.rows; r++) out.data.set(matrix.row(r).subarray(from, to), r * (to - from));
-  return out;
 }
 
 function namesOf(cols: number): string[] {

@@ -1,9 +1,9 @@
 // Cases that a saved classifier is to name: files of series or sounds, encoded as those of its run
 // were.
-import { stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { listFiles, npyToMatrix, readCsv, readNpy, readParquet, readUea, readWav } from "@spillway/io";
+import { kindOfPath } from "@spillway/io/files.js";
 import type { Matrix } from "@spillway/numerics";
 import { encoders } from "../../spikes/index.js";
 import type { OpenExperiment } from "../description/description.js";
@@ -43,7 +43,7 @@ export async function readNewCases(path: string, run?: string): Promise<NewCases
 }
 
 async function readCases(path: string): Promise<NewCases & { readonly sampleRate?: number | undefined }> {
-  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+  const isFolder = (await kindOfPath(path)) === "folder";
   if (!isFolder && extname(path) === ".ts") {
     const { sequences, labels } = await readUea(path);
     return { names: sequences.map((_, b) => `case ${b + 1}`), sequences, labels };

@@ -1,10 +1,11 @@
 // A table of an experiment, from a CSV, Parquet, NPY or WAV file: its columns, the time stamps of its rows,
 // and the series that it holds.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { quoted } from "@spillway/core/text.js";
+import { quoted, tally } from "@spillway/core/text.js";
 import type { CsvTable, MissingPolicy } from "@spillway/io";
 import { fillMissing, holdMissing, missingCells } from "@spillway/io/missing.js";
 import { firstNonFinite, Matrix } from "@spillway/numerics";
+import { selected } from "../../model/forecaster/data.js";
 import type { TableNames } from "../../model/index.js";
 import type { TableReading } from "../../model/table-names.js";
 import { closeGaps, describeAxis, type TimeAxis } from "../../series/index.js";
@@ -16,6 +17,7 @@ import { readTimeColumn, type TimeOptions } from "../../series/time-stamps.js";
 import type { FileData } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
 import { filledCells } from "./filled-rows.js";
+import { rowsAt, rowsByGroup } from "./rows.js";
 import { proposed, tableProblems } from "./table-problems.js";
 
 /** The formats of tables. */
@@ -118,7 +120,7 @@ async function readTable(data: FileData, path: string, format: TableFormat): Pro
   const own = table.names.filter((name) => !known.includes(name));
   if (own.length === 0) throw new ExperimentError(`${path}: data.known takes all columns; one at least is left to be forecast`);
   const columns = (matrix: Matrix<Float64Array>, names: readonly string[]) =>
-    columnsAt(
+    selected(
       matrix,
       names.map((name) => table.names.indexOf(name)),
     );
@@ -145,15 +147,8 @@ function fillGroups(
   policy: MissingPolicy | "mask",
   path: string,
 ): void {
-  const rowsByGroup = new Map<string | undefined, number[]>();
-  for (let r = 0; r < matrix.rows; r++) {
-    const own = rowsByGroup.get(groups?.[r]);
-    if (own) own.push(r);
-    else rowsByGroup.set(groups?.[r], [r]);
-  }
-  for (const [group, rows] of rowsByGroup) {
-    const own = Matrix.zeros(rows.length, matrix.cols);
-    for (const [k, r] of rows.entries()) own.data.set(matrix.row(r), k * own.cols);
+  for (const [group, rows] of rowsByGroup(groups ?? Array.from<undefined>({ length: matrix.rows }))) {
+    const own = rowsAt(matrix, rows);
     const fail = (row: number, column: number, reason: string) => {
       const location = `row ${lines[rows[row]!]}, column ${quoted(columns[column]!)}`;
       return new ExperimentError(`${path}: ${location}${group === undefined ? "" : ` (${quoted(group)})`}: ${reason}`);
@@ -188,11 +183,11 @@ async function loadColumns(
   if (rows.stamps === undefined) {
     const unread = (["timeUnit", "timeFormat", "timeZone", "gaps", "calendar"] as const).find((field) => data[field] !== undefined);
     if (unread) throw new ArgumentError(`data.${unread}`, data[unread], "nothing without data.time, which names the column of time stamps");
-    const parts = groupRows(rows).map((each) => ({
-      series: each.matrix,
-      filled: each.filled,
-      times: each.labels,
-      group: each.groups?.[0],
+    const parts = groupRows(rows).map(({ matrix: series, filled, labels: times, groups }) => ({
+      series,
+      filled,
+      times,
+      group: groups?.[0],
     }));
     return { table: { ...common, parts }, known, time, group };
   }
@@ -244,19 +239,12 @@ async function readRows(data: FileData, path: string, format: TableFormat): Prom
   const whole = format === "npy" ? npyToMatrix(await readNpy(path), { source: path }) : (await readWav(path)).matrix;
   const indices = wanted?.map((column) => indexOf(column, whole.cols, path)) ?? Array.from({ length: whole.cols }, (_, c) => c);
   return {
-    matrix: columnsAt(whole, indices),
+    matrix: selected(whole, indices) as Matrix<Float64Array>,
     names: indices.length === 1 ? ["value"] : indices.map((c) => `column ${c}`),
     missing: [],
     known: [],
     aside: [],
   };
-}
-
-function columnsAt(whole: Matrix, indices: readonly number[]): Matrix<Float64Array> {
-  const out = Matrix.zeros(whole.rows, indices.length);
-  for (let r = 0; r < whole.rows; r++)
-    for (const [k, c] of indices.entries()) out.data[r * indices.length + k] = whole.data[r * whole.cols + c]!;
-  return out;
 }
 
 function indexOf(column: string | number, cols: number, path: string): number {
@@ -271,48 +259,37 @@ function cutRows(rows: Rows, { rows: { from = 0, to = rows.matrix.rows } = {} }:
       `${path}: data.rows asks for rows ${from} to ${to}; the file has ${rows.matrix.rows}, and it takes from below to`,
     );
   }
-  return from === 0 && to === rows.matrix.rows
-    ? rows
-    : {
-        ...rows,
-        matrix: rows.matrix.subarray(from, to),
-        filled: rows.filled?.subarray(from, to),
-        labels: rows.labels?.slice(from, to),
-        stamps: rows.stamps?.slice(from, to),
-        groups: rows.groups?.slice(from, to),
-        lines: rows.lines?.slice(from, to),
-      };
+  if (from === 0 && to === rows.matrix.rows) return rows;
+  return eachRowOf(
+    rows,
+    (matrix) => matrix.subarray(from, to),
+    (values) => values.slice(from, to),
+  );
 }
 
 /** The rows of each series, in the order of their first rows. */
 function groupRows(rows: Rows): Rows[] {
-  const { groups, matrix } = rows;
-  if (groups === undefined) return [rows];
-  const members = new Map<string, number[]>();
-  groups.forEach((group, row) => {
-    const list = members.get(group);
-    if (list) list.push(row);
-    else members.set(group, [row]);
-  });
-  return [...members.values()].map((list) => {
-    const rowsOf = (whole: Matrix) => {
-      const own = Matrix.zeros(list.length, whole.cols);
-      list.forEach((row, k) => {
-        own.data.set(whole.row(row), k * whole.cols);
-      });
-      return own;
-    };
-    const pick = <Value>(values: readonly Value[] | undefined) => values && list.map((row) => values[row]!);
-    return {
-      ...rows,
-      matrix: rowsOf(matrix),
-      filled: rows.filled && rowsOf(rows.filled),
-      labels: pick(rows.labels),
-      stamps: pick(rows.stamps),
-      groups: pick(groups),
-      lines: pick(rows.lines),
-    };
-  });
+  if (rows.groups === undefined) return [rows];
+  return [...rowsByGroup(rows.groups).values()].map((list) =>
+    eachRowOf(
+      rows,
+      (matrix) => rowsAt(matrix, list),
+      (values) => list.map((row) => values[row]!),
+    ),
+  );
+}
+
+/** Some of the rows: in all that there is of each. */
+function eachRowOf(
+  rows: Rows,
+  ofMatrix: (matrix: Matrix<Float64Array>) => Matrix<Float64Array>,
+  ofList: <Value>(values: readonly Value[]) => readonly Value[],
+): Rows {
+  const { matrix, filled, labels, stamps, groups, lines } = rows;
+  return {
+    ...{ ...rows, matrix: ofMatrix(matrix), filled: filled && ofMatrix(filled), labels: labels && ofList(labels) },
+    ...{ stamps: stamps && ofList(stamps), groups: groups && ofList(groups), lines: lines && ofList(lines) },
+  };
 }
 
 interface TimedRows {
@@ -394,6 +371,6 @@ function describeTimes(series: readonly TimedRows[], { gaps = "error" }: FileDat
   const split = gaps === "split" && parts > series.length ? ` into ${parts} parts` : "";
   if (series.length === 1) return describeAxis(first!.whole) + (first!.whole.gaps.length > 0 ? mended[gaps] + split : "");
   const holes = series.reduce((sum, { whole }) => sum + whole.gaps.length, 0);
-  const lack = holes === 0 ? "no gap" : `${holes} gap${holes === 1 ? "" : "s"}${mended[gaps]}${split}`;
+  const lack = holes === 0 ? "no gap" : `${tally(holes, "gap")}${mended[gaps]}${split}`;
   return `${series.length} series, step ${describeStep(first!.whole.grid.step)}, ${lack}`;
 }

@@ -1,7 +1,7 @@
 // Runs and searches of several folders side by side, as figures.
-import { stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { FileError } from "@spillway/io";
+import { kindOfPath } from "@spillway/io/files.js";
 import { viewStored } from "@spillway/search/stored-view.js";
 import type { Figure } from "../../plot/index.js";
 import { type PlottedForecasts, type PlottedScore, plotRunErrors, plotScores } from "../../plot/runs.js";
@@ -55,13 +55,9 @@ function nameOf(folder: string): string {
   return basename(resolve(folder));
 }
 
-async function has(folder: string, file: string): Promise<boolean> {
-  return (await stat(join(folder, file)).catch(() => undefined))?.isFile() ?? false;
-}
-
 async function scoresOf(folder: string): Promise<Score[]> {
   const run = nameOf(folder);
-  if (await has(folder, "search.json")) {
+  if ((await kindOfPath(join(folder, "search.json"))) === "file") {
     const { score, better, validation, freshSeeds, test } = await readSearchResult(folder);
     return Object.entries({ validation, freshSeeds, test }).flatMap(([part, value]) =>
       typeof value === "number" ? [{ run, metric: `${score} (${part})`, value, seeds: [], better }] : [],
@@ -77,7 +73,7 @@ async function scoresOf(folder: string): Promise<Score[]> {
 type Scored = WrittenForecast & { readonly target: NonNullable<WrittenForecast["target"]> };
 
 async function forecastsOf(folder: string): Promise<PlottedForecasts[]> {
-  if (!(await has(folder, "forecasts.csv"))) return [];
+  if ((await kindOfPath(join(folder, "forecasts.csv"))) !== "file") return [];
   const { written } = await readForecasts(join(folder, "forecasts.csv"));
   const scored = written.filter((each): each is Scored => each.target !== undefined && each.prediction.data.every(Number.isFinite));
   if (scored.length === 0) return [];
@@ -86,7 +82,7 @@ async function forecastsOf(folder: string): Promise<PlottedForecasts[]> {
 
 /** The values of the trials of a search. */
 async function historyOf(folder: string): Promise<Figure[]> {
-  if (!(await has(folder, "journal.log"))) return [];
+  if ((await kindOfPath(join(folder, "journal.log"))) !== "file") return [];
   const { figures } = await studyFigures(join(folder, "journal.log"));
   return figures.slice(0, 1).map((figure) => ({ ...figure, title: `${figure.title}: ${nameOf(folder)}` }));
 }

@@ -1,13 +1,13 @@
 // The figures of a finished run, from the files that it kept: forecasts are drawn again, all others
 // are those of its report.
 
-import { stat } from "node:fs/promises";
 import { resolve as absolute, basename, dirname, join } from "node:path";
 import { checkText } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { quoted } from "@spillway/core/text.js";
 import { FileError, readText } from "@spillway/io";
+import { kindOfPath } from "@spillway/io/files.js";
 import { type Figure, plotConfusion } from "../../plot/index.js";
 import { figuresOfReport } from "../../plot/report-figures.js";
 import type { WrittenForecast } from "../runs/forecasts-file.js";
@@ -44,14 +44,14 @@ export interface RunFigures {
 export async function runFigures(path: string, options: RunFiguresOptions = {}): Promise<RunFigures> {
   checkText("path", path);
   const settings = resolve(runFiguresTable, options);
-  const isFile = (await stat(path).catch(() => undefined))?.isFile() ?? false;
+  const isFile = (await kindOfPath(path)) === "file";
   const folder = isFile ? dirname(path) : path;
   const file = isFile ? path : join(folder, "forecasts.csv");
   if (isFile && basename(path) !== "forecasts.csv")
     return { title: basename(path), folder, figures: await drawForecasts(path, undefined, undefined, settings) };
-  const there = async (name: string) => ((await exists(join(folder, name))) ? join(folder, name) : undefined);
+  const there = async (name: string) => ((await kindOfPath(join(folder, name))) === "file" ? join(folder, name) : undefined);
   const [page, resultPath] = [await there("report.html"), await there("result.json")];
-  const hasForecasts = isFile || (await exists(file));
+  const hasForecasts = isFile || (await kindOfPath(file)) === "file";
   // Of a network or a search there is a result of another kind.
   const isRun = resultPath !== undefined && (hasForecasts || page === undefined);
   const result = isRun ? await readRun(folder) : undefined;
@@ -78,10 +78,6 @@ export async function runFigures(path: string, options: RunFiguresOptions = {}):
       : "no run or search is there (no result.json, report.html, forecasts.csv or journal.log)",
     "missing",
   );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isFile() ?? false;
 }
 
 async function keptFigures(page: string): Promise<Figure[]> {

@@ -1,15 +1,14 @@
 // The rows that a saved model goes on from, and what is known of those to come, from a table: by
 // the names of its columns, whatever their order.
 
-import { count } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { nearNames } from "@spillway/core/near-names.js";
-import { quoted } from "@spillway/core/text.js";
+import { quoted, tally } from "@spillway/core/text.js";
 import { type CsvTable, csvColumns, isParquet, parquetColumns, parseCsv, readParquet, readText } from "@spillway/io";
 import { fillMissing, holdMissing, missingCells } from "@spillway/io/missing.js";
 import { columnsBetween } from "../../model/forecaster/data.js";
 import type { TableNames } from "../../model/table-names.js";
-import { Matrix } from "@spillway/numerics";
+import type { Matrix } from "@spillway/numerics";
 import { closeGaps, type TimeAxis, type TimeGrid } from "../../series/index.js";
 import { axisOnGrid, readingOf } from "../../series/on-grid.js";
 import { axisRows, timeAxis } from "../../series/time-grid.js";
@@ -17,6 +16,7 @@ import { readTimeColumn } from "../../series/time-stamps.js";
 import type { AheadOptions } from "./ahead-options.js";
 import { ExperimentError } from "../description/errors.js";
 import { filledCells } from "../data/filled-rows.js";
+import { rowsAt, rowsByGroup } from "../data/rows.js";
 
 /** What a model takes of a table. */
 export interface Wanted {
@@ -152,7 +152,7 @@ function columnsOf(header: readonly string[], path: string, wanted: Wanted, aske
 function byPosition(rest: readonly string[], path: string, { known }: Wanted, predicted: number): Pick<TableNames, "columns" | "known"> {
   if (rest.length !== predicted + known)
     throw new ExperimentError(
-      `${path} has ${count(rest.length, "column")} (${listed(rest)}); the model's file names none, and it takes ${count(predicted + known, "column")}` +
+      `${path} has ${tally(rest.length, "column")} (${listed(rest)}); the model's file names none, and it takes ${tally(predicted + known, "column")}` +
         `${known > 0 ? `, of which the last ${known} are known beforehand` : ""}. Leave the others out, or name the one of time stamps (\`time\`)`,
     );
   return { columns: rest.slice(0, predicted), known: rest.slice(predicted) };
@@ -174,17 +174,12 @@ function groupsOf(table: CsvTable, { time, group }: Columns): readonly Rows[] {
   const { matrix, lines, text } = table;
   const stamps = time === undefined ? undefined : text[time]!;
   if (group === undefined) return [{ matrix, lines, stamps, group: undefined }];
-  const rowsByName = new Map<string, number[]>();
-  for (const [row, name] of text[group]!.entries()) {
-    const own = rowsByName.get(name);
-    if (own) own.push(row);
-    else rowsByName.set(name, [row]);
-  }
-  return [...rowsByName].map(([name, rows]) => {
-    const own = Matrix.zeros(rows.length, matrix.cols);
-    for (const [k, row] of rows.entries()) own.data.set(matrix.row(row), k * matrix.cols);
-    return { matrix: own, lines: rows.map((row) => lines[row]!), stamps: stamps && rows.map((row) => stamps[row]!), group: name };
-  });
+  return [...rowsByGroup(text[group]!)].map(([name, rows]) => ({
+    matrix: rowsAt(matrix, rows),
+    lines: rows.map((row) => lines[row]!),
+    stamps: stamps && rows.map((row) => stamps[row]!),
+    group: name,
+  }));
 }
 
 interface Source {

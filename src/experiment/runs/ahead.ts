@@ -1,10 +1,11 @@
 // A saved model forecasts from a table: rows that it goes on from, and rows that follow.
-import { readdir, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
 import { tally } from "@spillway/core/text.js";
 import { FileError } from "@spillway/io";
+import { kindOfPath } from "@spillway/io/files.js";
 import {
   type Forecaster,
   type ForecastModel,
@@ -47,13 +48,11 @@ type AnyForecaster = Pick<Forecaster<ForecastModel>, "settings" | "leastRows" | 
 
 /** The model file of a run's folder, or the path itself. @throws FileError for a folder without one */
 export async function modelFileOf(path: string): Promise<string> {
-  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
-  if (!isFolder) return path;
+  if ((await kindOfPath(path)) !== "folder") return path;
   const own = await readdir(path, { withFileTypes: true });
   if (own.some(({ name }) => name === modelName)) return join(path, modelName);
-  const holds = async (folder: string) => (await stat(join(folder, modelName)).catch(() => undefined)) !== undefined;
   const folders = own.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
-  const runs = (await Promise.all(folders.map(async (folder) => ((await holds(folder)) ? [folder] : [])))).flat().sort();
+  const runs = (await Promise.all(folders.map(async (folder) => ((await kindOfPath(join(folder, modelName))) ? [folder] : [])))).flat().sort();
   const found = runs.length > 0 ? `; take a run inside: ${runs.slice(0, 20).join(", ")}${runs.length > 20 ? ", ..." : ""}` : "";
   throw new FileError(path, `this folder holds no ${modelName}${found}`, "folder");
 }

@@ -1,10 +1,10 @@
 // The folder a run writes into: made beside its target under a temporary name, and renamed when
 // the run is over. A command that is killed at any moment leaves the old or the new folder, and
 // what the next command needs to rename it.
-import { lstat, mkdir, readdir, readFile, realpath, rename, rm, stat, utimes } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm, utimes } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { removeAbandonedFiles } from "@spillway/io/atomic.js";
-import { writeError } from "@spillway/io/files.js";
+import { kindOfPath, writeError } from "@spillway/io/files.js";
 import { ensureFolder, FileError } from "@spillway/io";
 import { abandonedIn, type TemporaryKind, temporaryName } from "@spillway/io/temporary-names.js";
 
@@ -227,9 +227,8 @@ async function interruptedTarget(target: string): Promise<string> {
  * path.
  */
 async function namesIn(path: string): Promise<readonly string[] | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  if (!found) return undefined;
-  if (!found.isDirectory())
-    throw new FileError(path, "a file of that name is there already; a folder cannot replace it", "notWritable");
+  const kind = await kindOfPath(path);
+  if (!kind) return undefined;
+  if (kind !== "folder") throw new FileError(path, "a file of that name is there already; a folder cannot replace it", "notWritable");
   return readdir(path).catch(() => []);
 }

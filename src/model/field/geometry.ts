@@ -1,8 +1,8 @@
 // Where the groups of a field lie: the columns that each predicts, those that it sees, and the
 // readout that it has. It runs nothing.
 
-import { count } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { tally } from "@spillway/core/text.js";
 import { type FloatArray, Matrix } from "@spillway/numerics";
 import { calendarColumns } from "../../series/calendar.js";
 import type { FieldEdges, FieldSettings } from "./options.js";
@@ -151,7 +151,7 @@ function look({ groups, own, halo, isOpen }: Direction, g: number): string {
 function directionsOf(settings: FieldSettings, columns: number): readonly [Direction, Direction] {
   const { groups, halo, edges, channels, shape } = settings;
   if (columns % channels !== 0)
-    throw ArgumentError.because(`channels is ${channels} and the series has ${count(columns, "column")}; it takes a divisor of that`, {
+    throw ArgumentError.because(`channels is ${channels} and the series has ${tally(columns, "column")}; it takes a divisor of that`, {
       field: "channels",
       value: channels,
     });

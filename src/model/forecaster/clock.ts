@@ -1,8 +1,8 @@
 // The time stamps of a Forecaster's rows: their grid, the position of its state on it, and the
 // calendar of rows to come.
 
-import { count } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { tally } from "@spillway/core/text.js";
 import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { type CalendarFeature, calendarColumns, calendarInputs, checkCalendar, shownCycles } from "../../series/calendar.js";
 import { axisOnGrid, onClockOf, readingOf } from "../../series/on-grid.js";
@@ -179,10 +179,10 @@ export class Clock {
         { field: "known" },
       );
     if (own && own.cols !== wanted)
-      throw ArgumentError.shape(`known has ${count(own.cols, "column")}; this forecaster takes ${wanted}`, { field: "known" });
+      throw ArgumentError.shape(`known has ${tally(own.cols, "column")}; this forecaster takes ${wanted}`, { field: "known" });
     if (own && own.rows !== steps) {
       const advice = own.rows < steps ? "; add them, or forecast fewer steps" : "";
-      throw ArgumentError.shape(`known has ${count(own.rows, "row")}; ${steps} steps take as many${missing()}${advice}`, {
+      throw ArgumentError.shape(`known has ${tally(own.rows, "row")}; ${steps} steps take as many${missing()}${advice}`, {
         field: "known",
       });
     }
@@ -275,8 +275,8 @@ function trainingAxis(times: TimeColumn, name: string): TimeAxis {
   const [first] = axis.gaps;
   if (first)
     throw ArgumentError.because(
-      `${name}[${first.row}] (${stampText(axis, first.row)}): ${count(first.missing, "row")} before it ${first.missing === 1 ? "is" : "are"} missing, at a step ` +
-        `of ${describeStep(axis.grid.step)}; ${count(axis.gaps.length, "gap")} in all. Close them first (closeGaps), or give the parts as sequences`,
+      `${name}[${first.row}] (${stampText(axis, first.row)}): ${tally(first.missing, "row")} before it ${first.missing === 1 ? "is" : "are"} missing, at a step ` +
+        `of ${describeStep(axis.grid.step)}; ${tally(axis.gaps.length, "gap")} in all. Close them first (closeGaps), or give the parts as sequences`,
       { field: "times" },
     );
   return axis;

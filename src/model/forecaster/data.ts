@@ -1,8 +1,8 @@
 // The data of a Forecaster, checked, and cut into the inputs and targets of a reservoir. It runs
 // nothing.
 
-import { count } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { tally } from "@spillway/core/text.js";
 import { type FloatArray, Matrix, type MatrixLike } from "@spillway/numerics";
 import { filledSeries } from "@spillway/numerics/known-finite.js";
 import { checkFinite } from "../../reservoir/index.js";
@@ -164,7 +164,7 @@ export function checkAlike(data: readonly CheckedData[]): void {
     if (own[0] === first[0] && own[1] === first[1] && (data[s]!.series === undefined) === (data[0]!.series === undefined)) return;
     const words = (one: CheckedData, [inputs, targets]: readonly number[]) =>
       one.series
-        ? `${count(targets!, "column")}${inputs! > 0 ? ` and ${inputs} known inputs` : ""}`
+        ? `${tally(targets!, "column")}${inputs! > 0 ? ` and ${inputs} known inputs` : ""}`
         : `${inputs} inputs and ${targets} targets`;
     throw ArgumentError.shape(
       `sequences[${s}] has ${words(data[s]!, own)}, and sequences[0] has ${words(data[0]!, first)}; they take the same`,
@@ -274,7 +274,7 @@ export function timeColumn(times: TimesLike, rows: number, name: string, reading
   const column = isAxis ? times : readTimeColumn(times, reading, (row) => `${name}[${row}]`);
   if (column.wall.length !== rows)
     throw ArgumentError.shape(
-      `${name} has ${count(column.wall.length, "stamp")} and the series ${count(rows, "row")}; they take the same number`,
+      `${name} has ${tally(column.wall.length, "stamp")} and the series ${tally(rows, "row")}; they take the same number`,
       { field: "times" },
     );
   return column;
@@ -308,10 +308,7 @@ export function columnsBetween<D extends FloatArray>(matrix: Matrix<D>, from: nu
 export function selected<Values extends Matrix | undefined>(matrix: Values, columns: readonly number[] | undefined): Values {
   if (!matrix || !columns) return matrix;
   const out = Matrix.zeros(matrix.rows, columns.length);
-  for (let t = 0; t < matrix.rows; t++) {
-    const row = columns.map((c) => matrix.at(t, c));
-    out.data.set(row, t * columns.length);
-  }
+  for (let t = 0, at = 0; t < matrix.rows; t++) for (const c of columns) out.data[at++] = matrix.at(t, c);
   return out as Values & Matrix;
 }
 

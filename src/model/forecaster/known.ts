@@ -21,9 +21,7 @@ export function checkKnown(known: Matrix | undefined, count: number, name: strin
  */
 export function inputsBefore(rows: Matrix, known: Matrix, recent: Matrix): Matrix {
   if (known.rows !== rows.rows)
-    throw ArgumentError.shape(`known has ${known.rows} rows and inputs has ${rows.rows}; they take the same number`, {
-      field: "known",
-    });
+    throw ArgumentError.shape(`known has ${known.rows} rows and inputs has ${rows.rows}; they take the same number`, { field: "known" });
   return beside(lastRows(rows.rows, pendingRow(recent), rows.subarray(0, rows.rows - 1)), known);
 }
 
