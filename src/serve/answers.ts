@@ -5,7 +5,7 @@ import { nearest } from "@spillway/core/near-names.js";
 import { given, type Resolved, resolve, text } from "@spillway/core/options.js";
 import { describe, visible } from "@spillway/core/text.js";
 import { type Asked, jsonBody } from "./body.js";
-import { answerMs, most, numberBytes, Room } from "./limits.js";
+import { answerMs, ByteBudget, most, numberBytes } from "./limits.js";
 import { type Gauge, Metrics } from "./metrics.js";
 import { openApiOf } from "./openapi.js";
 import type { handlerTable } from "./options.js";
@@ -17,7 +17,7 @@ import type { ServedModel } from "./served-model.js";
 export interface Connection {
   /** Why it refuses the request, if it does. */
   readonly refusal?: RequestError | undefined;
-  /** Bytes of the body that need no room. */
+  /** Bytes of the body that are read without waiting. */
   readonly free: number;
   /** Resolves when the requests before it are answered. */
   readonly turn?: Promise<void>;
@@ -31,8 +31,8 @@ export class Answers {
   readonly #model: ServedModel;
   readonly #settings: Resolved<typeof handlerTable>;
   readonly #routes: readonly Route[];
-  readonly #bodies = new Room(most.heldBytes);
-  readonly #held = new Room(most.heldBytes);
+  readonly #bodies = new ByteBudget(most.heldBytes);
+  readonly #held = new ByteBudget(most.heldBytes);
   /** What stops each request that is not over. */
   readonly #requests = new Set<AbortController>();
   readonly #metrics: Metrics;
@@ -125,7 +125,7 @@ export class Answers {
       this.#metrics.add(path, status, (performance.now() - begun) / 1000);
       if (this.#requests.size === 0) this.#idle?.();
     };
-    /** A large answer waits for room that others hold until they are read. */
+    /** A large answer waits for bytes that others hold until they are read. */
     const hold = async (bytes: number): Promise<void> => {
       if (bytes <= most.smallBytes || releaseAnswer) return;
       releaseAnswer = await this.#held.take(bytes, signal);
@@ -137,7 +137,7 @@ export class Answers {
       path = found.path;
       let body: unknown = {};
       if (found.body) {
-        const read = await jsonBody(asked, { longest: this.#settings.maxBody, free, room: this.#bodies, signal });
+        const read = await jsonBody(asked, { longest: this.#settings.maxBody, free, budget: this.#bodies, signal });
         releaseBody = read.release;
         body = checkedBody(found, read.value);
       }
@@ -145,7 +145,7 @@ export class Answers {
       signal.throwIfAborted();
       const reserve = (numbers: number) => hold(numbers * numberBytes);
       const result = await found.run({ body: body as never, id, signal, reserve });
-      const { type = "application/json" } = found.answer;
+      const { type = json } = found.answer;
       status = found.answer.status;
       if (result instanceof ReadableStream)
         return new Response(readOnce(result, signal, over), { status, headers: { ...safe, "Content-Type": type } });
@@ -155,11 +155,9 @@ export class Answers {
       }
       const text = utf8.encode(typeof result === "string" ? result : `${JSON.stringify(result)}\n`);
       await hold(text.length);
-      const headers = { ...safe, "Content-Type": type, "Content-Length": `${text.length}` };
       const isLong = text.length > most.smallBytes && asked.method !== "HEAD";
-      if (isLong) return new Response(readOnce(new Blob([text]).stream(), signal, over, answerMs), { status, headers });
-      over();
-      return new Response(asked.method === "HEAD" ? null : text, { status, headers });
+      if (!isLong) over();
+      return whole(asked, status, type, text, isLong ? readOnce(new Blob([text]).stream(), signal, over, answerMs) : text);
     } catch (error) {
       const refused = this.#refused(asked, error);
       status = refused.status;
@@ -184,11 +182,8 @@ export class Answers {
     const found = matching(this.#routes, path);
     if (found.length === 0) {
       const near = nearest(path, [...new Set(this.#routes.map((one) => one.path))]);
-      throw new RequestError(
-        404,
-        "value",
-        `there is no ${describe(path)}${near ? `; did you mean ${near}?` : "; GET /openapi.json says what there is"}`,
-      );
+      const advice = near ? `did you mean ${near}?` : "GET /openapi.json says what there is";
+      throw new RequestError(404, "value", `there is no ${describe(path)}; ${advice}`);
     }
     const method = asked.method === "HEAD" ? "GET" : asked.method;
     const right = found.find(([one]) => one.method === method);
@@ -199,20 +194,27 @@ export class Answers {
   }
 
   /** Answers with a sentence. */
-  #refused({ method }: Asked, error: unknown): Response {
+  #refused(asked: Asked, error: unknown): Response {
     const [status, body] = answerOf(error);
     if (status === 500)
       console.error(`spillway: ${visible(error instanceof Error ? (error.stack ?? error.message) : String(error), 4000)}`);
+    const own = error instanceof RequestError ? error.headers : {};
     const text = utf8.encode(`${JSON.stringify(body)}\n`);
-    const headers = {
-      ...safe,
-      "Content-Type": "application/json",
-      "Content-Length": `${text.length}`,
-      ...(error instanceof RequestError && error.headers),
-      ...((status === 503 || status === 429) && { "Retry-After": "1" }),
-    };
-    return new Response(method === "HEAD" ? null : text, { status, headers });
+    return whole(asked, status, json, text, text, { ...own, ...((status === 503 || status === 429) && { "Retry-After": "1" }) });
   }
+}
+
+/** A response whose length is known; without its body if only its head was asked for. */
+function whole(
+  { method }: Asked,
+  status: number,
+  type: string,
+  { length }: Uint8Array,
+  body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>,
+  more: Readonly<Record<string, string>> = {},
+): Response {
+  const headers = { ...safe, "Content-Type": type, "Content-Length": `${length}`, ...more };
+  return new Response(method === "HEAD" ? null : body, { status, headers });
 }
 
 const ending = () => new RequestError(503, "aborted", "the server is ending; ask another one");
@@ -283,6 +285,7 @@ const healthFields = {
   engine: given(text(), "What it runs on."),
 };
 
+const json = "application/json";
 /** Sent with every answer. */
 const safe = { "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store" };
 

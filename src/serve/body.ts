@@ -2,7 +2,7 @@
 // is not read.
 import { formatBytes } from "@spillway/core/bytes.js";
 import { describe } from "@spillway/core/text.js";
-import { bodyMs, type Room } from "./limits.js";
+import { type ByteBudget, bodyMs } from "./limits.js";
 import { RequestError } from "./refused.js";
 
 /** What a handler reads of a request: a `Request`, or what another server makes of its own. */
@@ -13,18 +13,19 @@ export interface Asked extends Pick<Request, "method" | "url" | "signal"> {
   arrayBuffer?(): Promise<ArrayBuffer>;
 }
 
-/** A body that was read, and the room that it holds. */
+/** A body that was read, and the bytes of the budget that it holds. */
 export interface ReadBody {
   readonly value: unknown;
-  /** Gives the room back. */
+  /** Gives them back. */
   readonly release: () => void;
 }
 
-/** Reads a body; its first `free` bytes need no room. @throws RequestError, or the signal's reason */
+/** Reads a body; its first `free` bytes are not of the budget. @throws RequestError, or the signal's reason */
 export async function jsonBody(
   request: Pick<Asked, "headers" | "body" | "arrayBuffer">,
-  { longest, free, room, signal }: { readonly longest: number; readonly free: number; readonly room: Room; readonly signal: AbortSignal },
+  limits: { readonly longest: number; readonly free: number; readonly budget: ByteBudget; readonly signal: AbortSignal },
 ): Promise<ReadBody> {
+  const { longest, free, budget, signal } = limits;
   checkType(request);
   const tooLong = () => new RequestError(413, "limit", `the body is longer than ${formatBytes(longest)}; send less in one request`);
   const length = request.headers.get("content-length");
@@ -32,7 +33,7 @@ export async function jsonBody(
   if (declared !== undefined && declared > longest) throw tooLong();
   const body = request.body === undefined ? new Blob([await request.arrayBuffer!()]).stream() : request.body;
   const reader = body?.getReader();
-  const deadline = new Deadline(bodyMs, signal);
+  const deadline = deadlineOf(bodyMs, signal);
   const parts: Uint8Array[] = [];
   let release: (() => void) | undefined;
   let bytes = 0;
@@ -46,7 +47,7 @@ export async function jsonBody(
       parts.push(part);
       if (bytes <= free || release) continue;
       deadline.stop();
-      release = await room.take(declared ?? longest, signal);
+      release = await budget.take(declared ?? longest, signal);
       deadline.start();
     }
   } catch (error) {
@@ -58,36 +59,23 @@ export async function jsonBody(
   }
 }
 
-/** A time for a body to come to its end, which stops while the body waits for room. */
-class Deadline {
-  readonly #late: Promise<never>;
-  readonly #ms: number;
-  #fail!: (error: Error) => void;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(ms: number, signal: AbortSignal) {
-    this.#ms = ms;
-    this.#late = new Promise((_, fail) => {
-      this.#fail = fail;
-    });
-    this.#late.catch(() => {});
-    signal.addEventListener("abort", () => this.#fail(signal.reason as Error), { once: true });
-  }
-
-  start(): void {
-    this.#timer = setTimeout(
-      () => this.#fail(new RequestError(408, "limit", `the body did not come to its end within ${this.#ms / 1000} s`)),
-      this.#ms,
-    );
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-
-  orLate<T>(work: Promise<T>): Promise<T> {
-    return Promise.race([work, this.#late]);
-  }
+/** A time for a body to come to its end, which stops while the body waits for its bytes. */
+function deadlineOf(ms: number, signal: AbortSignal) {
+  let fail!: (error: Error) => void;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  late.catch(() => {});
+  signal.addEventListener("abort", () => fail(signal.reason as Error), { once: true });
+  const error = () => new RequestError(408, "limit", `the body did not come to its end within ${ms / 1000} s`);
+  return {
+    start: () => {
+      timer = setTimeout(() => fail(error()), ms);
+    },
+    stop: () => clearTimeout(timer),
+    orLate: <T>(work: Promise<T>): Promise<T> => Promise.race([work, late]),
+  };
 }
 
 function checkType({ headers }: Pick<Asked, "headers">): void {

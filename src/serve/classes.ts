@@ -2,22 +2,13 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, flag, given, list, option } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
-import type { Label } from "../model/index.js";
-import type { WorkOptions } from "../reservoir/index.js";
+import type { Classifier, Label } from "../model/index.js";
+import type { Pipeline } from "../pipeline/index.js";
 import { most } from "./limits.js";
-import { RequestError } from "./refused.js";
+import { tooMuch } from "./refused.js";
 import { type Route, route } from "./route.js";
 import { rowsKind, sequencesKind } from "./series.js";
 import type { Work } from "./work.js";
-
-/** What of a Classifier and a Pipeline is served. */
-export interface NamesClasses {
-  readonly classes: readonly Label[];
-  /** Neurons that see each row. */
-  readonly neurons: number;
-  predict(sequences: readonly Matrix[], work: WorkOptions): Promise<Label[]>;
-  predictProba(sequences: readonly Matrix[], work: WorkOptions): Promise<Matrix>;
-}
 
 /** Labels and, if they were asked for, a row of shares for each sequence. */
 interface Answer {
@@ -35,13 +26,16 @@ interface Job {
 
 /** Classifies what waits, many requests at a time. */
 export class ClassBatches {
-  readonly #model: NamesClasses;
+  readonly #model: Classifier | Pipeline;
+  readonly #neurons: number;
   readonly #work: Work;
   #waiting: Job[] = [];
   #runs = false;
 
-  constructor(model: NamesClasses, work: Work) {
+  /** @param neurons how many see each row */
+  constructor(model: Classifier | Pipeline, neurons: number, work: Work) {
     this.#model = model;
+    this.#neurons = neurons;
     this.#work = work;
   }
 
@@ -76,7 +70,7 @@ export class ClassBatches {
     for (const { sequences } of this.#waiting) {
       count += sequences.length;
       rows += rowsOf(sequences);
-      if (end > 0 && (count > most.sequences || rows * this.#model.neurons > most.states)) break;
+      if (end > 0 && (count > most.sequences || rows * this.#neurons > most.states)) break;
       end++;
     }
     return this.#waiting.splice(0, end);
@@ -125,9 +119,8 @@ function whenAll(signals: readonly AbortSignal[]): AbortSignal {
   return all.signal;
 }
 
-/** The routes of a model that names classes. */
-export function classRoutes(model: NamesClasses, batches: ClassBatches): readonly Route[] {
-  const { classes } = model;
+/** The routes of a model that names classes. @param neurons how many see each row */
+export function classRoutes({ classes }: Classifier | Pipeline, neurons: number, batches: ClassBatches): readonly Route[] {
   const label = checked<Label>("a class", (value) => typeof value === "string" || typeof value === "number", {
     anyOf: [{ type: "string" }, { type: "number" }],
   });
@@ -151,16 +144,12 @@ export function classRoutes(model: NamesClasses, batches: ClassBatches): readonl
       },
       run: async ({ body: { sequences, shares }, signal, reserve }) => {
         const rows = rowsOf(sequences);
-        if (rows * model.neurons > most.states)
-          throw new RequestError(
-            422,
-            "limit",
-            `the sequences have ${rows} rows; one request takes ${Math.floor(most.states / model.neurons)} for ${model.neurons} neurons, so send fewer`,
+        if (rows * neurons > most.states)
+          throw tooMuch(
+            `the sequences have ${rows} rows; one request takes ${Math.floor(most.states / neurons)} for ${neurons} neurons, so send fewer`,
           );
         if (shares && sequences.length * classes.length > most.values)
-          throw new RequestError(
-            422,
-            "limit",
+          throw tooMuch(
             `${sequences.length} sequences of ${classes.length} classes are more than an answer's ${most.values} shares; send fewer`,
           );
         await reserve(sequences.length * (1 + (shares ? classes.length : 0)));

@@ -1,14 +1,14 @@
 // A detector of anomalies as routes: rows from the saved state, and from the state of a session.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { anything, given, type JsonSchema, type Kind, list, optional, record, text } from "@spillway/core/options.js";
+import { anything, given, type JsonSchema, type Kind, list, optional, record } from "@spillway/core/options.js";
 import { Incidents } from "../model/anomaly/incidents.js";
 import type { AnomalyDetector, AnomalyRow, Incident } from "../model/index.js";
 import { most } from "./limits.js";
-import { RequestError } from "./refused.js";
+import { tooMuch } from "./refused.js";
 import { type Route, route } from "./route.js";
 import { stampKind } from "./series.js";
 import type { Sessions } from "./sessions.js";
-import { closeRoute, listenRoute, noSession } from "./step-by-step.js";
+import { closeRoute, listenRoute, noSession, openRoute } from "./step-by-step.js";
 import type { Work } from "./work.js";
 
 type Row = number | (number | null)[];
@@ -56,8 +56,7 @@ export function detectorRoutes(detector: AnomalyDetector, work: Work, sessions: 
   ) => {
     if (times && times.length !== rows.length)
       throw ArgumentError.shape(`times has ${times.length} stamps and rows ${rows.length}`, { field: "times" });
-    if (rows.length * (6 + 3 * columns) > most.values)
-      throw new RequestError(422, "limit", `${rows.length} rows are more than an answer holds; send fewer rows`);
+    if (rows.length * (6 + 3 * columns) > most.values) throw tooMuch(`${rows.length} rows are more than an answer holds; send fewer rows`);
     return work.take(signal, async (limited) => {
       let now = state();
       const incidents = new Incidents(detector.settings.alarmRate);
@@ -88,19 +87,7 @@ export function detectorRoutes(detector: AnomalyDetector, work: Work, sessions: 
         return { rows, incidents };
       },
     }),
-    route({
-      method: "POST",
-      path: "/sessions",
-      summary: "Opens a session: a stream of its own, which begins where the detector was saved.",
-      body: {},
-      answer: {
-        status: 201,
-        description: "The session is open.",
-        fields: { session: given(text(), "Its name, for the paths of sessions.") },
-      },
-      refusals: { 429: "As many sessions are open as may be." },
-      run: () => ({ session: sessions.add(saved).id }),
-    }),
+    openRoute("a stream of its own, which begins where the detector was saved", {}, () => sessions.add(saved)),
     route({
       method: "POST",
       path: "/sessions/{session}/rows",
@@ -111,11 +98,13 @@ export function detectorRoutes(detector: AnomalyDetector, work: Work, sessions: 
       run: async ({ body: sent, id, signal, reserve }) => {
         const session = sessions.get(id);
         await reserve(sent.rows.length * (6 + 3 * columns));
-        const { rows, incidents, state } = await detect(() => session.state, sent, signal);
+        const { state, ...said } = await detect(() => session.state, sent, signal);
         session.state = state;
-        const alarms = rows.filter(({ alarm }) => alarm !== undefined);
-        session.tell("alarm", alarms);
-        return { rows, incidents };
+        session.tell(
+          "alarm",
+          said.rows.filter(({ alarm }) => alarm !== undefined),
+        );
+        return said;
       },
     }),
     listenRoute(sessions, "/sessions/{session}/alarms", "`alarm` for each alarm of the session", "of `alarm` is what is said of the row"),

@@ -1,4 +1,4 @@
-// What a server does not let grow: sizes that no option sets, and room that requests wait for.
+// What a server does not let grow: sizes that no option sets, and bytes that requests wait for.
 
 export const most = {
   connections: 4096,
@@ -14,7 +14,7 @@ export const most = {
   states: 2 ** 26,
   /** Bytes of bodies, and of answers that are not read yet, that are held at a time. */
   heldBytes: 128 * 2 ** 20,
-  /** Bodies and answers up to this size wait for no room. */
+  /** Bodies and answers up to this size are held without waiting. */
   smallBytes: 2 ** 16,
   /** Event streams of one session. */
   listeners: 8,
@@ -26,13 +26,16 @@ export const most = {
 
 /** So long may a body be on its way once it is read. */
 export const bodyMs = 10_000;
-/** So long may a client take to read an answer that holds room. */
+/** So long may a client take to read an answer whose bytes others wait for. */
 export const answerMs = 60_000;
 /** The most bytes of a number in JSON, with what separates it from the next. */
 export const numberBytes = 25;
 
-/** Room in bytes that is taken in the order of asking. What is larger than all of it takes all. */
-export class Room {
+/**
+ * So many bytes may be held at a time; they are granted in the order of asking. What is larger than
+ * all of them takes all.
+ */
+export class ByteBudget {
   #free: number;
   readonly #size: number;
   readonly #waiting: { readonly bytes: number; readonly go: () => void }[] = [];
@@ -42,19 +45,17 @@ export class Room {
     this.#free = size;
   }
 
-  /** Waits for room, and gives what hands it back. @throws the signal's reason if it is aborted */
+  /** Waits for bytes, and gives what hands them back. @throws the signal's reason if it is aborted */
   async take(wanted: number, signal: AbortSignal): Promise<() => void> {
     const bytes = Math.min(wanted, this.#size);
     signal.throwIfAborted();
     if (this.#waiting.length > 0 || this.#free < bytes)
       await new Promise<void>((go, fail) => {
-        const waiter = {
-          bytes,
-          go: () => {
-            signal.removeEventListener("abort", leave);
-            go();
-          },
+        const granted = () => {
+          signal.removeEventListener("abort", leave);
+          go();
         };
+        const waiter = { bytes, go: granted };
         const leave = () => {
           this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
           fail(signal.reason);
@@ -71,7 +72,7 @@ export class Room {
       this.#free += bytes;
       this.#next();
     };
-    // The room may have come free just before the client went away.
+    // The bytes may have come free just before the client went away.
     if (signal.aborted) {
       release();
       throw signal.reason;

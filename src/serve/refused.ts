@@ -16,6 +16,9 @@ export class RequestError extends SpillwayError {
   }
 }
 
+/** A request that asks for more than is done at once. */
+export const tooMuch = (sentence: string) => new RequestError(422, "limit", sentence);
+
 /** What a client reads of an error. */
 export interface ErrorBody {
   readonly error: { readonly code: string; readonly message: string; readonly field?: string };

@@ -11,7 +11,7 @@ export interface Call<Body> {
   /** Aborted when the client is gone or the server ends. */
   readonly signal: AbortSignal;
   /**
-   * Waits until there is room for an answer of so many numbers, which stays taken until it is read.
+   * Waits until an answer of so many numbers may be held, which it is until it is read.
    * Call it before the work. @throws the signal's reason
    */
   readonly reserve: (numbers: number) => Promise<void>;

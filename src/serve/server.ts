@@ -62,10 +62,16 @@ class Serving implements ModelServer {
   readonly #connections = boundConnections(this.#server, most.connections, inJson);
   #idle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
+  readonly kind: string;
+  readonly trainedTo: string | undefined;
+  readonly engine: string;
   port = 0;
 
   constructor(model: ServedModel, settings: Resolved<typeof serveTable>) {
     this.#model = model;
+    this.kind = model.kind;
+    this.trainedTo = model.trainedTo;
+    this.engine = model.engine;
     this.#settings = settings;
     this.#answers = new Answers(model, settings, [
       { name: "spillway_connections_open", help: "Connections that are open.", read: () => this.#connections.size },
@@ -80,18 +86,6 @@ class Serving implements ModelServer {
     const { host } = this.#settings;
     const shown = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
     return `http://${shown}:${this.port}`;
-  }
-
-  get kind(): string {
-    return this.#model.kind;
-  }
-
-  get trainedTo(): string | undefined {
-    return this.#model.trainedTo;
-  }
-
-  get engine(): string {
-    return this.#model.engine;
   }
 
   async listen(): Promise<void> {

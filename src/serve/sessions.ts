@@ -19,7 +19,7 @@ export class Session<State> {
     this.state = state;
   }
 
-  get isHeardOf(): boolean {
+  get hasListeners(): boolean {
     return this.#listeners.size > 0;
   }
 
@@ -54,12 +54,12 @@ export class Session<State> {
 
   /** Sends events of a kind to those who listen, each with the number of its row. */
   tell(event: string, all: readonly { readonly row: number }[]): void {
-    if (this.isHeardOf && all.length > 0)
+    if (this.hasListeners && all.length > 0)
       this.#send(all.map((each) => `id: ${each.row}\nevent: ${event}\ndata: ${JSON.stringify(each)}\n\n`).join(""));
   }
 
   /** Shows that the stream is alive, to both sides. */
-  breathe(): void {
+  keepAlive(): void {
     this.#send(": \n\n");
   }
 
@@ -144,7 +144,7 @@ export class Sessions<State> {
   #look(): void {
     const now = performance.now();
     for (const session of this.#open.values()) {
-      if (session.isHeardOf) session.breathe();
+      if (session.hasListeners) session.keepAlive();
       else if (now - session.used > this.#idleMs) this.#open.delete(session.id);
     }
   }

@@ -7,7 +7,7 @@ import type { ForecasterPrefix } from "../model/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { gridText } from "../series/time-grid.js";
 import { most } from "./limits.js";
-import { RequestError } from "./refused.js";
+import { tooMuch } from "./refused.js";
 import { type Call, type Route, route } from "./route.js";
 import {
   bandsKind,
@@ -27,8 +27,8 @@ import type { Work } from "./work.js";
 
 /** The routes of a model with a state. */
 export function stepByStepRoutes<State>(model: StepByStep<State>, work: Work, sessions: Sessions<State>): readonly Route[] {
-  const served = new Served(model, work);
-  return [...forecastRoutes(served, sessions), predictRoute(served), ...updateRoutes(served, sessions), ...sessionRoutes(served, sessions)];
+  const served = new Served(model, work, sessions);
+  return [...forecastRoutes(served), predictRoute(served), ...updateRoutes(served), ...sessionRoutes(served)];
 }
 
 type Forecasting = Outside & { readonly steps: number };
@@ -43,9 +43,10 @@ function rowsIn(rows: ForecasterPrefix): number {
 const outputRows = given(rowsKind, "A row of outputs for each row.");
 export const noSession = { 404: "There is no such session." };
 
-/** A model, the fields of its requests, and its work from a state. */
+/** A model, its sessions, the fields of its requests, and its work from a state. */
 class Served<State> {
   readonly model: StepByStep<State>;
+  readonly sessions: Sessions<State>;
   /** Columns that come from outside in a closed loop. */
   readonly outside: number;
   readonly #work: Work;
@@ -54,60 +55,54 @@ class Served<State> {
   /** Where requests begin. */
   #saved: State;
 
-  constructor(model: StepByStep<State>, work: Work) {
+  constructor(model: StepByStep<State>, work: Work, sessions: Sessions<State>) {
     const { inputs, known, fedBack, outputs } = model;
     this.model = model;
+    this.sessions = sessions;
     this.#work = work;
     this.#driven = inputs - known;
     this.#saved = model.state;
     this.outside = fedBack > 0 ? this.#driven : this.#driven - outputs;
   }
 
-  /** Work from a state; what it leaves behind is no other request's. */
-  from<T>(state: () => State, signal: AbortSignal, piece: (work: WorkOptions) => Promise<T>): Promise<T> {
+  /**
+   * Work from where a session is, or from the saved state; what it leaves behind is no other
+   * request's. @throws RequestError if the session is over when the work begins
+   */
+  from<T>(session: string | undefined, signal: AbortSignal, piece: (work: WorkOptions) => Promise<T>): Promise<T> {
     return this.#work.take(signal, async (limited) => {
-      this.model.state = state();
+      this.model.state = session === undefined ? this.#saved : this.sessions.get(session).state;
       return piece({ signal: limited });
     });
   }
 
   /** Work from the saved state, or from the end of rows that warm the model up. */
   fromSaved<T>(warmup: ForecasterPrefix | undefined, signal: AbortSignal, piece: (work: WorkOptions) => Promise<T>): Promise<T> {
-    return this.from(
-      () => this.#saved,
-      signal,
-      async (options) => {
-        if (warmup) await this.model.warmUp(warmup, options);
-        return piece(options);
-      },
-    );
+    return this.from(undefined, signal, async (options) => {
+      if (warmup) await this.model.warmUp(warmup, options);
+      return piece(options);
+    });
   }
 
   /**
-   * Takes in rows for all requests to come; what fails leaves the model as it was. `end` is called
-   * when the model was trained again. @throws RequestError for more rows than a model is trained on
+   * Takes in rows for all requests to come; what fails leaves the model as it was. Sessions end if
+   * it was trained again. @throws RequestError for more rows than a model is trained on
    */
-  update({ rows, weights }: Updating, signal: AbortSignal, end: () => void) {
+  update({ rows, weights }: Updating, signal: AbortSignal) {
     const { model } = this;
-    return this.from(
-      () => this.#saved,
-      signal,
-      async (options) => {
-        const { rows: kept } = model;
-        const count = kept === undefined ? undefined : kept + rowsIn(rows);
-        const columns = model.outputs + model.known;
-        if (count !== undefined && count * columns > most.trainedNumbers)
-          throw new RequestError(
-            422,
-            "limit",
-            `the model would have ${count} rows of ${columns} columns, more than ${most.trainedNumbers} numbers; train one on fewer rows and serve that`,
-          );
-        await model.update!(rows, { weights, ...options });
-        this.#saved = model.state;
-        if (weights === "fit") end();
-        return { ...(model.rows !== undefined && { rows: model.rows }), ...(model.now && { time: gridText(model.now) }) };
-      },
-    );
+    return this.from(undefined, signal, async (options) => {
+      const { rows: kept } = model;
+      const count = kept === undefined ? undefined : kept + rowsIn(rows);
+      const columns = model.outputs + model.known;
+      if (count !== undefined && count * columns > most.trainedNumbers)
+        throw tooMuch(
+          `the model would have ${count} rows of ${columns} columns, more than ${most.trainedNumbers} numbers; train one on fewer rows and serve that`,
+        );
+      await model.update!(rows, { weights, ...options });
+      this.#saved = model.state;
+      if (weights === "fit") this.sessions.closeAll("the model was trained on more rows");
+      return { ...(model.rows !== undefined && { rows: model.rows }), ...(model.now && { time: gridText(model.now) }) };
+    });
   }
 
   /**
@@ -126,7 +121,7 @@ class Served<State> {
       });
     const count = inputs?.rows ?? teacher?.rows ?? steps!;
     if (count * outputs > most.values)
-      throw new RequestError(422, "limit", `${count} rows of ${outputs} outputs are more than an answer's ${most.values}; send fewer rows`);
+      throw tooMuch(`${count} rows of ${outputs} outputs are more than an answer's ${most.values}; send fewer rows`);
     return { inputs, known, steps: count, teacher };
   }
 
@@ -135,9 +130,7 @@ class Served<State> {
     const { outputs, grid } = this.model;
     const matrices = 1 + 2 * intervals.length + quantiles.length;
     if (steps * outputs * matrices > most.values)
-      throw new RequestError(
-        422,
-        "limit",
+      throw tooMuch(
         `${steps} steps of ${outputs} outputs with ${intervals.length} bands${quantiles.length > 0 ? ` and ${quantiles.length} quantiles` : ""} are more than an answer's ${most.values} numbers; ask for fewer`,
       );
     return steps * (outputs * matrices + (grid ? 2 : 0));
@@ -216,8 +209,8 @@ class Served<State> {
 }
 
 /** Closed loops, from the saved state and from a session; none for a model without a readout. */
-function forecastRoutes<State>(served: Served<State>, sessions: Sessions<State>): readonly Route[] {
-  const { model, forecastFields, forecastAnswer: fields } = served;
+function forecastRoutes<State>(served: Served<State>): readonly Route[] {
+  const { model, sessions, forecastFields, forecastAnswer: fields } = served;
   if (model.forecast === undefined || served.outside < 0) return [];
   return [
     route({
@@ -245,11 +238,7 @@ function forecastRoutes<State>(served: Served<State>, sessions: Sessions<State>)
         const { steps, ...others } = body as Forecasting;
         await reserve(served.numbersOf(steps, others));
         sessions.get(id);
-        return served.from(
-          () => sessions.get(id).state,
-          signal,
-          async (options) => answerOf(await model.forecast!(steps, others, options)),
-        );
+        return served.from(id, signal, async (options) => answerOf(await model.forecast!(steps, others, options)));
       },
     }),
   ];
@@ -273,7 +262,7 @@ function predictRoute<State>(served: Served<State>): Route {
 }
 
 /** New rows, for every client; none for a reservoir or several series. */
-function updateRoutes<State>(served: Served<State>, sessions: Sessions<State>): readonly Route[] {
+function updateRoutes<State>(served: Served<State>): readonly Route[] {
   const { model, updateFields } = served;
   if (model.update === undefined) return [];
   return [
@@ -290,44 +279,27 @@ function updateRoutes<State>(served: Served<State>, sessions: Sessions<State>): 
           time: optional(text(), "The time stamp of the last row."),
         },
       },
-      run: ({ body, signal }) => served.update(body as Updating, signal, () => sessions.closeAll("the model was trained on more rows")),
+      run: ({ body, signal }) => served.update(body as Updating, signal),
     }),
   ];
 }
 
 /** Sessions: opened, moved on, listened to and closed. */
-function sessionRoutes<State>(served: Served<State>, sessions: Sessions<State>): readonly Route[] {
-  const { model } = served;
+function sessionRoutes<State>(served: Served<State>): readonly Route[] {
+  const { model, sessions } = served;
   const advance = (session: Session<State>, rows: Rows, signal: AbortSignal) =>
-    served.from(
-      // An update may have ended it while it waited.
-      () => sessions.get(session.id).state,
-      signal,
-      async (options) => {
-        const made = (await model.predict(rows, options)).toArrays();
-        session.state = model.state;
-        const row = session.rows;
-        session.add(made);
-        return { row, outputs: made };
-      },
-    );
+    served.from(session.id, signal, async (options) => {
+      const made = (await model.predict(rows, options)).toArrays();
+      session.state = model.state;
+      const row = session.rows;
+      session.add(made);
+      return { row, outputs: made };
+    });
   return [
-    route({
-      method: "POST",
-      path: "/sessions",
-      summary: "Opens a session: a position in a series of its own, which rows advance.",
-      body: { warmup: served.warmup },
-      answer: {
-        status: 201,
-        description: "The session is open.",
-        fields: { session: given(text(), "Its name, for the paths of sessions.") },
-      },
-      refusals: { 429: "As many sessions are open as may be." },
-      run: async ({ body, signal }) => {
-        const { warmup } = body as { readonly warmup?: ForecasterPrefix };
-        sessions.checkNotFull();
-        return { session: await served.fromSaved(warmup, signal, async () => sessions.add(model.state).id) };
-      },
+    openRoute("a position in a series of its own, which rows advance", { warmup: served.warmup }, ({ body, signal }) => {
+      const { warmup } = body as { readonly warmup?: ForecasterPrefix };
+      sessions.checkNotFull();
+      return served.fromSaved(warmup, signal, async () => sessions.add(model.state));
     }),
     route({
       method: "POST",
@@ -349,6 +321,27 @@ function sessionRoutes<State>(served: Served<State>, sessions: Sessions<State>):
     listenRoute(sessions, "/sessions/{session}/events", "`row` for each row that the session takes", "of `row` is {row, output}"),
     closeRoute(sessions),
   ];
+}
+
+/** Opens a session, which is `what` in words. */
+export function openRoute(
+  what: string,
+  body: OptionTable,
+  open: (call: Call<Resolved<OptionTable>>) => Pick<Session<unknown>, "id"> | Promise<Pick<Session<unknown>, "id">>,
+): Route {
+  return route({
+    method: "POST",
+    path: "/sessions",
+    summary: `Opens a session: ${what}.`,
+    body,
+    answer: {
+      status: 201,
+      description: "The session is open.",
+      fields: { session: given(text(), "Its name, for the paths of sessions.") },
+    },
+    refusals: { 429: "As many sessions are open as may be." },
+    run: async (call) => ({ session: (await open(call)).id }),
+  });
 }
 
 /** Event streams of sessions. @param events what they say, in words @param data what is in them */

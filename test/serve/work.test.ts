@@ -2,7 +2,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { WorkInterruptedError } from "../../src/reservoir/index.js";
-import { Room } from "../../src/serve/limits.js";
+import { ByteBudget } from "../../src/serve/limits.js";
 import { RequestError } from "../../src/serve/refused.js";
 import { withTimeLimit } from "../../src/serve/work.js";
 
@@ -29,15 +29,15 @@ describe("work with a time limit", () => {
   });
 });
 
-describe("room", () => {
+describe("a budget of bytes", () => {
   it("is given back by one whose client went away as it was granted", async () => {
-    const room = new Room(10);
+    const budget = new ByteBudget(10);
     const stop = new AbortController();
-    const release = await room.take(10, stop.signal);
-    const second = room.take(10, stop.signal);
+    const release = await budget.take(10, stop.signal);
+    const second = budget.take(10, stop.signal);
     release();
     stop.abort(new Error("gone"));
     await expect(second).rejects.toThrow("gone");
-    (await room.take(10, new AbortController().signal))();
+    (await budget.take(10, new AbortController().signal))();
   });
 });
