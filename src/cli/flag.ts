@@ -3,7 +3,7 @@
 
 import { ArgumentError } from "@spillway/core/errors.js";
 import { suggestion } from "@spillway/core/near-names.js";
-import type { Option, OptionTable } from "@spillway/core/options.js";
+import type { JsonSchema, Option, OptionTable } from "@spillway/core/options.js";
 import { Option as CommandOption } from "commander";
 
 /** What a table does not say of a flag. */
@@ -12,6 +12,10 @@ export interface FlagSetting {
   readonly short?: string;
   /** What the help calls the value, such as "dir"; default "n" for a number, else "name". */
   readonly value?: string;
+  /** What the flag is called, if not as the option: "timeUnit" is --time-unit. */
+  readonly name?: string;
+  /** What the help says beside the table's sentence. */
+  readonly note?: string;
   /** What a command takes if the flag is left out, if not the table's default. */
   readonly fallback?: string;
 }
@@ -21,17 +25,19 @@ export class TableFlag extends CommandOption {
   /** The option that it sets. */
   readonly described: Option<unknown, unknown>;
 
-  constructor(name: string, described: Option<unknown, unknown>, { short, value, fallback }: FlagSetting) {
-    const { type } = described.schema;
+  constructor(option: string, described: Option<unknown, unknown>, { short, value, name = option, note = "", fallback }: FlagSetting) {
+    const { type, items } = described.schema;
     const isNumber = type === "number" || type === "integer";
     const long = longOf(name);
     const takesValue = type === "boolean" ? "" : ` <${value ?? (isNumber ? "n" : "name")}>`;
-    super(`${short === undefined ? "" : `-${short}, `}${long}${takesValue}`, helpOf(described));
+    super(`${short === undefined ? "" : `-${short}, `}${long}${takesValue}`, helpOf(described) + note);
     this.described = described;
     if (type === "boolean") return;
     const initial = fallback ?? described.default;
     if (initial !== undefined) this.default(initial);
-    this.argParser((text) => readFlag(described, isNumber ? numberOf(text) : text, long));
+    const { type: each } = (items ?? described.schema) as JsonSchema;
+    const readOne = (text: string) => (each === "number" || each === "integer" ? numberOf(text) : text);
+    this.argParser((text) => readFlag(described, type === "array" ? namesOf(text).map(readOne) : readOne(text), long));
   }
 
   /** The words that it takes, if there are only so many. */
@@ -44,6 +50,9 @@ export class TableFlag extends CommandOption {
 export function flagOf<Table extends OptionTable>(table: Table, name: keyof Table & string, setting: FlagSetting = {}): TableFlag {
   return new TableFlag(name, table[name]!, setting);
 }
+
+/** Names with commas between them. */
+export const namesOf = (text: string): string[] => text.split(",").map((name) => name.trim());
 
 /** "--kernel-source" for kernelSource. */
 export function longOf(name: string): string {

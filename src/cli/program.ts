@@ -1,11 +1,9 @@
 // The commands, their options and their help. The code of a command is loaded when it is called, to
 // keep --version and --help quick.
 
-import { count, list, option, optional, whole, withoutDefaults } from "@spillway/core/options.js";
+import { count, list, optional, whole, withoutDefaults } from "@spillway/core/options.js";
 import { visibleLines } from "@spillway/core/text.js";
-import { launchTable } from "@spillway/gpu/launch-config.js";
 import { csvTable } from "@spillway/io/csv-options.js";
-import { targetOption } from "@spillway/ptx/builder/targets.js";
 import { Argument, type Command, CommanderError, Option } from "commander";
 import { analyseTable, measureNames } from "../analysis/analyse/options.js";
 import { compareTable } from "../analysis/compare/options.js";
@@ -31,18 +29,16 @@ import type { ExportFlags } from "./commands/export.js";
 import type { ForecastFlags } from "./commands/forecast.js";
 import type { LabCommandOptions } from "./commands/lab.js";
 import type { PlanCommandOptions } from "./commands/plan.js";
-import type { PtxFlags } from "./commands/ptx.js";
-import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
-import type { PtxRunFlags } from "./commands/ptx-run.js";
 import type { CommandOutcome, RunCommandOptions } from "./commands/run.js";
 import type { RunsFlags } from "./commands/runs.js";
 import type { SearchFlags } from "./commands/search.js";
 import { exitCodes } from "./exit.js";
-import { flagOf, helpOf, longOf } from "./flag.js";
+import { helpOf, namesOf } from "./flag.js";
 import { FlagCommand } from "./flag-command.js";
 import { addManuals, helpOn } from "./manual.js";
 import { describePlot } from "./plot-command.js";
 import type { Progress } from "./progress.js";
+import { describePtx } from "./ptx-command.js";
 import type { Announcement } from "./supervisor.js";
 
 /** Flags of a command: what its function takes but what the command line gives it. */
@@ -52,6 +48,7 @@ type BenchFlags = FlagsOf<BenchOptions> & { readonly gpus?: boolean };
 
 /** Flags of `detect`: what is left out is the detector's default, or that of a saved one. */
 const anomalyFlags = withoutDefaults(anomalyTable);
+const csvFlags = withoutDefaults(csvTable);
 
 interface DetectCommandFlags extends Omit<DetectFlags, "unit" | "format" | "zone"> {
   readonly timeUnit?: DetectFlags["unit"];
@@ -63,7 +60,7 @@ interface DetectCommandFlags extends Omit<DetectFlags, "unit" | "format" | "zone
 const ownTable = {
   steps: optional(count(1), "At most so many steps of the data."),
   map: optional(whole({ atLeast: 2, atMost: 256 }), "Also a map over spectral radius and input scaling, so many values a side."),
-  show: option(whole({ atLeast: 0 }), 16, "Elements of a buffer that are printed."),
+  top: optional(whole({ atLeast: 1 }), "Of them the best n."),
   sizes: optional(list(count(1, 10_000_000), "sizes, whole numbers of at least 1", 1), "Neurons of the reservoirs."),
 };
 
@@ -123,13 +120,9 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
       .description("forecast with a saved model, from the rows of a table or from where it was saved")
       .argument("<model>", "a model file, or the folder of a run")
       .flags(aheadTable, { data: { short: "d", value: "file" }, steps: {}, inputs: { value: "file" } })
-      .option("--intervals <shares>", helpOf(aheadTable.intervals), (text) =>
-        aheadTable.intervals.read(text.split(",").map(Number), "--intervals"),
-      )
-      .option("--quantiles <levels>", helpOf(aheadTable.quantiles), (text) =>
-        aheadTable.quantiles.read(text.split(",").map(Number), "--quantiles"),
-      )
       .flags(aheadTable, {
+        intervals: { value: "shares" },
+        quantiles: { value: "levels" },
         bandsFrom: {},
         missing: {},
         gaps: {},
@@ -160,29 +153,20 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
       .description("find anomalies in a table, or in rows on standard input, at an asked rate of alarms")
       .argument("<file>", "a CSV or Parquet file; - reads lines of CSV or JSON from standard input, and writes a line for each")
       .option("--time <column>", "the column of time stamps")
-      .option("--time-unit <unit>", helpOf(timeTable.unit), (text) => timeTable.unit.read(text, "--time-unit"))
-      .option("--time-format <format>", helpOf(timeTable.format), (text) => timeTable.format.read(text, "--time-format"))
-      .option("--time-zone <zone>", helpOf(timeTable.zone), (text) => timeTable.zone.read(text, "--time-zone"))
-      .flags(csvTable, { delimiter: { value: "mark" } })
-      .option("--decimal <mark>", helpOf(csvTable.decimal), (text) => csvTable.decimal.read(text, "--decimal"))
-      .flags(csvTable, { thousands: { value: "mark" } })
+      .flags(timeTable, {
+        unit: { name: "timeUnit", value: "unit" },
+        format: { name: "timeFormat", value: "format" },
+        zone: { name: "timeZone", value: "zone" },
+      })
+      .flags(csvFlags, { delimiter: { value: "mark" }, decimal: { value: "mark" }, thousands: { value: "mark" } })
       .option(
         "--missing-markers <texts>",
         "the cells that mean a missing value, with commas between; left out, NA, NaN, null and others",
         namesOf,
       )
       .option("--columns <names>", "the columns, with commas between; left out, all of numbers", namesOf)
-      .flags(anomalyFlags, {
-        alarmRate: { value: "share" },
-        rate: {},
-        detect: {},
-        mergeRows: {},
-        memory: {},
-        warmUp: {},
-        radius: {},
-        patterns: {},
-        size: {},
-      })
+      .flags(anomalyFlags, { alarmRate: { value: "share" } })
+      .flags(anomalyFlags, "rate", "detect", "mergeRows", "memory", "warmUp", "radius", "patterns", "size")
       .option("--seed <seed>", helpOf(anomalyFlags.seed))
       .flags(anomalyFlags, "missing")
       .option("--no-stuck", "no alarms for values that stay the same")
@@ -222,7 +206,7 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
       .addOption(
         new Option("--state <state>", "of them those in this state").choices(["running", "complete", "pruned", "failed", "waiting"]),
       )
-      .option("--top <n>", "of them the best n", (text) => whole({ atLeast: 1 }).read(Number(text), "--top"))
+      .flags(ownTable, "top")
       .option("--study <name>", "the study, if a journal has several")
       .option("--merge <journals...>", "bring the trials of these searches or journals into the named one")
       .option("--repair", "take out of a journal what is no record")
@@ -313,17 +297,7 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
     command
       .description("steps a second of reservoirs on this machine; with --gpus, what several GPUs gain")
       .shared("engine", "plan", "threads")
-      .addOption(
-        new Option(
-          "--sizes <sizes>",
-          `${helpOf(ownTable.sizes)}, with commas between; default 100,300,1000, with --gpus 4096,8192,16384`,
-        ).argParser((text) =>
-          ownTable.sizes.read(
-            text.split(",").map((size) => (Number.isNaN(Number(size)) ? size : Number(size))),
-            "--sizes",
-          ),
-        ),
-      )
+      .flags(ownTable, { sizes: { value: "sizes", note: ", with commas between; default 100,300,1000, with --gpus 4096,8192,16384" } })
       .option("--gpus", "compare one GPU with several: all there are, or those of --engine, such as cuda:0-3")
       .option("-o, --out <dir>", "write bench.json and bench.html there")
       .option("--json", "as JSON")
@@ -347,9 +321,10 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
     command
       .description("answer requests with a saved model: HTTP, JSON in and out")
       .argument("<model>", "a model file: a forecaster, classifier, pipeline, detector or reservoir")
-      .flags(serveTable, { port: { short: "p" }, host: { value: "address" } })
-      .option("--names <names>", helpOf(serveTable.names), namesOf, serveTable.names.default)
       .flags(serveTable, {
+        port: { short: "p" },
+        host: { value: "address" },
+        names: { value: "names" },
         base: { value: "path" },
         maxBody: { value: "bytes" },
         timeout: { value: "seconds" },
@@ -371,36 +346,7 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
       .action(async () =>
         print(JSON.stringify((await import("../experiment/description/json-schema.js")).experimentJsonSchema(), undefined, 2)),
       ),
-  ptx: (command, { print }) => {
-    command
-      .description("the PTX of a kernel that Spillway makes itself, for given sizes; ptx run FILE launches PTX")
-      .argument(
-        "<kernel>",
-        "its kind: gemmTiled, gemmTensorCore, softmax, layerNorm, rmsNorm, attention, quantizedGemm, ...; or a preset: llamaAttention, ffnGemm, ...",
-      )
-      .addOption(flagOf({ target: targetOption }, "target", { value: "sm", fallback: "sm_80" }))
-      .option("--no-affine", "norms: no gamma and beta")
-      .option("--json", "as JSON, with grid, block, shared memory and parameters")
-      .action(async (name: string, flags: PtxFlags) => print((await import("./commands/ptx.js")).ptxOfKernel(name, flags)));
-    for (const [field, words] of Object.entries(kernelSwitches)) command.option(longOf(field), words);
-    for (const [field, words] of Object.entries({ ...kernelNumbers, ...kernelWords })) command.option(`${longOf(field)} <${field}>`, words);
-    command
-      .command("run")
-      .description("launch a kernel of a PTX file on the simulated device or a GPU, and print its buffers afterwards")
-      .argument("<file>", "PTX")
-      .option("--entry <name>", "the kernel; may be left out if the file has one")
-      .option(
-        "--args <argument...>",
-        'in order: numbers, buffers such as "f32[64]", "f32[64]=1.5", "f32[3]=1,2,3", "f32[64]=range", and structs such as "{f32=2; i32[3]=4,5,6; *f32[8]=range}"',
-      )
-      .option("--grid <blocks>", "as 4 or 4x2x1", "1")
-      .option("--block <threads>", "as 128 or 16x16", "32")
-      .flags(launchTable, { shared: { value: "bytes" }, cooperative: {} })
-      .option("--device <name>", "sim, which finds faults; cuda; or cuda:1", "sim")
-      .flags(ownTable, "show")
-      .option("--json", "as JSON, all elements")
-      .action(async (file: string, flags: PtxRunFlags) => print(await (await import("./commands/ptx-run.js")).runPtxFile(file, flags)));
-  },
+  ptx: describePtx,
   complete: (command) =>
     command
       .description("tab completion: the script that a shell loads")
@@ -478,6 +424,3 @@ export function createProgram(signal: AbortSignal, announce: (what: Announcement
   };
   return { program, run };
 }
-
-/** Names with commas between them. */
-const namesOf = (text: string): string[] => text.split(",").map((name) => name.trim());

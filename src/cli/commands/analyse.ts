@@ -17,10 +17,8 @@ import {
   type ReservoirAnalysis,
 } from "../../analysis/index.js";
 import { axisValues, usualAxes } from "../../analysis/map/options.js";
-import { loadData } from "../../experiment/data/data.js";
-import { drivenReservoir, inputsOf } from "../../experiment/data/inputs.js";
+import { loadDriven } from "../../experiment/data/inputs.js";
 import type { MapAxisDescription, OpenExperiment } from "../../experiment/description/description.js";
-import { loadExperiment } from "../../experiment/description/file.js";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { formatNumber } from "../../plot/format.js";
 import { type Figure, plotCapacity, plotMemoryCapacity, plotQualityMap, plotSeries, reportHtml, toSvg } from "../../plot/index.js";
@@ -54,10 +52,7 @@ export interface AnalyseCommandOptions {
 
 /** The text (or JSON) of the measures. A map that is stopped is written as far as it came. */
 export async function analyseExperiment(path: string, options: AnalyseCommandOptions, progress: Progress): Promise<CommandOutcome> {
-  const { experiment, path: file } = await loadExperiment(path, options.set);
-  const seed = experiment.seeds[0]!;
-  const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
-  const reservoir = drivenReservoir(experiment, inputs);
+  const { experiment, seed, inputs, reservoir } = await loadDriven(path, options.set);
   const head = `${experiment.name}: ${isComposite(reservoir) ? "a reservoir" : `${reservoir.size} neurons`}, seed ${seed}`;
   const asked = gridOf(experiment, options);
   if (options.mapMeasures && !asked)
@@ -84,15 +79,9 @@ export async function analyseExperiment(path: string, options: AnalyseCommandOpt
   } finally {
     progress.end();
   }
+  const about = { experiment: experiment.name, versions: versions(), machine: describeMachine(), reservoir };
   const json = JSON.stringify(
-    {
-      experiment: experiment.name,
-      versions: versions(),
-      machine: describeMachine(),
-      reservoir,
-      ...found,
-      ...(map && { map: qualityMapToJson(map) }),
-    },
+    { ...about, ...found, ...(map && { map: qualityMapToJson(map) }) },
     (_, value: unknown) => (ArrayBuffer.isView(value) ? Array.from(value as Float64Array) : value),
     2,
   );
@@ -177,7 +166,7 @@ function textOf(head: string, found: ReservoirAnalysis, map: QualityMap | undefi
     head,
     "",
     formatTable(["measure", "value", ""], linesOf(found), [1]),
-    ...found.leftOut.map(({ measure, reason }) => `${measure} is left out: ${reason}`),
+    ...leftOutOf(found),
     ...(map ? ["", `map on ${map.engine.name}${map.interrupted ? ", stopped before its end" : ""}`, ...peaksOf(map)] : []),
   ];
 }
@@ -206,16 +195,16 @@ async function pageOf(
   if (memoryCapacity) figures.push(plotMemoryCapacity(memoryCapacity));
   if (echoStateIndex) figures.push(plotSeries(echoStateIndex.curve, { title: "Mean distance of runs from other states, by step" }));
   for (const measure of Object.keys(map?.values ?? {})) figures.push(plotQualityMap(map!, measure));
-  return reportHtml({
-    title: `${name}: measures of the reservoir`,
-    sections: [
-      {
-        title: head,
-        facts: linesOf(found).map(([name, value, says]) => [name.trim(), `${value}: ${says}`] as const),
-        scores: [],
-        warnings: found.leftOut.map(({ measure, reason }) => `${measure} is left out: ${reason}`),
-        figures,
-      },
-    ],
-  });
+  const section = {
+    title: head,
+    facts: linesOf(found).map(([name, value, says]) => [name.trim(), `${value}: ${says}`] as const),
+    scores: [],
+    warnings: leftOutOf(found),
+    figures,
+  };
+  return reportHtml({ title: `${name}: measures of the reservoir`, sections: [section] });
+}
+
+function leftOutOf({ leftOut }: ReservoirAnalysis): string[] {
+  return leftOut.map(({ measure, reason }) => `${measure} is left out: ${reason}`);
 }

@@ -4,10 +4,8 @@ import "../../index.js";
 import { join } from "node:path";
 import { ensureFolder, writeInto } from "@spillway/io";
 import { type ComparedRun, type Comparison, compare } from "../../analysis/index.js";
-import { loadData } from "../../experiment/data/data.js";
-import { drivenReservoir, inputsOf } from "../../experiment/data/inputs.js";
+import { loadDriven } from "../../experiment/data/inputs.js";
 import type { OpenExperiment } from "../../experiment/description/description.js";
-import { loadExperiment } from "../../experiment/description/file.js";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { clockOf } from "../../experiment/runs/profile.js";
 import { growthWords } from "../../plot/comparison.js";
@@ -45,14 +43,10 @@ export async function compareEngines(
   if (options.engines.length < 2 && (options.plans?.length ?? 0) < 2) {
     throw new UsageError(`--engines is ${JSON.stringify(options.engines.join(","))}; it takes at least two names, such as cpu,cuda`);
   }
-  const loaded = await loadExperiment(path, options.set);
-  const { experiment } = loaded;
+  const { experiment, inputs, reservoir } = await loadDriven(path, options.set);
   const plans = options.plans ?? (experiment.plan === undefined ? undefined : [experiment.plan]);
-  const seed = experiment.seeds[0]!;
-  const inputs = inputsOf(experiment, await loadData(experiment, loaded.path, seed));
   const steps = Math.min(inputs.rows, options.steps ?? inputs.rows);
   if (options.out !== undefined) await ensureFolder(options.out);
-  const reservoir = drivenReservoir(experiment, inputs);
   progress.begin(`compare ${options.engines.join(", ")}`, steps * options.engines.length);
   let comparison: Comparison;
   try {

@@ -1,9 +1,7 @@
 // `spillway plan FILE`: how an engine would run the reservoir of an experiment. The weights
 // are drawn, without a radius; nothing is run.
 import "../../index.js";
-import { loadData } from "../../experiment/data/data.js";
-import { drivenReservoir, inputsOf } from "../../experiment/data/inputs.js";
-import { loadExperiment } from "../../experiment/description/file.js";
+import { loadDriven } from "../../experiment/data/inputs.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
 import { checkPlanOptions } from "../../reservoir/engines.js";
 import { chooseEngine, formatBytes, modelOf } from "../../reservoir/index.js";
@@ -23,11 +21,8 @@ export interface PlanCommandOptions {
 
 /** The text (or JSON) of the plan. */
 export async function describePlan(path: string, { kernelSource, set, json, ...given }: PlanCommandOptions): Promise<string> {
-  const { experiment, path: file } = await loadExperiment(path, set);
+  const { experiment, reservoir } = await loadDriven(path, set);
   const { engine: name = experiment.engine, plan: planName = experiment.plan } = given;
-  const seed = experiment.seeds[0]!;
-  const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
-  const reservoir = drivenReservoir(experiment, inputs);
   const { engine, reason } = await chooseEngine(name, await shapeFor(name, reservoir));
   const options: EngineOptions = { plan: planName, kernelSource: kernelSource as EngineOptions["kernelSource"] };
   checkPlanOptions(engine, options);
