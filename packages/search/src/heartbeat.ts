@@ -2,11 +2,12 @@
 // that it is there by counting up an attribute of the study; clocks of machines are never compared.
 // One of the same machine whose process is no more need not be waited for.
 import { isGone, ownMark, type ProcessMark } from "./process-mark.js";
-import type { Attributes, Json, StudyOperation, TrialTemplate } from "./storage.js";
+import { type Attributes, type Json, type StudyOperation, settingAttributes, type TrialTemplate } from "./storage.js";
 import type { StoredStudy, StoredTrial } from "./study-log.js";
+import { contentOf, paramsOf } from "./study-trials.js";
 
 /** Before the name of a worker, in attributes of a study. */
-const workerAttribute = "spillway:worker:";
+export const workerAttribute = "spillway:worker:";
 const attemptAttribute = "spillway:attempt";
 /** How often a trial is run until it is given up. */
 const mostAttempts = 3;
@@ -14,8 +15,8 @@ const ownProcess: ProcessMark | undefined = ownMark();
 
 /** What a worker says of itself: that it is there, by a number that grows, and where. */
 export function beatOf(study: StoredStudy, by: string, count: number): StudyOperation {
-  const value = { seq: count, ...(ownProcess as Attributes | undefined) };
-  return { by, type: "studyAttribute", study: study.id, system: false, name: workerAttribute + by, value };
+  const said = { seq: count, ...(ownProcess as Attributes | undefined) };
+  return settingAttributes(by, { study: study.id }, { [workerAttribute + by]: said })[0]!;
 }
 
 /**
@@ -48,45 +49,34 @@ export class WorkerWatch {
 
 /** What takes over the running trials of workers that are gone: each fails, and waits anew. */
 export function takeovers(study: StoredStudy, gone: ReadonlySet<string>, by: string, at: number): StudyOperation[] {
-  return study.trials
-    .filter(({ state, by: owner }) => state === "running" && gone.has(owner))
-    .flatMap((trial): StudyOperation[] => {
-      const failed: StudyOperation = { by, type: "state", trial: trial.id, state: "failed", at };
-      const attempt = numberOf(trial.systemAttributes.get(attemptAttribute), 1);
-      return attempt < mostAttempts
-        ? [failed, { by, type: "createTrial", study: study.id, template: again(trial, attempt + 1) }]
-        : [failed];
-    });
+  const left = study.trials.filter(({ state, by: owner }) => state === "running" && gone.has(owner));
+  return left.flatMap((trial) => anew(study, trial, 1, by, at));
 }
 
 /** What gives back a trial: it fails, and waits anew. It counts as no attempt. */
 export function givingBack(study: StoredStudy, trial: StoredTrial, by: string, at: number): StudyOperation[] {
-  const template = again(trial, numberOf(trial.systemAttributes.get(attemptAttribute), 1));
-  return [
-    { by, type: "state", trial: trial.id, state: "failed", at },
-    { by, type: "createTrial", study: study.id, template },
-  ];
+  return anew(study, trial, 0, by, at);
+}
+
+/** Ends a trial as failed, and makes it wait again unless it has had so many attempts. */
+function anew(study: StoredStudy, trial: StoredTrial, attempts: 0 | 1, by: string, at: number): StudyOperation[] {
+  const failed: StudyOperation = { by, type: "state", trial: trial.id, state: "failed", at };
+  const attempt = numberOf(trial.systemAttributes.get(attemptAttribute), 1) + attempts;
+  if (attempts > 0 && attempt > mostAttempts) return [failed];
+  return [failed, { by, type: "createTrial", study: study.id, template: again(trial, attempt) }];
 }
 
 /** A trial once more, in the form that Optuna's own retries have. */
-function again({ number, parameters, attributes, systemAttributes }: StoredTrial, attempt: number): TrialTemplate {
-  const first = numberOf(systemAttributes.get("failed_trial"), number);
+function again(trial: StoredTrial, attempt: number): TrialTemplate {
+  const { number, systemAttributes } = trial;
   const history = systemAttributes.get("retry_history");
-  const fixed = Object.fromEntries(
-    [...parameters].map(([name, { value, distribution }]) => [name, distribution.kind === "choice" ? distribution.choices[value]! : value]),
-  );
   const recorded: Attributes = {
-    failed_trial: first,
+    failed_trial: numberOf(systemAttributes.get("failed_trial"), number),
     retry_history: [...(Array.isArray(history) ? (history as readonly Json[]) : []), number],
-    fixed_params: fixed,
+    fixed_params: paramsOf(trial),
     [attemptAttribute]: attempt,
   };
-  return {
-    state: "waiting",
-    parameters: Object.fromEntries(parameters),
-    attributes: Object.fromEntries(attributes),
-    systemAttributes: { ...Object.fromEntries(systemAttributes), ...recorded },
-  };
+  return { state: "waiting", ...contentOf(trial, recorded) };
 }
 
 function numberOf(value: Json | undefined, otherwise: number): number {

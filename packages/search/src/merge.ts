@@ -2,9 +2,10 @@
 // nothing, of a copy that was gone on with.
 import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import type { Json, StudyOperation, StudyStorage, TrialTemplate } from "./storage.js";
+import { workerAttribute } from "./heartbeat.js";
+import { type Json, reporting, type StudyOperation, type StudyStorage, settingAttributes, type TrialTemplate } from "./storage.js";
 import { isOver, type StoredStudy, type StoredTrial, StudyLog } from "./study-log.js";
-import { wholeNumberAttribute } from "./study-trials.js";
+import { contentOf, wholeNumberAttribute } from "./study-trials.js";
 
 /** What was brought in. */
 export interface StudyMerge {
@@ -83,8 +84,8 @@ export async function mergeStudies(target: StudyStorage, sources: readonly Study
 function endOf({ id, state }: StoredTrial, { attributes, intermediate, ...result }: StoredTrial, by: string): StudyOperation[] {
   return [
     ...(state === "waiting" ? [{ by, type: "state", trial: id, state: "running", at: result.started } as const] : []),
-    ...[...attributes].map(([name, value]): StudyOperation => ({ by, type: "trialAttribute", trial: id, system: false, name, value })),
-    ...[...intermediate].map(([step, value]): StudyOperation => ({ by, type: "intermediate", trial: id, step, value })),
+    ...settingAttributes(by, { trial: id }, attributes),
+    ...reporting(by, id, intermediate),
     { by, type: "state", trial: id, state: result.state, value: result.value, at: result.finished },
   ];
 }
@@ -127,11 +128,8 @@ export function apartOf(
 
 /** What makes a study like another one, without trials. */
 function opening({ name, direction, attributes }: StoredStudy, study: number, by: string): StudyOperation[] {
-  const kept = [...attributes].filter(([each]) => !each.startsWith("spillway:worker:"));
-  return [
-    { by, type: "createStudy", name, direction },
-    ...kept.map(([each, value]): StudyOperation => ({ by, type: "studyAttribute", study, system: false, name: each, value })),
-  ];
+  const kept = new Map([...attributes].filter(([each]) => !each.startsWith(workerAttribute)));
+  return [{ by, type: "createStudy", name, direction }, ...settingAttributes(by, { study }, kept)];
 }
 
 async function create(target: StudyStorage, log: StudyLog, like: StoredStudy, by: string): Promise<StoredStudy> {
@@ -168,12 +166,7 @@ export function resultOf({ state, value, attributes, intermediate }: TrialResult
 }
 
 function templateOf(trial: StoredTrial): TrialTemplate {
-  const { state, value, started, finished, parameters, attributes, systemAttributes, intermediate } = trial;
-  return {
-    ...{ state, value, started, finished },
-    parameters: Object.fromEntries(parameters),
-    attributes: Object.fromEntries(attributes),
-    systemAttributes: { ...Object.fromEntries(systemAttributes), [wholeNumberAttribute]: wholeNumberOf(trial) },
-    intermediate: Object.fromEntries(intermediate),
-  };
+  const { state, value, started, finished, intermediate } = trial;
+  const content = contentOf(trial, { [wholeNumberAttribute]: wholeNumberOf(trial) });
+  return { state, value, started, finished, ...content, intermediate: Object.fromEntries(intermediate) };
 }

@@ -5,7 +5,7 @@
 const few = 24;
 const mostBuckets = 1024;
 
-/** Room that every call has anew: an order is made six times a suggestion. */
+/** Memory that every call uses again: an order is made six times a suggestion. */
 let bucketOf = new Int32Array(1024);
 let moved = new Int32Array(1024);
 const counts = new Int32Array(mostBuckets + 1);
@@ -75,4 +75,16 @@ function insert(values: Float64Array, order: Int32Array, from: number, to: numbe
     for (; at > from && values[order[at - 1]!]! > value; at--) order[at] = order[at - 1]!;
     order[at] = index;
   }
+}
+
+/** The first index of numbers in rising order, or of the first `length` of them, that is not below a value. */
+export function firstNotBelow(sorted: Float64Array | Int32Array, value: number, length = sorted.length): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -1,7 +1,7 @@
 // The parameters of a Parzen estimator, one of all kernels each: choices, and numbers.
 import { portableLog } from "@spillway/numerics";
 import { halfLogTwoPi, logNormalMass, truncatedNormal } from "./normal.js";
-import { orderOf } from "./order.js";
+import { firstNotBelow, orderOf } from "./order.js";
 import { fromScale, type SearchParameter, scaledBounds, toScale } from "./space.js";
 
 /** No kernel is narrower than the range over this, nor than the range over their number. */
@@ -268,23 +268,11 @@ export class NumberColumn implements Column {
   add(value: number, i: number): void {
     const mean = toScale(this.parameter, value);
     const m = this.#observed++;
-    const index = lowerBound(this.#sorted, m, mean);
+    const index = firstNotBelow(this.#sorted, mean, m);
     this.#sorted.copyWithin(index + 1, index, m);
     this.#sorted[index] = mean;
     this.means[i] = mean;
     this.widths[i] = this.#widthAt(index, m + 1);
     if (this.parameter.step > 0) this.#classes[i] = this.#classCount++;
   }
-}
-
-/** The first index of sorted numbers that is not below a value. */
-function lowerBound(sorted: Float64Array, length: number, value: number): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -2,7 +2,7 @@
 // started again. What it is asked for is tried again. It knows nothing of what is kept there.
 import { SpillwayError } from "@spillway/core/errors.js";
 import { FileError } from "@spillway/io/errors.js";
-import type { StudyOperation, StudyStorage } from "./storage.js";
+import type { StudyStorage } from "./storage.js";
 
 /** Milliseconds before a call is tried again: first, and at most. */
 const firstPause = 1000;
@@ -40,65 +40,41 @@ export interface PatienceOptions {
  * @throws StorageAwayError from a call, if it stays away
  */
 export function patientStorage(storage: StudyStorage, options: PatienceOptions): StudyStorage {
-  return new PatientStorage(storage, options);
-}
-
-class PatientStorage implements StudyStorage {
-  readonly name: string;
-  readonly #storage: StudyStorage;
-  readonly #options: PatienceOptions;
-  #hasAnswered = false;
+  const { name } = storage;
+  const { patienceMs, signal, onChange } = options;
+  let hasAnswered = false;
   /** When the first call failed of those that fail now. */
-  #since: number | undefined;
-
-  constructor(storage: StudyStorage, options: PatienceOptions) {
-    this.name = storage.name;
-    this.#storage = storage;
-    this.#options = options;
-  }
-
-  append(operations: readonly StudyOperation[], expected?: number): Promise<boolean> {
-    return this.#patiently(() => this.#storage.append(operations, expected));
-  }
-
-  read(from: number): Promise<readonly StudyOperation[]> {
-    return this.#patiently(() => this.#storage.read(from));
-  }
-
-  close(): Promise<void> {
-    return this.#storage.close();
-  }
-
-  async #patiently<Result>(call: () => Promise<Result>): Promise<Result> {
+  let since: number | undefined;
+  const waitAfter = async (error: Error, wait: number): Promise<void> => {
+    const now = performance.now();
+    if (since === undefined) await onChange?.(error);
+    since ??= now;
+    const left = since + patienceMs - now;
+    if (left > 0 && !signal.aborted) await pause(Math.min(wait, left), signal);
+    if (left > 0 && !signal.aborted) return;
+    const seconds = Math.round((performance.now() - since) / 1000);
+    throw new StorageAwayError(name, `${name} is away, for ${seconds} s now: ${error.message}`, { cause: error });
+  };
+  const patiently = async <Result>(call: () => Promise<Result>): Promise<Result> => {
     for (let wait = firstPause; ; wait = Math.min(2 * wait, longestPause)) {
       try {
         const result = await call();
-        this.#hasAnswered = true;
-        if (this.#since !== undefined) await this.#options.onChange?.(undefined);
-        this.#since = undefined;
+        hasAnswered = true;
+        if (since !== undefined) await onChange?.(undefined);
+        since = undefined;
         return result;
       } catch (error) {
-        if (!this.#hasAnswered || !isAway(error)) throw error;
-        await this.#waitAfter(error as Error, wait);
+        if (!hasAnswered || !isAway(error)) throw error;
+        await waitAfter(error as Error, wait);
       }
     }
-  }
-
-  async #waitAfter(error: Error, wait: number): Promise<void> {
-    const { patienceMs, signal, onChange } = this.#options;
-    const now = performance.now();
-    if (this.#since === undefined) await onChange?.(error);
-    this.#since ??= now;
-    const left = this.#since + patienceMs - now;
-    if (left <= 0 || signal.aborted) throw this.#givenUp(error);
-    await pause(Math.min(wait, left), signal);
-    if (signal.aborted) throw this.#givenUp(error);
-  }
-
-  #givenUp(error: Error): StorageAwayError {
-    const seconds = Math.round((performance.now() - this.#since!) / 1000);
-    return new StorageAwayError(this.name, `${this.name} is away, for ${seconds} s now: ${error.message}`, { cause: error });
-  }
+  };
+  return {
+    name,
+    append: (operations, expected) => patiently(() => storage.append(operations, expected)),
+    read: (from) => patiently(() => storage.read(from)),
+    close: () => storage.close(),
+  };
 }
 
 /** Whether a call may work later that failed now: no record, no mistake of the program. */

@@ -49,38 +49,31 @@ export interface Sampler {
 
 /** Streams 128 to 131 of a seed: uniform draws, shifts, normal draws, and thinning. */
 export class Draws {
-  readonly #uniforms: RandomStream;
-  readonly #shifts: RandomStream;
-  readonly #normals: RandomStream;
-  readonly #thinning: RandomStream;
+  readonly #streams: readonly RandomStream[];
 
   constructor(seed: Seed) {
     const { weights } = seedKeys(seed);
-    const [uniforms, shifts, normals, thinning] = [128, 129, 130, 131].map((stream) => new RandomStream(weights, stream));
-    this.#uniforms = uniforms!;
-    this.#shifts = shifts!;
-    this.#normals = normals!;
-    this.#thinning = thinning!;
+    this.#streams = [128, 129, 130, 131].map((stream) => new RandomStream(weights, stream));
   }
 
   /** Draw i of trial k in [0, 1). */
   uniform(k: number, i: number): number {
-    return this.#uniforms.uniform(k, i);
+    return this.#streams[0]!.uniform(k, i);
   }
 
   /** The digital shift of a dimension, below 2^32. */
   shift(dimension: number): number {
-    return Math.floor(2 ** 32 * this.#shifts.uniform(0, dimension));
+    return Math.floor(2 ** 32 * this.#streams[1]!.uniform(0, dimension));
   }
 
   /** Standard normal draw i of trial k. */
   normal(k: number, i: number): number {
-    return this.#normals.normal(k, i);
+    return this.#streams[2]!.normal(k, i);
   }
 
   /** What thins the observations that trial k sees, in [0, 1). */
   thinning(k: number): number {
-    return this.#thinning.uniform(k, 0);
+    return this.#streams[3]!.uniform(k, 0);
   }
 }
 

@@ -63,6 +63,24 @@ export type StudyOperation = { readonly by: string } & (
   | { readonly type: "trialAttribute"; readonly trial: number; readonly system: boolean; readonly name: string; readonly value: Json }
 );
 
+/** The operations that set attributes of a study or a trial, by name. */
+export function settingAttributes(
+  by: string,
+  of: { readonly study: number } | { readonly trial: number },
+  attributes: Attributes | ReadonlyMap<string, Json>,
+  system = false,
+): StudyOperation[] {
+  const entries = attributes instanceof Map ? [...(attributes as Map<string, Json>)] : Object.entries(attributes as Attributes);
+  return entries.map(([name, value]) =>
+    "study" in of ? { by, type: "studyAttribute", ...of, system, name, value } : { by, type: "trialAttribute", ...of, system, name, value },
+  );
+}
+
+/** The operations that report values of a trial on the way, by step. */
+export function reporting(by: string, trial: number, values: Iterable<readonly [step: number | string, value: number]>): StudyOperation[] {
+  return Array.from(values, ([step, value]) => ({ by, type: "intermediate", trial, step: Number(step), value }));
+}
+
 /**
  * Where operations are kept. It orders them and knows nothing of what they mean: `StudyLog` replays
  * them.

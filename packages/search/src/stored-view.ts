@@ -2,7 +2,7 @@
 // their parameters.
 import { parameterImportance } from "./importance.js";
 import type { SearchParameter } from "./space.js";
-import type { StoredParameter } from "./storage.js";
+import type { Distribution, StoredParameter } from "./storage.js";
 import type { StoredStudy } from "./study-log.js";
 import { publicTrial, type StudyTrial } from "./study-trials.js";
 
@@ -19,7 +19,7 @@ export interface StoredView {
 export function viewStored(study: StoredStudy): StoredView {
   const found = new Map<string, SearchParameter>();
   for (const { parameters } of study.trials)
-    for (const [name, stored] of parameters) found.set(name, widened(found.get(name), parameterOf(name, stored)));
+    for (const [name, stored] of parameters) found.set(name, widened(found.get(name), parameterOf(name, stored.distribution)));
   const space = { parameters: [...found.values()] };
   const sign = study.direction === "minimise" ? 1 : -1;
   const seen = study.trials.map(({ number, state, value, parameters }) => ({
@@ -31,7 +31,8 @@ export function viewStored(study: StoredStudy): StoredView {
   return { direction: study.direction, trials: study.trials.map(publicTrial), space, importance: parameterImportance(space, seen) };
 }
 
-function parameterOf(name: string, { distribution }: StoredParameter): SearchParameter {
+/** The parameter that has such values. */
+export function parameterOf(name: string, distribution: Distribution): SearchParameter {
   if (distribution.kind !== "choice") return { name, ...distribution, step: distribution.step ?? 0, choices: [] };
   const { kind, choices } = distribution;
   return { name, kind, choices, low: 0, high: choices.length - 1, step: 1, log: false };

@@ -1,8 +1,8 @@
 // Whether a study that is there can go on with a space.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { type SearchParameter, SearchSpace, type SpaceDescription } from "./space.js";
+import { SearchSpace, type SpaceDescription } from "./space.js";
 import { differenceOf, spaceChange } from "./space-change.js";
-import type { Distribution } from "./storage.js";
+import { parameterOf } from "./stored-view.js";
 import type { StoredStudy } from "./study-log.js";
 
 /** The attribute of a study that holds its space, as JSON. */
@@ -61,14 +61,4 @@ function checkForeign({ name, trials }: StoredStudy, space: SearchSpace, storage
   const names = [...new Set(trials.flatMap(({ parameters }) => [...parameters.keys()]))];
   if (names.length > 0 && known.size === 0)
     throw refuse(`its trials have ${names.join(", ")}, and not ${space.parameters.map((each) => each.name).join(", ")}`);
-}
-
-/** The parameter that a distribution is of. */
-function parameterOf(name: string, distribution: Distribution): SearchParameter {
-  if (distribution.kind === "choice") return new SearchSpace({ [name]: { choice: distribution.choices } }).parameters[0]!;
-  const { kind, low, high, log, step } = distribution;
-  const isStepped = step !== undefined && !(kind === "int" && log);
-  const range = { ...(log && { log }), ...(isStepped && { step }) };
-  const described = kind === "float" ? { float: [low, high] as const, ...range } : { int: [low, high] as const, ...range };
-  return new SearchSpace({ [name]: described }).parameters[0]!;
 }

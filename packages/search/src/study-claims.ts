@@ -1,20 +1,18 @@
 // Which trials become this process's: those that wait, and new ones that a sampler suggests.
 import { Draws, randomValue, type Sampler, type Suggestion } from "./sampler.js";
 import type { SearchSpace, TrialParameters } from "./space.js";
-import type { Json, StoredParameter, StudyOperation } from "./storage.js";
+import { type Json, type StoredParameter, type StudyOperation, settingAttributes } from "./storage.js";
 import type { StudyLedger } from "./study-ledger.js";
-import type { StoredStudy, StoredTrial } from "./study-log.js";
+import type { StoredTrial } from "./study-log.js";
 import { type AskedTrial, distributionOf, paramsOf, wholeNumberAttribute } from "./study-trials.js";
 import { fixedAttribute, generationAttribute, type StudyView } from "./study-view.js";
 
-/** What the sampler had seen of the list of operations when it proposed a trial. */
-const seenAttribute = "spillway:seen";
+/** How long the list of operations was when the sampler proposed a trial. */
+const lengthAttribute = "spillway:seen";
 
 /** Claims of trials, whose answers may be lost. */
 export class TrialClaims {
   readonly #ledger: StudyLedger;
-  readonly #study: StoredStudy;
-  readonly #worker: string;
   readonly #view: StudyView;
   readonly #space: SearchSpace;
   readonly #sampler: Sampler;
@@ -24,8 +22,6 @@ export class TrialClaims {
 
   constructor(ledger: StudyLedger, view: StudyView, space: SearchSpace, sampler: Sampler) {
     this.#ledger = ledger;
-    this.#study = ledger.study;
-    this.#worker = ledger.worker;
     this.#view = view;
     this.#space = space;
     this.#sampler = sampler;
@@ -39,8 +35,8 @@ export class TrialClaims {
       const all = this.#landed();
       const [landed, left] = [all.slice(0, count), all.slice(count)];
       const length = this.#ledger.length;
-      const waiting = [...this.#view.waiting].slice(0, count - landed.length).map((number) => this.#study.trials[number]!);
-      const first = this.#study.trials.length;
+      const waiting = [...this.#view.waiting].slice(0, count - landed.length).map((number) => this.#ledger.study.trials[number]!);
+      const first = this.#ledger.study.trials.length;
       const fresh = Array.from({ length: count - landed.length - waiting.length }, (_, i) => first + i);
       const numbers = [...waiting.map(({ number }) => number), ...fresh];
       if (numbers.length > 0) {
@@ -49,7 +45,7 @@ export class TrialClaims {
         continue;
       }
       this.#unsure = left.length > 0 ? { waiting: left, first: Number.POSITIVE_INFINITY } : undefined;
-      return landed.map((number) => ({ number, params: this.#paramsOf(this.#study.trials[number]!) }));
+      return landed.map((number) => ({ number, params: this.#paramsOf(this.#ledger.study.trials[number]!) }));
     }
   }
 
@@ -65,12 +61,12 @@ export class TrialClaims {
         parameters: this.#stored(suggestion.values),
         systemAttributes: noted(suggestion, length),
       };
-      return { by: this.#worker, type: "createTrial", study: this.#study.id, template };
+      return { by: this.#ledger.worker, type: "createTrial", study: this.#ledger.study.id, template };
     });
-    const before = this.#unsure ?? { waiting: [], first: this.#study.trials.length };
+    const before = this.#unsure ?? { waiting: [], first: this.#ledger.study.trials.length };
     this.#unsure = {
       waiting: [...before.waiting, ...waiting.map(({ number }) => number)],
-      first: Math.min(before.first, this.#study.trials.length),
+      first: Math.min(before.first, this.#ledger.study.trials.length),
     };
     return this.#ledger.storage.append([...claims, ...created], length);
   }
@@ -82,13 +78,14 @@ export class TrialClaims {
   #landed(): number[] {
     if (!this.#unsure) return [];
     const { waiting, first } = this.#unsure;
-    const candidates = new Set([...waiting.map((number) => this.#study.trials[number]!), ...this.#study.trials.slice(first)]);
-    return [...candidates].filter(({ state, by }) => state === "running" && by === this.#worker).map(({ number }) => number);
+    const candidates = new Set([...waiting.map((number) => this.#ledger.study.trials[number]!), ...this.#ledger.study.trials.slice(first)]);
+    return [...candidates].filter(({ state, by }) => state === "running" && by === this.#ledger.worker).map(({ number }) => number);
   }
 
   /** Operations that take a waiting trial: what was fixed stays, the rest is suggested. */
   #claim(trial: StoredTrial, suggestion: Suggestion, length: number, at: number): StudyOperation[] {
-    const { by, trial: id } = { by: this.#worker, trial: trial.id };
+    const { worker: by } = this.#ledger;
+    const { id } = trial;
     const fixed = this.#fixedOf(trial);
     const space = this.#space;
     const values = space.fill((index) => {
@@ -102,9 +99,7 @@ export class TrialClaims {
       ...Object.entries(this.#stored(values)).map(
         ([name, parameter]): StudyOperation => ({ by, type: "parameter", trial: id, name, parameter }),
       ),
-      ...Object.entries(noted(suggestion, length)).map(
-        ([name, value]): StudyOperation => ({ by, type: "trialAttribute", trial: id, system: true, name, value }),
-      ),
+      ...settingAttributes(by, { trial: id }, noted(suggestion, length), true),
     ];
   }
 
@@ -129,9 +124,9 @@ export class TrialClaims {
   }
 }
 
-function noted({ generation, wholeNumber }: Suggestion, seen: number): Record<string, Json> {
+function noted({ generation, wholeNumber }: Suggestion, length: number): Record<string, Json> {
   return {
-    [seenAttribute]: seen,
+    [lengthAttribute]: length,
     ...(generation !== undefined && { [generationAttribute]: generation }),
     ...(wholeNumber !== undefined && { [wholeNumberAttribute]: wholeNumber }),
   };

@@ -4,31 +4,19 @@ import { differenceOf, targetOf } from "./late-results.js";
 import { apartOf, type DifferentTrial } from "./merge.js";
 import type { StudyOperation } from "./storage.js";
 import type { StudyLedger } from "./study-ledger.js";
-import type { StoredStudy, StoredTrial } from "./study-log.js";
+import type { StoredTrial } from "./study-log.js";
 import { type AskedTrial, finishing, type TrialOutcome, type TrialOutcomes } from "./study-trials.js";
 
 /** Writes outcomes, and remembers those that no trial takes any more. */
 export class TrialResults {
   readonly #ledger: StudyLedger;
-  readonly #study: StoredStudy;
-  readonly #worker: string;
-  readonly #different: DifferentTrial[] = [];
-  #dropped = 0;
+  /** How many came after their trial was over. */
+  dropped = 0;
+  /** Those of them that differ in a bit from what the trial came to. */
+  readonly different: DifferentTrial[] = [];
 
   constructor(ledger: StudyLedger) {
     this.#ledger = ledger;
-    this.#study = ledger.study;
-    this.#worker = ledger.worker;
-  }
-
-  /** How many came after their trial was over. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
-  /** Those of them that differ in a bit from what the trial came to. */
-  get different(): readonly DifferentTrial[] {
-    return this.#different;
   }
 
   /** Ends trials. One append. @throws ArgumentError, then nothing is written */
@@ -38,11 +26,11 @@ export class TrialResults {
     await this.#ledger.inTurn(async () => {
       for (;;) {
         await this.#ledger.read();
-        const targets = reported.map(({ trial }) => targetOf(this.#study, trial));
+        const targets = reported.map(({ trial }) => targetOf(this.#ledger.study, trial));
         const operations = reported.flatMap(({ trial, finish }, i): StudyOperation[] => {
           const target = targets[i];
           if (!target || target === trial) return target ? finish(target) : [];
-          return [{ by: this.#worker, type: "state", trial: target.id, state: "running", at }, ...finish(target)];
+          return [{ by: this.#ledger.worker, type: "state", trial: target.id, state: "running", at }, ...finish(target)];
         });
         // Who finishes another trial than the own has to be the first that takes it.
         const isOther = reported.some(({ trial }, i) => targets[i] && targets[i] !== trial);
@@ -55,7 +43,7 @@ export class TrialResults {
 
   /** Operations of a study of its own with these outcomes. @throws ArgumentError */
   apart(outcomes: TrialOutcomes): StudyOperation[] {
-    return apartOf(this.#study, this.#reported(outcomes, Date.now()), this.#worker);
+    return apartOf(this.#ledger.study, this.#reported(outcomes, Date.now()), this.#ledger.worker);
   }
 
   /** The trials of outcomes, and what ends each with its outcome. @throws ArgumentError */
@@ -64,17 +52,17 @@ export class TrialResults {
     return outcomes.map((pair, i) => {
       const [which, outcome] = Array.isArray(pair) ? pair : [pair, undefined];
       const number = typeof which === "number" ? which : (which as AskedTrial | undefined)?.number;
-      const trial = this.#study.trials[number as number];
+      const trial = this.#ledger.study.trials[number as number];
       if (!trial) throw new ArgumentError(`outcomes[${i}][0]`, which, "a trial that was asked for, or its number", { of: "tell" });
-      const finish = (each: StoredTrial) => finishing(each, outcome as TrialOutcome, at, this.#worker, `outcomes[${i}][1]`);
+      const finish = (each: StoredTrial) => finishing(each, outcome as TrialOutcome, at, this.#ledger.worker, `outcomes[${i}][1]`);
       finish(trial);
       return { trial, finish };
     });
   }
 
   #drop(trial: StoredTrial, operations: readonly StudyOperation[]): void {
-    this.#dropped++;
-    const different = differenceOf(this.#study, trial, operations, this.#worker);
-    if (different) this.#different.push(different);
+    this.dropped++;
+    const different = differenceOf(this.#ledger.study, trial, operations, this.#ledger.worker);
+    if (different) this.different.push(different);
   }
 }

@@ -2,7 +2,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { TrialState } from "./sampler.js";
 import type { SearchParameter, TrialParameters } from "./space.js";
-import type { Attributes, Distribution, StoredParameter, StudyOperation } from "./storage.js";
+import { type Attributes, type Distribution, reporting, type StoredParameter, type StudyOperation, settingAttributes } from "./storage.js";
 import type { StoredTrial } from "./study-log.js";
 
 /** The system attribute with a trial's number in the whole search, of parts of one. */
@@ -52,6 +52,15 @@ export function paramsOf({ parameters }: StoredTrial): TrialParameters {
   return Object.fromEntries([...parameters].map(([name, parameter]) => [name, given(parameter)]));
 }
 
+/** What a trial that stands for another takes over of it, with system attributes of its own. */
+export function contentOf({ parameters, attributes, systemAttributes }: StoredTrial, own: Attributes) {
+  return {
+    parameters: Object.fromEntries(parameters),
+    attributes: Object.fromEntries(attributes),
+    systemAttributes: { ...Object.fromEntries(systemAttributes), ...own },
+  };
+}
+
 /** A trial as users see it. */
 export function publicTrial(trial: StoredTrial): StudyTrial {
   const { number, state, value, started, finished } = trial;
@@ -82,10 +91,8 @@ function distributionAs({ kind, low, high, log, step, choices }: SearchParameter
 export function finishing(trial: StoredTrial, outcome: TrialOutcome, at: number, by: string, field: string): StudyOperation[] {
   const id = trial.id;
   const end = (state: TrialState, value?: number): StudyOperation => ({ by, type: "state", trial: id, state, value, at });
-  if (outcome instanceof Error) {
-    const reason: StudyOperation = { by, type: "trialAttribute", trial: id, system: false, name: "spillway:error", value: outcome.message };
-    return [reason, end("failed")];
-  }
+  const said = (attributes: Attributes) => settingAttributes(by, { trial: id }, attributes);
+  if (outcome instanceof Error) return [...said({ "spillway:error": outcome.message }), end("failed")];
   const given = typeof outcome === "number" ? { value: outcome } : outcome;
   if (typeof given !== "object" || given === null)
     throw new ArgumentError(field, outcome, "a number, an Error, or an object with value, pruned, intermediate and attributes", {
@@ -95,12 +102,8 @@ export function finishing(trial: StoredTrial, outcome: TrialOutcome, at: number,
   if (value === undefined ? !pruned : typeof value !== "number")
     throw new ArgumentError(`${field}.value`, value, "a number", { of: "tell" });
   return [
-    ...Object.entries(attributes).map(
-      ([name, each]): StudyOperation => ({ by, type: "trialAttribute", trial: id, system: false, name, value: each }),
-    ),
-    ...Object.entries(intermediate).map(
-      ([step, each]): StudyOperation => ({ by, type: "intermediate", trial: id, step: Number(step), value: each }),
-    ),
+    ...said(attributes),
+    ...reporting(by, id, Object.entries(intermediate)),
     // NaN is no value to learn from: the trial failed.
     Number.isNaN(value) ? end("failed") : end(pruned ? "pruned" : "complete", value),
   ];

@@ -26,15 +26,17 @@ export interface TrialCounts {
 
 /** What is known of the trials of one study, by number. */
 export class StudyView {
-  readonly seen: SeenTrial[] = [];
+  /** What a sampler sees of each trial, by number. */
+  readonly trials: SeenTrial[] = [];
   /** The numbers of trials that wait, in order. */
   readonly waiting = new Set<number>();
   /** Trials whose parameters nobody suggested. */
   #given = 0;
   readonly #space: SearchSpace;
   readonly #sign: 1 | -1;
-  readonly #counts = { asked: 0, waiting: 0, running: 0, complete: 0, pruned: 0, failed: 0, retried: 0 };
-  #best: SeenTrial | undefined;
+  readonly counts = { asked: 0, waiting: 0, running: 0, complete: 0, pruned: 0, failed: 0, retried: 0 };
+  /** The complete trial with the smallest loss, the first of equals. */
+  best: SeenTrial | undefined;
 
   constructor(space: SearchSpace, isMaximised: boolean) {
     this.#space = space;
@@ -43,34 +45,25 @@ export class StudyView {
 
   /** What a sampler sees. */
   get forSampler(): SamplerView {
-    return { space: this.#space, trials: this.seen, given: this.#given };
-  }
-
-  get counts(): TrialCounts {
-    return this.#counts;
-  }
-
-  /** The complete trial with the smallest loss, the first of equals. */
-  get best(): SeenTrial | undefined {
-    return this.#best;
+    return { space: this.#space, trials: this.trials, given: this.#given };
   }
 
   /** Takes a trial that is new or has changed. */
   take(trial: StoredTrial): void {
     const { number, state } = trial;
-    const before = this.seen[number];
-    if (before) this.#counts[before.state]--;
+    const before = this.trials[number];
+    if (before) this.counts[before.state]--;
     else {
-      this.#counts.asked++;
-      if (trial.systemAttributes.has("failed_trial")) this.#counts.retried++;
+      this.counts.asked++;
+      if (trial.systemAttributes.has("failed_trial")) this.counts.retried++;
       if (trial.systemAttributes.has(fixedAttribute)) this.#given++;
     }
-    this.#counts[state]++;
-    const seen = seenOf(trial, this.#space, this.#sign);
-    this.seen[number] = seen;
+    this.counts[state]++;
+    const now = forSampler(trial, this.#space, this.#sign);
+    this.trials[number] = now;
     if (state === "waiting") this.waiting.add(number);
     else this.waiting.delete(number);
-    if (state === "complete" && isBetter(seen, this.#best)) this.#best = seen;
+    if (state === "complete" && isBetter(now, this.best)) this.best = now;
   }
 }
 
@@ -79,7 +72,7 @@ function isBetter({ loss, number }: SeenTrial, best: SeenTrial | undefined): boo
   return best === undefined || loss < best.loss || (loss === best.loss && number < best.number);
 }
 
-function seenOf(trial: StoredTrial, space: SearchSpace, sign: 1 | -1): SeenTrial {
+function forSampler(trial: StoredTrial, space: SearchSpace, sign: 1 | -1): SeenTrial {
   const step = trial.lastStep;
   const generation = trial.systemAttributes.get(generationAttribute);
   return {

@@ -7,7 +7,7 @@ import { parameterImportance } from "./importance.js";
 import type { DifferentTrial } from "./merge.js";
 import type { Sampler } from "./sampler.js";
 import { SearchSpace, type TrialParameters } from "./space.js";
-import { type Attributes, type Json, MemoryStorage, type StudyOperation } from "./storage.js";
+import { type Attributes, type Json, MemoryStorage, type StudyOperation, settingAttributes } from "./storage.js";
 import { checkStudy, spaceAttribute } from "./study-check.js";
 import { TrialClaims } from "./study-claims.js";
 import { StudyLedger } from "./study-ledger.js";
@@ -84,10 +84,7 @@ export class Study {
       const create: StudyOperation[] = study ? [] : [{ by, type: "createStudy", name, direction }];
       // Attributes name the study by its id, which is known if nobody wrote meanwhile.
       const id = study?.id ?? log.nextStudyId;
-      const noted = Object.entries({ [spaceAttribute]: JSON.stringify(space.description), ...attributes });
-      const beside = noted.map(
-        ([key, value]): StudyOperation => ({ by, type: "studyAttribute", study: id, system: false, name: key, value }),
-      );
+      const beside = settingAttributes(by, { study: id }, { [spaceAttribute]: JSON.stringify(space.description), ...attributes });
       if (await storage.append([...create, ...beside], log.length)) adopted = study?.trials.length ?? 0;
       log.apply(await storage.read(log.length));
     }
@@ -194,9 +191,7 @@ export class Study {
 
   /** Writes a value beside the study. */
   async setAttribute(name: string, value: Json): Promise<void> {
-    await this.#ledger.inTurn(() =>
-      this.#ledger.write([{ by: this.#worker, type: "studyAttribute", study: this.#study.id, system: false, name, value }]),
-    );
+    await this.#ledger.inTurn(() => this.#ledger.write(settingAttributes(this.#worker, { study: this.#study.id }, { [name]: value })));
   }
 
   /** Attributes of the study. */
@@ -241,7 +236,7 @@ export class Study {
 
   /** How much each parameter matters; see `parameterImportance`. */
   importance(): Readonly<Record<string, number>> {
-    return parameterImportance(this.space, this.#view.seen);
+    return parameterImportance(this.space, this.#view.trials);
   }
 
   /** Closes the storage. */

@@ -1,5 +1,6 @@
 // The trials that TPE sees, in arrays that grow with a study: going over a hundred thousand objects
 // would take longer than the estimate.
+import { firstNotBelow } from "./order.js";
 import type { KnownMasses } from "./parzen-columns.js";
 import { isFinished, type SeenTrial } from "./sampler.js";
 import { isConstant, type SearchSpace, toScale } from "./space.js";
@@ -259,18 +260,6 @@ function insert(list: number[], i: number, most: number, before: (a: number, b: 
   while (at > 0 && before(i, list[at - 1]!)) at--;
   list.splice(at, 0, i);
   if (list.length > most) list.pop();
-}
-
-/** The first index of numbers in rising order that is not below a value. */
-function firstNotBelow(sorted: Int32Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function longer(values: Float64Array): Float64Array<ArrayBuffer> {

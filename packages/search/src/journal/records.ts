@@ -43,11 +43,11 @@ function recordOf(operation: StudyOperation): object {
       return { op_code: 0, worker_id, study_name: operation.name, directions: [directions.indexOf(operation.direction as "minimise")] };
     case "deleteStudy":
       return { op_code: 1, worker_id, study_id: operation.study };
-    case "studyAttribute": {
-      const { study: study_id, system, name, value } = operation;
-      return system
-        ? { op_code: 3, worker_id, study_id, system_attr: { [name]: value } }
-        : { op_code: 2, worker_id, study_id, user_attr: { [name]: value } };
+    case "studyAttribute":
+    case "trialAttribute": {
+      const { system, name, value } = operation;
+      const [code, of] = operation.type === "studyAttribute" ? [2, { study_id: operation.study }] : [8, { trial_id: operation.trial }];
+      return { op_code: system ? code + 1 : code, worker_id, ...of, [system ? "system_attr" : "user_attr"]: { [name]: value } };
     }
     case "createTrial":
       return { op_code: 4, worker_id, study_id: operation.study, ...templateRecord(operation.template) };
@@ -63,12 +63,6 @@ function recordOf(operation: StudyOperation): object {
     }
     case "intermediate":
       return { op_code: 7, worker_id, trial_id: operation.trial, step: operation.step, intermediate_value: operation.value };
-    case "trialAttribute": {
-      const { trial: trial_id, system, name, value } = operation;
-      return system
-        ? { op_code: 9, worker_id, trial_id, system_attr: { [name]: value } }
-        : { op_code: 8, worker_id, trial_id, user_attr: { [name]: value } };
-    }
   }
 }
 
@@ -108,12 +102,8 @@ export function decodeRecord(line: string): StudyOperation {
     case 1:
       return { by, type: "deleteStudy", study: idOf(record, "study_id") };
     case 2:
-    case 3: {
-      const system = code === 3;
-      const study = idOf(record, "study_id");
-      const [name, value] = attributeOf(record, system);
-      return { by, type: "studyAttribute", study, system, name, value };
-    }
+    case 3:
+      return { by, type: "studyAttribute", study: idOf(record, "study_id"), ...attributeOf(record, code === 3) };
     case 4:
       return { by, type: "createTrial", study: idOf(record, "study_id"), template: templateOf(record) };
     case 5: {
@@ -133,12 +123,8 @@ export function decodeRecord(line: string): StudyOperation {
       return { by, type: "intermediate", trial: idOf(record, "trial_id"), step: step as number, value };
     }
     case 8:
-    case 9: {
-      const system = code === 9;
-      const trial = idOf(record, "trial_id");
-      const [name, value] = attributeOf(record, system);
-      return { by, type: "trialAttribute", trial, system, name, value };
-    }
+    case 9:
+      return { by, type: "trialAttribute", trial: idOf(record, "trial_id"), ...attributeOf(record, code === 9) };
     // Records that are thrown away by those who know them; like one that names no study.
     case 10:
       return { by, type: "deleteStudy", study: -1 };
@@ -197,13 +183,14 @@ function timeOf(record: Fields, name: string): number | undefined {
   return time;
 }
 
-function attributeOf(record: Fields, system: boolean): readonly [name: string, value: Json] {
+function attributeOf(record: Fields, system: boolean): { readonly system: boolean; readonly name: string; readonly value: Json } {
   const field = system ? "system_attr" : "user_attr";
   const value = record[field];
   const entries = isFields(value) ? Object.entries(value) : [];
   if (entries.length !== 1) throw new RecordError(`its ${field} is ${describe(value)}; it takes an object with one name`);
   checkDepth(value, field);
-  return entries[0] as [string, Json];
+  const [name, inner] = entries[0] as [string, Json];
+  return { system, name, value: inner };
 }
 
 /** Deeper than Python's json module reads: who goes through such a value may run out of stack. */
