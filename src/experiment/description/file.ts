@@ -65,7 +65,8 @@ function checked(source: unknown, origin: Pick<LoadedExperiment, "path" | "error
   }
 }
 
-function readOrThrow(text: string, path: string): YamlText {
+/** The content of an experiment file. @throws ExperimentError with the line of what is no YAML */
+export function readOrThrow(text: string, path: string): YamlText {
   try {
     return readYaml(text);
   } catch (error) {

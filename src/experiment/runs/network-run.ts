@@ -30,6 +30,7 @@ import { describeMachine, type Machine, versions } from "./machine.js";
 import { type NetworkExperiment, type NetworkReference, networkOf, referencesOf } from "../description/network-file.js";
 import { OutputFolder } from "./output-folder.js";
 import { type ExperimentRunOptions, experimentRunTable } from "./run-options.js";
+import { Stopwatch } from "../tasks/trial.js";
 
 /** What a seed gave. */
 export interface NetworkSeedResult {
@@ -138,25 +139,23 @@ async function runSeed(
   { engine, context, threads, signal, report, learned }: SeedOptions,
 ): Promise<{ readonly result: NetworkSeedResult; readonly shown: ShownSeed }> {
   report(0);
-  const watch = stopwatch();
-  await using network = await SpikingNetwork.create(networkOf(experiment, seed), { engine, context, threads });
-  const draw = watch();
+  const watch = new Stopwatch();
+  const create = () => SpikingNetwork.create(networkOf(experiment, seed), { engine, context, threads });
+  await using network = await watch.time("draw", create);
   // No part of the times.
   const drawn = learned && experiment.outputs.report ? await sampledWeights(network) : [];
-  watch();
   const { discardMs, durationMs, currents } = experiment;
   const steps = (discardMs + durationMs) / network.config.timeStep;
   const before = discardMs / network.config.timeStep;
-  if (discardMs > 0) await network.run(discardMs, { signal, onProgress: (done) => report(done / steps) });
-  const discard = watch();
-  const { spikes } = await network.run(durationMs, {
-    ...{ spikes: true, currents, signal },
-    onProgress: (done) => report((before + done) / steps),
+  await watch.time("discard", async () => {
+    if (discardMs > 0) await network.run(discardMs, { signal, onProgress: (done) => report(done / steps) });
   });
-  const record = watch();
+  const onProgress = (done: number) => report((before + done) / steps);
+  const { spikes } = await watch.time("record", () => network.run(durationMs, { spikes: true, currents, signal, onProgress }));
+  const timing = watch.seconds as NetworkSeedResult["timing"];
   const populations = Object.fromEntries(Object.entries(spikes).map(([name, pattern]) => [name, populationStatistics(pattern)]));
   return {
-    result: { seed, populations, realTimeFactor: (1000 * record) / durationMs, timing: { draw, discard, record } },
+    result: { seed, populations, realTimeFactor: (1000 * timing.record) / durationMs, timing },
     shown: {
       ...{ plan: network.plan, engine: network.engine, spikes },
       weights: learned && experiment.outputs.weights ? await finalWeights(network) : {},
@@ -218,17 +217,6 @@ function weightFigure({ projection, config, before, weights }: LearnedWeights): 
     title: `Weights from ${from} to ${to}, projections[${projection}]`,
     unit: receptors[receptor]!.reversalPotential === null ? current : conductance,
   });
-}
-
-/** Seconds since the last call. */
-function stopwatch(): () => number {
-  let last = performance.now();
-  return () => {
-    const now = performance.now();
-    const seconds = (now - last) / 1000;
-    last = now;
-    return seconds;
-  };
 }
 
 /** The spikes of all populations, by the numbers of the network's neurons. */

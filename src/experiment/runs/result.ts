@@ -163,28 +163,14 @@ export function askedBaselines({ baselines }: Pick<OpenExperiment, "baselines">)
  * The fields in the order in which people write them: of an object spread over others, the first
  * gives the order.
  */
-const asWritten: Readonly<Record<keyof OpenExperiment, undefined>> = {
-  name: undefined,
-  description: undefined,
-  data: undefined,
-  transforms: undefined,
-  encode: undefined,
-  model: undefined,
-  reservoir: undefined,
-  readout: undefined,
-  task: undefined,
-  washout: undefined,
-  split: undefined,
-  seeds: undefined,
-  metrics: undefined,
-  scoring: undefined,
-  baselines: undefined,
-  published: undefined,
-  outputs: undefined,
-  map: undefined,
-  engine: undefined,
-  plan: undefined,
-};
+const asWritten = Object.fromEntries(
+  (
+    [
+      ...(["name", "description", "data", "transforms", "encode", "model", "reservoir", "readout", "task", "washout"] as const),
+      ...(["split", "seeds", "metrics", "scoring", "baselines", "published", "outputs", "map", "engine", "plan"] as const),
+    ] satisfies (keyof OpenExperiment)[]
+  ).map((name) => [name, undefined]),
+);
 
 /** An experiment with the reservoir as it was run, in the order in which people write one. */
 export function resolveExperiment(experiment: OpenExperiment, resolved: AnyModel["config"] | undefined): ResolvedExperiment {

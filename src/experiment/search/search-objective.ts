@@ -10,7 +10,6 @@ import { axisRows } from "../../series/time-grid.js";
 import { loadData } from "../data/data.js";
 import type { CaseData, DrivenRows, ExperimentData } from "../data/experiment-data.js";
 import { ownTransforms, rowsAhead } from "../data/prepare.js";
-
 import { resolveRows } from "../data/resolve-rows.js";
 import { splitRows } from "../data/split.js";
 import type { Experiment, OpenExperiment, OpenForecastTask } from "../description/description.js";
@@ -90,29 +89,24 @@ export interface SettingWork {
   combine(scores: readonly (readonly number[])[]): SettingScores[];
 }
 
+/** What settings have in common. */
+export interface SettingParts {
+  /** The experiment as it was written, without its search. */
+  readonly source: unknown;
+  readonly path: string | undefined;
+  readonly objective: SearchObjective;
+  readonly statistic: SeedStatistic;
+  readonly run: EngineChoiceOptions & { readonly signal: AbortSignal };
+}
+
 /** Evaluates settings of one experiment. Data that several settings share is loaded once. */
 export class SettingEvaluator {
-  readonly #source: unknown;
-  readonly #path: string | undefined;
-  readonly #objective: SearchObjective;
-  readonly #statistic: SeedStatistic;
-  readonly #run: EngineChoiceOptions & { readonly signal: AbortSignal };
+  readonly #parts: SettingParts;
   readonly #data = new Map<string, Promise<ExperimentData>>();
   readonly #cuts = new WeakMap<ExperimentData, Map<string, ExperimentData>>();
 
-  constructor(parts: {
-    /** The experiment as it was written, without its search. */
-    readonly source: unknown;
-    readonly path: string | undefined;
-    readonly objective: SearchObjective;
-    readonly statistic: SeedStatistic;
-    readonly run: EngineChoiceOptions & { readonly signal: AbortSignal };
-  }) {
-    this.#source = parts.source;
-    this.#path = parts.path;
-    this.#objective = parts.objective;
-    this.#statistic = parts.statistic;
-    this.#run = parts.run;
+  constructor(parts: SettingParts) {
+    this.#parts = parts;
   }
 
   /**
@@ -129,7 +123,7 @@ export class SettingEvaluator {
 
   /** What there is to do for a setting. */
   work(setting: Setting): Promise<SettingWork> {
-    const { experiment, trainer } = readExperiment(withFields(this.#source, setting.values));
+    const { experiment, trainer } = readExperiment(withFields(this.#parts.source, setting.values));
     return this.#work(experiment, [trainer], setting);
   }
 
@@ -138,7 +132,7 @@ export class SettingEvaluator {
    * undefined if the readout or the task takes a training for each.
    */
   lambdaPathWork(setting: Setting, lambdas: readonly number[]): Promise<SettingWork> | undefined {
-    const read = lambdas.map((lambda) => readExperiment(withFields(this.#source, { ...setting.values, "readout.lambda": lambda })));
+    const read = lambdas.map((lambda) => readExperiment(withFields(this.#parts.source, { ...setting.values, "readout.lambda": lambda })));
     const { experiment } = read[0]!;
     const trainers = read.map(({ trainer }) => trainer);
     if (experiment.task.type !== "predict" || !LambdaPathTrainer.of(trainers)) return undefined;
@@ -153,7 +147,7 @@ export class SettingEvaluator {
     for (const seed of seeds) {
       const data = await load(seed);
       // Folds differ by seed, rows do not.
-      const parts = rowsOf.get(data) ?? this.#parts(experiment, data, seed, trainRows);
+      const parts = rowsOf.get(data) ?? this.#scored(experiment, data, seed, trainRows);
       if (data.kind !== "cases") rowsOf.set(data, parts);
       partsOfSeeds.push(parts.length);
       for (const part of parts) jobs.push({ ...part, seed, trainers });
@@ -173,7 +167,7 @@ export class SettingEvaluator {
   }
 
   #combineSeeds(scores: readonly number[]): SettingScores {
-    const worst = isLowerBetter(this.#objective.score) ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    const worst = isLowerBetter(this.#parts.objective.score) ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
     const finite = scores.filter(Number.isFinite);
     const diverged = scores.length - finite.length;
     const value = 2 * diverged >= scores.length ? worst : this.#combine(finite);
@@ -181,9 +175,9 @@ export class SettingEvaluator {
   }
 
   #combine(scores: readonly number[]): number {
-    if (this.#statistic === "median") return median(scores);
-    if (this.#statistic === "mean") return scores.reduce((sum, score) => sum + score, 0) / scores.length;
-    return isLowerBetter(this.#objective.score) ? Math.max(...scores) : Math.min(...scores);
+    if (this.#parts.statistic === "median") return median(scores);
+    if (this.#parts.statistic === "mean") return scores.reduce((sum, score) => sum + score, 0) / scores.length;
+    return isLowerBetter(this.#parts.objective.score) ? Math.max(...scores) : Math.min(...scores);
   }
 
   /** The score of a job by each of its trainers; NaN if states or a readout are not finite. */
@@ -191,9 +185,15 @@ export class SettingEvaluator {
     try {
       const lambdaPath = trainers.length > 1 ? LambdaPathTrainer.of(trainers) : undefined;
       const options = { isFirst: false, withFigures: false, withBaselines: false, onProgress: () => undefined };
-      const trial = await runTask(experiment, data, { ...this.#run, ...options, seed, trainer: lambdaPath ?? trainers[0]!, lambdaPath });
+      const trial = await runTask(experiment, data, {
+        ...this.#parts.run,
+        ...options,
+        seed,
+        trainer: lambdaPath ?? trainers[0]!,
+        lambdaPath,
+      });
       await trial.dispose();
-      const { score } = this.#objective;
+      const { score } = this.#parts.objective;
       return trial.lambdaPath ? trial.lambdaPath.map((scores) => scores?.[score] ?? Number.NaN) : [trial.scores[score]!];
     } catch (error) {
       if (isNumeric(error)) return trainers.map(() => Number.NaN);
@@ -210,7 +210,7 @@ export class SettingEvaluator {
       const known = isRedrawn ? `${setting} ${JSON.stringify(seed)}` : setting;
       const kept = this.#data.get(known);
       if (kept) return kept;
-      const loaded = loadData(experiment, this.#path, seed);
+      const loaded = loadData(experiment, this.#parts.path, seed);
       this.#data.set(known, loaded);
       if (this.#data.size > 64) this.#data.delete(this.#data.keys().next().value!);
       return loaded;
@@ -220,8 +220,8 @@ export class SettingEvaluator {
   }
 
   /** The training part alone, and what of it scores. */
-  #parts(experiment: OpenExperiment, data: ExperimentData, seed: Seed, trainRows: number | undefined): readonly JobPart[] {
-    const { score } = this.#objective;
+  #scored(experiment: OpenExperiment, data: ExperimentData, seed: Seed, trainRows: number | undefined): readonly JobPart[] {
+    const { score } = this.#parts.objective;
     const bare: OpenExperiment = { ...experiment, metrics: [score], baselines: [], published: [] };
     if (data.kind === "cases") return this.#folds(resolveRows(bare, data), data, seed);
     if (data.kind === "series" && data.more)
@@ -231,7 +231,7 @@ export class SettingEvaluator {
     const lost = rowsLost(ownTransforms(experiment));
     const hasOwnTest = data.test !== undefined || (experiment.task.type === "forecast" && experiment.task.independent);
     const whole = splitRows(experiment.split, rows - ahead - lost, hasOwnTest).train;
-    const validation = this.#objective.rows ?? Math.max(1, Math.round(whole / 4));
+    const validation = this.#parts.objective.rows ?? Math.max(1, Math.round(whole / 4));
     const left = whole - validation;
     const washout = experiment.washout === "auto" ? 0 : experiment.washout;
     if (left <= washout)
@@ -277,14 +277,14 @@ export class SettingEvaluator {
   }
 
   #closedLoop(task: OpenForecastTask): OpenForecastTask {
-    const { starts = task.starts, horizon = task.horizon } = this.#objective;
+    const { starts = task.starts, horizon = task.horizon } = this.#parts.objective;
     return { ...task, starts, horizon, stride: undefined, independent: false };
   }
 
   #folds(experiment: Experiment, data: CaseData, seed: Seed): readonly JobPart[] {
     const { sequences, labels } = data.test ? data.train : stratifiedSplit(experiment, data.train, seed).train;
     const pick = (cases: readonly number[]) => ({ sequences: cases.map((i) => sequences[i]!), labels: cases.map((i) => labels[i]!) });
-    return stratifiedKFold(labels, { folds: this.#objective.folds }).map(({ train, test }) => ({
+    return stratifiedKFold(labels, { folds: this.#parts.objective.folds }).map(({ train, test }) => ({
       experiment,
       data: { ...data, train: pick(train), test: pick(test) },
     }));

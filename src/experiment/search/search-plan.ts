@@ -6,9 +6,9 @@ import type { Seed } from "@spillway/numerics";
 import { cmaes, grid, gridSize, randomSampler, type Sampler, SearchSpace, sobol, tpe } from "@spillway/search";
 import type { ExperimentInput, OpenExperiment } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";
+import { readOrThrow } from "../description/file.js";
 import { applyOverrides, withFields } from "../description/overrides.js";
 import { readExperiment } from "../description/parse.js";
-import { readYaml, YamlError } from "../description/yaml.js";
 import { objectiveOf, type SearchObjective } from "./search-objective.js";
 import { searchTable } from "./search-options.js";
 
@@ -40,13 +40,12 @@ export interface SearchPlan {
 /** Reads and checks a search. @throws ArgumentError, ExperimentError, FileError */
 export async function readSearch(source: string | SearchInput, overrides: readonly string[] = []): Promise<SearchPlan> {
   const path = typeof source === "string" ? source : undefined;
+  const written = path === undefined ? source : readOrThrow(await readText(path), path).value;
   try {
-    return planOf(applyOverrides(typeof source === "string" ? readYaml(await readText(source)).value : source, overrides), path);
+    return planOf(applyOverrides(written, overrides), path);
   } catch (error) {
-    if (error instanceof YamlError) throw new ExperimentError(error.message, { path, line: error.line, cause: error });
-    if (error instanceof ArgumentError && path !== undefined)
-      throw new ExperimentError(error.message, { path, field: error.field, cause: error });
-    throw error;
+    if (!(error instanceof ArgumentError) || path === undefined) throw error;
+    throw new ExperimentError(error.message, { path, field: error.field, cause: error });
   }
 }
 

@@ -6,22 +6,16 @@ import type { SearchSpace } from "@spillway/search";
 import type { EngineChoiceOptions } from "../tasks/trial.js";
 import {
   isLowerBetter,
-  type SearchObjective,
   type SeedJob,
-  type SeedStatistic,
   SettingEvaluator,
+  type SettingParts,
   type SettingScores,
   type SettingWork,
 } from "./search-objective.js";
 import type { SearchPlan } from "./search-plan.js";
 
 /** What a trial is evaluated with, the same for all of a search. It can be sent to a thread. */
-export interface TrialSetup {
-  /** The experiment as it was written, without its search. */
-  readonly source: unknown;
-  readonly path: string | undefined;
-  readonly objective: SearchObjective;
-  readonly statistic: SeedStatistic;
+export interface TrialSetup extends Omit<SettingParts, "run"> {
   /** Values that every trial tries, by paths. */
   readonly sweeps: Readonly<Record<string, readonly number[]>>;
   readonly run: EngineChoiceOptions;

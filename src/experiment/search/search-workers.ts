@@ -3,14 +3,12 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { SpillwayError } from "@spillway/core/errors.js";
-import type { TrialRunner, TrialScores, TrialSetup, TrialTask } from "./search-trials.js";
+import type { TrialOutcomeScores, TrialRunner, TrialSetup, TrialTask } from "./search-trials.js";
 import type { TrialAnswer, TrialWorkerData } from "./trial-worker.js";
-
-type Outcome = TrialScores | Error | undefined;
 
 interface Job {
   readonly task: TrialTask;
-  readonly resolve: (outcome: Outcome) => void;
+  readonly resolve: (outcome: TrialOutcomeScores) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -45,7 +43,7 @@ export class TrialWorkers implements TrialRunner {
     signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  evaluate(task: TrialTask): Promise<Outcome> {
+  evaluate(task: TrialTask): Promise<TrialOutcomeScores> {
     if (this.#disposed || this.#signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ task, resolve, reject });
