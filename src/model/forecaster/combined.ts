@@ -14,62 +14,31 @@ import {
 import { partOf } from "../../reservoir/work.js";
 import { earlierOrigins, memberWeights } from "../../series/combination.js";
 import type { MutableContent } from "../mutable-content.js";
-import { fitStandardisation } from "../standardisation.js";
 import { bounded, boundsOf } from "./bounds.js";
-import type { ForecasterChoice, ScoredPair, WeightedMember } from "./choice.js";
+import type { ForecasterChoice, WeightedMember } from "./choice.js";
 import { type CombinedMember, encodeCombined } from "./combined-file.js";
-import { type CheckedSeries, withoutCalendar } from "./data.js";
-import { DirectMember, DirectTraining, directReservoir, directShape, directShares } from "./direct.js";
+import type { CheckedSeries } from "./data.js";
+import { DirectMember, directReservoir } from "./direct.js";
 import { weighted } from "./ensemble.js";
-import { tryCandidate } from "./evaluate.js";
-import { medianOf } from "./loss.js";
 import type { ForecasterMember } from "./member.js";
 import { computersOf, type FitRows, type ForecastModel, type SeveralSeries, type Trained } from "./model.js";
-import { type CandidateOptions, type ForecasterSettings, type MemberName, memberNames } from "./options.js";
-import { plannedMembers } from "./plan.js";
+import { type ForecasterSettings, type MemberName, memberNames } from "./options.js";
 import { choosePooled, forecastsOf, PooledMember, type PooledSeries, pooledShape, pooledSize, trainPooled } from "./pooled.js";
-import { checkAllSeries, type ReadyCandidates, type ReservoirForecastModel } from "./reservoir-model.js";
+import { checkAllSeries, type ReservoirForecastModel } from "./reservoir-model.js";
 import type { RowKind } from "./rows.js";
-import {
-  bestOf,
-  columnSizes,
-  fewestHorizons,
-  holdsNothing,
-  type Tried,
-  triedPooled,
-  tryClassical,
-  tryNvar,
-  typicalError,
-  type Validation,
-} from "./tried.js";
-import { forecastAll, trainingPart } from "./validation.js";
+import { columnSizes, fewestHorizons, type Tried, triedPooled, tryClassical, tryNvar, type Validation } from "./tried.js";
+import { fewestDirectRows, tryDirect } from "./tried-direct.js";
+import { fewestLoopRows, type LoopChoice, tryLoop, withCalendarIf } from "./tried-loop.js";
+import { trainingPart } from "./validation.js";
 
-/** The least first origin with which the loop takes part, and the fewest rows that train it. */
-const fewestLoopRows = 32;
-const fewestTrainingRows = 15;
-/** Below so many rows the loop has fewer neurons and no small lambda, and keeps all candidates. */
-const fewRows = { plain: 200, seasonal: 1000 };
-const lambdasOfFewRows = [1e-4, 1e-2, 0.1, 1, 10, 100];
-const sizesOfFewRows = [60, 100] as const;
-const leakOfFewRows = { from: 0.1, to: 1 };
 /** Steps that may be forecast of any series; of a longer one as many as it has rows. */
 const mostSteps = 1000;
-/** Reservoirs of a candidate that is tried, and of all that are kept. */
-const triedReservoirs = 2;
-const mostReservoirs = 10;
-/** Of a longer series a candidate with a typical error this many times the least is left out. */
-const mostOverBest = 1.5;
-/** The direct member takes part from so many rows on. */
-const fewestDirectRows = 150;
 /** What a series has of the others that were trained with it. */
 interface BesideOthers {
   /** The reservoir of the direct members. */
   readonly shared?: AnyReservoirComputer | undefined;
   readonly pooled?: ((validation: Validation) => Promise<Tried | undefined>) | undefined;
 }
-
-/** What the loop chose. */
-type LoopChoice = Pick<ForecasterChoice, "candidates" | "scores" | "kept">;
 
 /** Members that are weighed by their errors at earlier origins. */
 export class CombinedForecastModel implements ForecastModel<ForecasterSettings, CombinedMember> {
@@ -214,7 +183,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
     const pacer = new WorkPacer(partOf(work, 0, 2), names.length);
     for (const [i, name] of names.entries()) {
       if (name === "loop") {
-        const found = await this.#tryLoop(rows, validation, signal);
+        const found = await tryLoop(this.#loop, this.#reservoir, rows, validation, signal);
         if (found) {
           tried.push(found.tried);
           chosen = found.choice;
@@ -226,7 +195,7 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
         const bare = { ...own, ...withCalendarIf(false, rows.calendarColumns, validation) };
         const found =
           name === "direct"
-            ? await this.#tryDirect(own, signal, more.shared)
+            ? await tryDirect(own, more.shared ?? (() => this.#computerOf(directReservoir)), signal)
             : name === "pooled"
               ? await more.pooled?.(own)
               : name === "nvar"
@@ -317,139 +286,6 @@ export class CombinedForecastModel implements ForecastModel<ForecasterSettings, 
       known: given.known + masked + calendarColumns,
     };
   }
-
-  /** Every candidate with its own best lambda; the median of the candidates is the member. */
-  async #tryLoop(
-    rows: FitRows,
-    validation: Validation,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly tried: Tried; readonly choice: LoopChoice } | undefined> {
-    const { origins, season, parts, horizon, targets } = validation;
-    if (origins[0]! < fewestLoopRows) return undefined;
-    const { settings } = this.#loop;
-    const { rows: count } = validation.data.series;
-    const areFew = count < (season > 1 ? fewRows.seasonal : fewRows.plain);
-    const size = sizesOfFewRows[count < fewRows.plain ? 0 : 1];
-    const reservoir = areFew ? { size, leakRate: leakOfFewRows, ...this.#reservoir } : {};
-    const described = loopCandidates(season).map((each) => ({ ...each, reservoir }));
-    const of = (members: number): ReadyCandidates =>
-      this.#loop.ready(
-        rows,
-        this.#loop.planned({ ...settings, members, choose: { candidates: described } }),
-        areFew ? lambdasOfFewRows : undefined,
-      );
-    const ready = of(triedReservoirs);
-    const isEnough = ({ lags, transforms }: (typeof ready.candidates)[number]) => {
-      const lost = transforms.reduce((sum, one) => sum + (typeof one === "object" && "difference" in one ? one.difference : 0), 0);
-      return origins[0]! - lost - Math.max(ready.washout, lags - 1) >= fewestTrainingRows;
-    };
-    const scale = fitStandardisation([parts.training[0]!.series]).deviation;
-    const scores: ScoredPair[] = [];
-    const best: { readonly pair: ScoredPair; readonly forecasts: Matrix<Float64Array> }[] = [];
-    for (const [candidate, each] of ready.tried.entries()) {
-      if (!isEnough(ready.candidates[candidate]!)) continue;
-      const own = withCalendarIf(each.calendar, rows.calendarColumns, validation);
-      const options = { lambdas: ready.lambdas, horizon };
-      const { forecasts } = await tryCandidate([own.data], own.parts, each, options, signal);
-      const { index, score, errors } = bestOf(forecasts, ready.lambdas, validation);
-      for (const [l, lambda] of ready.lambdas.entries()) {
-        const made = forecasts[l]!;
-        const pair = made instanceof Matrix ? { candidate, lambda, error: errors[l] } : { candidate, lambda, failure: made.message };
-        scores.push(l === index ? { ...pair, score } : pair);
-        if (l === index) best.push({ pair: scores.at(-1)!, forecasts: made as Matrix<Float64Array> });
-      }
-    }
-    if (best.length === 0) return undefined;
-    const alike = ofOneCalendar(best, ready);
-    const kept = areFew ? alike : nearBest(alike, ({ forecasts: made }) => typicalError(targets, made, scale, horizon));
-    const pairs = kept.map(({ pair }) => pair);
-    const trained = of(Math.min(plannedMembers, Math.floor(mostReservoirs / kept.length)));
-    const candidates = ready.candidates.map(({ lags, calendar }) => ({ lags, calendar }));
-    return {
-      tried: {
-        name: "loop",
-        forecasts: medianOf(kept.map((each) => each.forecasts)),
-        train: (work) => trained.train(pairs, work),
-        dispose: holdsNothing,
-      },
-      choice: { candidates, scores, kept: pairs.toSorted((a, b) => a.score! - b.score!) },
-    };
-  }
-
-  /** @param shared a reservoir of several series, which nobody here gives back */
-  async #tryDirect(validation: Validation, signal: AbortSignal | undefined, shared?: AnyReservoirComputer): Promise<Tried | undefined> {
-    const { data, filled, origins, horizon, season, parts } = validation;
-    const series = data.held ?? data.series;
-    const { rows } = series;
-    if (rows < fewestDirectRows) return undefined;
-    const computer = shared ?? (await this.#computerOf(directReservoir));
-    const training = new DirectTraining(computer, series, filled, directShape(rows, horizon, season));
-    const close = async () => {
-      training.dispose();
-      if (!shared) await computer.dispose();
-    };
-    const direct = async (): Promise<Tried | undefined> => {
-      await training.add(origins[0]!, signal);
-      if (!training.isEnough) {
-        await close();
-        return undefined;
-      }
-      const members = training.members(directShares, validation);
-      const first = members.find((one) => one instanceof DirectMember);
-      first?.start({ series: parts.training[0]!.series });
-      const made = await forecastAll([data], parts, members, { horizon }, signal);
-      const { index, scores } = bestOf(made, directShares, validation);
-      if (index < 0) {
-        await close();
-        return undefined;
-      }
-      return {
-        name: "direct",
-        forecasts: made[index] as Matrix<Float64Array>,
-        scores,
-        async train(work) {
-          await training.add(rows, work.signal);
-          const [member] = training.members([directShares[index]!], validation);
-          if (!(member instanceof DirectMember)) throw member!;
-          member.start({ series });
-          training.dispose();
-          return { members: [member], groups: [0] };
-        },
-        dispose: close,
-      };
-    };
-    return orDispose({ dispose: close }, direct);
-  }
-}
-
-/** Levels, differences, with a season also lags of it and seasonal differences. */
-function loopCandidates(season: number): CandidateOptions[] {
-  const differences = (rows: number): CandidateOptions => ({ lags: 0, transforms: [{ difference: rows }] });
-  const plain = [{ lags: 0 }, differences(1)];
-  return season > 1 ? [...plain, { lags: season + Math.ceil(season / 7) }, differences(season)] : plain;
-}
-
-/** The rows as a candidate has them: without the calendar, if it takes none. */
-function withCalendarIf(isTaken: boolean, columns: number, { data, parts }: Validation): Pick<Validation, "data" | "parts"> {
-  if (isTaken || columns === 0) return { data, parts };
-  return { data: withoutCalendar([data], columns)[0]!, parts: { ...parts, training: withoutCalendar(parts.training, columns) } };
-}
-
-/**
- * Without candidates that are far worse than the best, such as differences of a series without
- * noise: the median of a few would be far worse than the best, too.
- */
-function nearBest<Each>(all: readonly Each[], errorOf: (each: Each) => number): Each[] {
-  const errors = all.map(errorOf);
-  const most = mostOverBest * Math.min(...errors);
-  return all.filter((_, i) => errors[i]! <= most);
-}
-
-/** All take the calendar or none does: those among which the best is. */
-function ofOneCalendar<Each extends { readonly pair: ScoredPair }>(best: readonly Each[], { candidates }: ReadyCandidates): Each[] {
-  const first = best.reduce((a, b) => (b.pair.score! < a.pair.score! ? b : a));
-  const takes = ({ pair }: Each) => candidates[pair.candidate]!.calendar;
-  return best.filter((each) => takes(each) === takes(first));
 }
 
 /** @throws ArgumentError for more steps than the rows can say anything of */

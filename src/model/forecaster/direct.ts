@@ -175,14 +175,9 @@ export class DirectMember implements ForecastMember<DirectState> {
     const { shape, scales, readouts } = this.parts;
     const out = Matrix.zeros(ends.length * steps, this.columns);
     for (const [c, scale] of scales.entries()) {
-      const { scaled, mean, scale: deviation } = windowsOf(turned(rows, c, scale), ends, shape.window);
-      const [states, inputs] = await statesOf(this.computers[0], scaled, signal);
-      const made = readouts[c]!.predict(states, inputs);
+      const [made] = await aheadOf(this.computers[0], [readouts[c]!], turned(rows, c, scale), ends, shape, signal, steps);
       for (let w = 0; w < ends.length; w++) {
-        const ahead = Array.from({ length: steps }, (_, k) => {
-          const value = mean[w]! + deviation[w]! * (made.at(w, k) + baseOf(scaled.row(w), k, shape.season));
-          return scale.least > 0 ? portableExp(value) : value;
-        });
+        const ahead = scale.least > 0 ? made!.row(w).map(portableExp) : made!.row(w);
         const areFinite = ahead.every(Number.isFinite);
         for (let k = 0; k < steps; k++) out.data[(w * steps + k) * out.cols + c] = areFinite ? ahead[k]! : rows.at(ends[w]! - 1, c);
       }
@@ -324,7 +319,7 @@ function turned(series: Matrix, c: number, { least }: DirectScale): Float64Array
  * The window before each row: less its mean, over its deviation, or half the mean step if that is
  * larger. Before the first row its value is repeated.
  */
-export function windowsOf(values: Float64Array, ends: readonly number[], window: number): Windows {
+function windowsOf(values: Float64Array, ends: readonly number[], window: number): Windows {
   const scaled = Matrix.zeros(ends.length, window);
   const mean = new Float64Array(ends.length);
   const scale = new Float64Array(ends.length);
@@ -349,20 +344,40 @@ export function windowsOf(values: Float64Array, ends: readonly number[], window:
 }
 
 /** The forecast of step k that needs no training: the last value, or that of a season before. */
-export function baseOf(window: ArrayLike<number>, k: number, season: number): number {
+function baseOf(window: ArrayLike<number>, k: number, season: number): number {
   return season > 1 ? window[window.length - season + (k % season)]! : window[window.length - 1]!;
 }
 
 /** The state after each window, and the windows as the reservoir got them. */
-export async function statesOf(
-  computer: AnyReservoirComputer,
-  windows: Matrix,
-  signal: AbortSignal | undefined,
-): Promise<[Matrix, Matrix]> {
+async function statesOf(computer: AnyReservoirComputer, windows: Matrix, signal: AbortSignal | undefined): Promise<[Matrix, Matrix]> {
   const { size, precision } = computer.model;
   const sequences = Array.from({ length: windows.rows }, (_, w) => new Matrix(windows.cols, 1, windows.row(w) as Float64Array));
   const last = await computer.batch(sequences, { keep: "last", signal });
   const states = Matrix.zeros(windows.rows, size, precision);
   for (const [w, state] of last.entries()) states.row(w).set(state.row(0));
   return [states, roundedInputs(computer, windows)];
+}
+
+/**
+ * The values of the first `steps` rows after each of the rows `ends`, turned as the windows are: a
+ * row for each, by readout.
+ */
+export async function aheadOf(
+  computer: AnyReservoirComputer,
+  readouts: readonly TrainedReadout[],
+  values: Float64Array,
+  ends: readonly number[],
+  { window, season, horizon }: DirectShape,
+  signal: AbortSignal | undefined,
+  steps = horizon,
+): Promise<Matrix<Float64Array>[]> {
+  const { scaled, mean, scale } = windowsOf(values, ends, window);
+  const [states, inputs] = await statesOf(computer, scaled, signal);
+  return readouts.map((readout) => {
+    const made = readout.predict(states, inputs);
+    const out = Matrix.zeros(ends.length, steps);
+    for (let w = 0; w < ends.length; w++)
+      for (let k = 0; k < steps; k++) out.row(w)[k] = mean[w]! + scale[w]! * (made.at(w, k) + baseOf(scaled.row(w), k, season));
+    return out;
+  });
 }

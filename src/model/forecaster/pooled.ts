@@ -7,7 +7,7 @@ import type { AnyReservoirComputer } from "../../reservoir/index.js";
 import { rotated } from "../../series/exponential-smoothing.js";
 import { foundIndices, isPositive, seasonalIndices, withoutSeason } from "../../series/seasonal-indices.js";
 import { ColumnwiseMember, type ColumnwiseParts } from "./columnwise.js";
-import { addWindows, baseOf, type DirectShape, directShares, statesOf, trainer, windowsOf } from "./direct.js";
+import { addWindows, aheadOf, type DirectShape, directShares, trainer } from "./direct.js";
 
 /** At most about so many windows of all series together train. */
 const mostWindows = 20_000;
@@ -259,26 +259,4 @@ function restored(value: number, t: number, { season, indices, least }: Turning)
   if (season === "none") return rest;
   const index = indices[t % indices.length]!;
   return season === "multiplicative" ? rest * index : rest + index;
-}
-
-/**
- * The turned values of `horizon` rows after each of the rows `ends`, a row for each, by readout.
- */
-async function aheadOf(
-  computer: AnyReservoirComputer,
-  readouts: readonly TrainedReadout[],
-  values: Float64Array,
-  ends: readonly number[],
-  { window, horizon }: DirectShape,
-  signal: AbortSignal | undefined,
-): Promise<Matrix<Float64Array>[]> {
-  const { scaled, mean, scale } = windowsOf(values, ends, window);
-  const [states, inputs] = await statesOf(computer, scaled, signal);
-  return readouts.map((readout) => {
-    const made = readout.predict(states, inputs);
-    const out = Matrix.zeros(ends.length, horizon);
-    for (let w = 0; w < ends.length; w++)
-      for (let k = 0; k < horizon; k++) out.row(w)[k] = mean[w]! + scale[w]! * (made.at(w, k) + baseOf(scaled.row(w), k, 1));
-    return out;
-  });
 }
