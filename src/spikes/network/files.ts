@@ -6,31 +6,25 @@ import { resolve } from "@spillway/core/options.js";
 import { FormatError, readSafetensors, type SafetensorsTensor, writeSafetensors } from "@spillway/io";
 import type { FloatArray } from "@spillway/numerics";
 import type { NetworkOptions } from "./config.js";
-import type { NetworkRunState } from "./session.js";
+import { type NetworkRunState, plasticLists, realLists, wholeLists } from "./run-state.js";
 import { SpikingNetwork, type SpikingNetworkOptions, spikingNetworkTable } from "./spiking-network.js";
 
 const kind = "spillway-network";
-const lists = ["potential", "recovery", "currents", "filtered"] as const;
-const wholes = ["held", "pending"] as const;
-/** What only networks with plastic projections carry. */
-const plasticLists = ["plastic", "resources"] as const;
+
+/** How a list is written. */
+const typeOf = (data: FloatArray | Int32Array) => (data instanceof Int32Array ? "I32" : data instanceof Float32Array ? "F32" : "F64");
+
+/** The lists of a state that a file has: those of plastic projections only if there are some. */
+const writtenLists = (state: NetworkRunState) => [...realLists, ...wholeLists, ...plasticLists.filter((name) => state[name].length > 0)];
 
 /** Writes a network's description and state to a safetensors file. @throws FileError */
 export async function saveNetwork(path: string, network: SpikingNetwork): Promise<void> {
   checkHas("network", network, "a SpikingNetwork", "getState");
   const state = await network.getState();
   const tensors: Record<string, SafetensorsTensor> = {};
-  for (const name of lists) {
+  for (const name of writtenLists(state)) {
     const data = state[name];
-    tensors[name] = { dtype: data instanceof Float32Array ? "F32" : "F64", shape: [data.length], data };
-  }
-  for (const name of wholes) tensors[name] = { dtype: "I32", shape: [state[name].length], data: state[name] };
-  if (state.fired.length > 0) {
-    tensors["fired"] = { dtype: "I32", shape: [state.fired.length], data: state.fired };
-    for (const name of plasticLists) {
-      const data = state[name];
-      if (data.length > 0) tensors[name] = { dtype: data instanceof Float32Array ? "F32" : "F64", shape: [data.length], data };
-    }
+    tensors[name] = { dtype: typeOf(data), shape: [data.length], data };
   }
   await writeSafetensors(path, tensors, { kind, version: "1", step: String(state.step), config: JSON.stringify(network.config) });
 }
@@ -52,24 +46,13 @@ export async function loadNetwork(path: string, options: SpikingNetworkOptions =
   const config = parsed(metadata["config"] ?? "", wrong);
   const network = await SpikingNetwork.create(config, options);
   try {
-    const type = network.config.precision === "float32" ? "F32" : "F64";
-    const list = (name: string, dtype: string) => {
-      const tensor = tensors[name];
-      if (tensor?.dtype !== dtype) throw wrong(`the tensor "${name}" is ${tensor ? tensor.dtype : "missing"}; it takes ${dtype}`);
-      return tensor.data;
-    };
     const start = await network.getState();
-    const carried = (name: "fired" | (typeof plasticLists)[number]) => {
-      if (start[name].length === 0) return start[name];
-      return list(name, name === "fired" ? "I32" : name === "resources" ? "F64" : type);
-    };
-    const state = {
-      step,
-      ...Object.fromEntries(lists.map((name) => [name, list(name, type) as FloatArray])),
-      ...Object.fromEntries(wholes.map((name) => [name, list(name, "I32") as Int32Array])),
-      ...Object.fromEntries((["fired", ...plasticLists] as const).map((name) => [name, carried(name)])),
-    } as unknown as NetworkRunState;
-    await network.setState(state);
+    const lists = writtenLists(start).map((name) => {
+      const [tensor, dtype] = [tensors[name], typeOf(start[name])];
+      if (tensor?.dtype !== dtype) throw wrong(`the tensor "${name}" is ${tensor ? tensor.dtype : "missing"}; it takes ${dtype}`);
+      return [name, tensor.data];
+    });
+    await network.setState({ ...start, ...Object.fromEntries(lists), step });
     return network;
   } catch (error) {
     await network.dispose();

@@ -1,12 +1,8 @@
 // Plastic projections of a running network, on the host: spike-timing-dependent and short-term
 // plasticity, in the order of docs/numerics.md, rule 13. Both engines of the host run them here.
 import { allocate, type FloatArray, type Precision, portableExp, portablePow } from "@spillway/numerics";
-import type { NetworkModel, NetworkPlan, NeuronRange, PlannedShortTerm, PlannedSpikeTiming, PlasticTable } from "./plan.js";
-import type { NetworkRunState } from "./run-state.js";
-
-type PlasticState = Pick<NetworkRunState, "fired" | "plastic" | "resources">;
-/** The synapses of a projection with spike-timing-dependent plasticity. */
-export type TimingTable = PlasticTable & { readonly projection: { readonly plasticity: PlannedSpikeTiming } };
+import type { NetworkModel, NeuronRange, PlannedShortTerm, PlasticTable } from "./plan.js";
+import { emptyPlasticity, initialPlasticity, isTiming, keptTimes, type PlasticState, type TimingTable, traceRows } from "./run-state.js";
 
 /** Spikes of one time: sources, each once, and how often each fired. */
 interface Spikes {
@@ -14,115 +10,30 @@ interface Spikes {
   readonly times: number[];
 }
 
-/** Times of which spikes are kept: this one, the last, and as far back as delays reach. */
-export function keptTimes({ historySteps }: { readonly historySteps: number }): number {
-  return 1 + Math.max(1, historySteps);
-}
-
-type PlasticPlan = NetworkPlan & Partial<Pick<NetworkModel, "plastic">>;
-
-/** What plastic projections carry before the first step; empty lists if there are none. */
-export function initialPlasticity(model: PlasticPlan): PlasticState {
-  const { plastic = [] } = model;
-  const state = emptyPlasticity(model);
-  const { plastic: values, resources } = state;
-  let at = 0;
-  for (const table of plastic) {
-    if (isTiming(table)) {
-      const { least, most } = table.projection.plasticity;
-      table.units.forEach((units, s) => {
-        values[at + s] = Math.max(least, Math.min(most, units));
-      });
-    }
-    at += valuesOf(table, model);
-  }
-  let first = 0;
-  for (const count of shortTermSources(model)) {
-    resources.fill(1, first + count, first + 2 * count);
-    first += 3 * count;
-  }
-  return state;
-}
-
-/** Zeros in place of what plastic projections carry. */
-function emptyPlasticity(model: PlasticPlan): PlasticState {
-  const { plastic = [], precision, size, inputs, projections } = model;
-  const isPlastic = projections.some(({ plasticity }) => plasticity !== null);
-  return {
-    fired: new Int32Array(isPlastic ? keptTimes(model) * (size + inputs) : 0),
-    plastic: allocate(
-      precision,
-      plastic.reduce((sum, table) => sum + valuesOf(table, model), 0),
-    ),
-    resources: new Float64Array(3 * shortTermSources(model).reduce((sum, each) => sum + each, 0)),
-  };
-}
-
-/** Sources of each projection with short-term plasticity, in the order of `resources`. */
-export function shortTermSources({ projections }: NetworkPlan): number[] {
-  return projections.flatMap(({ plasticity, source }) => (plasticity?.kind === "shortTerm" ? [source.size] : []));
-}
-
-/** Numbers of a projection in `plastic`: weights, traces of sources, of targets. */
-function valuesOf(table: PlasticTable, model: NetworkPlan): number {
-  const { source, target } = table.projection;
-  if (!isTiming(table)) return 0;
-  const [ofSources, ofTargets] = traceRows(table, model);
-  return table.packed.length + ofSources * source.size + ofTargets * target.size;
-}
-
-/**
- * Of how many times traces of sources and of targets are kept: of all those whose spikes are on
- * their way to the synapse.
- */
-export function traceRows({ projection }: TimingTable, model: NetworkPlan): readonly [number, number] {
-  const rows = keptTimes(model);
-  return projection.plasticity.isDendritic ? [1, rows] : [rows, 1];
-}
-
-/** The first weight of a state that is beyond the bounds of its projection, if there is one. */
-export function weightOutside(plan: NetworkPlan, tables: readonly PlasticTable[], values: FloatArray): number | undefined {
-  let at = 0;
-  for (const table of tables) {
-    if (isTiming(table)) {
-      const { least, most } = table.projection.plasticity;
-      const found = values.subarray(at, at + table.packed.length).find((weight) => !(weight >= least && weight <= most));
-      if (found !== undefined) return found;
-    }
-    at += valuesOf(table, plan);
-  }
-  return undefined;
-}
-
-export function isTiming(table: PlasticTable): table is TimingTable {
-  return table.projection.plasticity?.kind === "stdp";
-}
-
 /** The plastic projections of a network that runs. */
 export class NetworkPlasticity {
   readonly #model: NetworkModel;
-  readonly #timings: (SpikeTiming | ShortTerm)[];
+  readonly #projections: readonly (SpikeTiming | ShortTerm)[];
   /** Spikes by time modulo their number; the present time is at #now. */
   readonly #history: Spikes[];
   #now = 0;
 
   constructor(model: NetworkModel) {
     this.#model = model;
-    const round = model.precision === "float32" ? Math.fround : (value: number) => value;
-    this.#timings = model.plastic.map((table) => (isTiming(table) ? new SpikeTiming(table, model, round) : new ShortTerm(table, model)));
+    this.#projections = model.plastic.map((table) => (isTiming(table) ? new SpikeTiming(table, model) : new ShortTerm(table, model)));
     this.#history = Array.from({ length: keptTimes(model) }, () => ({ sources: [], times: [] }));
     this.setState({ ...initialPlasticity(model), step: 0 });
   }
 
   /** Whether there are plastic projections at all. */
   get isEmpty(): boolean {
-    return this.#timings.length === 0;
+    return this.#projections.length === 0;
   }
 
   /** Sizes of the weights of projection k of the plastic ones, in units. */
   weights(k: number): FloatArray | undefined {
-    const timing = this.#timings[k];
-    return timing instanceof SpikeTiming ? timing.weights.slice() : undefined;
+    const projection = this.#projections[k];
+    return projection instanceof SpikeTiming ? projection.weights.slice() : undefined;
   }
 
   /**
@@ -130,7 +41,7 @@ export class NetworkPlasticity {
    * arrive. `row` of the ring is that of the step.
    */
   begin(ring: Int32Array, row: number, channels: ArrayLike<number>): void {
-    const spikes = this.#history[this.#now]!;
+    const spikes = this.#spikesAt(0);
     for (let s = 0; s < channels.length; s++) {
       const source = this.#model.size + channels[s]!;
       if (s > 0 && channels[s] === channels[s - 1]) spikes.times[spikes.times.length - 1]!++;
@@ -139,8 +50,8 @@ export class NetworkPlasticity {
         spikes.times.push(1);
       }
     }
-    const at = (stepsAgo: number) => this.#history[(this.#now - stepsAgo + this.#history.length) % this.#history.length]!;
-    for (const timing of this.#timings) timing.begin(ring, row, at);
+    const at = (stepsAgo: number) => this.#spikesAt(stepsAgo);
+    for (const projection of this.#projections) projection.begin(ring, row, at);
   }
 
   /** Notes which neurons fired in the step. */
@@ -151,42 +62,52 @@ export class NetworkPlasticity {
 
   /** @param into an earlier state, whose lists are written over */
   getState(into: PlasticState = emptyPlasticity(this.#model)): PlasticState {
-    const { fired, plastic, resources } = into;
-    fired.fill(0);
+    into.fired.fill(0);
     const sources = this.#model.size + this.#model.inputs;
-    if (!this.isEmpty)
-      for (let ago = 0; ago < this.#history.length; ago++) {
-        const spikes = this.#history[(this.#now - ago + this.#history.length) % this.#history.length]!;
-        spikes.sources.forEach((source, s) => {
-          fired[ago * sources + source] = spikes.times[s]!;
-        });
-      }
-    let [values, amounts] = [0, 0];
-    for (const timing of this.#timings) {
-      if (timing instanceof SpikeTiming) values = timing.write(plastic, values);
-      else amounts = timing.write(resources, amounts);
+    for (let ago = 0; !this.isEmpty && ago < this.#history.length; ago++) {
+      const spikes = this.#spikesAt(ago);
+      spikes.sources.forEach((source, s) => {
+        into.fired[ago * sources + source] = spikes.times[s]!;
+      });
     }
-    return { fired, plastic, resources };
+    this.#eachList(into, (list, values, at) => values.set(list, at));
+    return { fired: into.fired, plastic: into.plastic, resources: into.resources };
   }
 
-  setState({ fired, plastic, resources, step }: PlasticState & { readonly step: number }): void {
+  setState(state: PlasticState & { readonly step: number }): void {
     const sources = this.#model.size + this.#model.inputs;
     this.#now = 0;
     for (let ago = 0; ago < this.#history.length; ago++) {
       const spikes: Spikes = { sources: [], times: [] };
       for (let j = 0; !this.isEmpty && j < sources; j++) {
-        const times = fired[ago * sources + j]!;
+        const times = state.fired[ago * sources + j]!;
         if (times === 0) continue;
         spikes.sources.push(j);
         spikes.times.push(times);
       }
       this.#history[(this.#history.length - ago) % this.#history.length] = spikes;
     }
+    this.#eachList(state, (list, values, at) => list.set(values.subarray(at, at + list.length)));
+    for (const projection of this.#projections) if (projection instanceof ShortTerm) projection.step = state.step;
+  }
+
+  #spikesAt(stepsAgo: number): Spikes {
+    return this.#history[(this.#now - stepsAgo + this.#history.length) % this.#history.length]!;
+  }
+
+  /** Calls `take` with what projections carry, and where in `plastic` or `resources` it is kept. */
+  #eachList({ plastic, resources }: PlasticState, take: (list: FloatArray, values: FloatArray, at: number) => void): void {
     let [values, amounts] = [0, 0];
-    for (const timing of this.#timings) {
-      if (timing instanceof SpikeTiming) values = timing.read(plastic, values);
-      else amounts = timing.read(resources, amounts, step);
-    }
+    for (const projection of this.#projections)
+      for (const list of projection.lists()) {
+        if (projection instanceof SpikeTiming) {
+          take(list, plastic, values);
+          values += list.length;
+        } else {
+          take(list, resources, amounts);
+          amounts += list.length;
+        }
+      }
   }
 }
 
@@ -229,18 +150,9 @@ class Traces {
     for (const [k, trace] of raised) x[now + k] = this.#keep * trace;
   }
 
-  /** Writes all rows, newest first, from `at` on; says where the next numbers go. */
-  write(to: FloatArray, at: number): number {
-    const { size } = this.#range;
-    for (let ago = 0; ago < this.#rows; ago++) to.set(this.values.subarray(this.at(ago), this.at(ago) + size), at + ago * size);
-    return at + this.values.length;
-  }
-
-  read(from: FloatArray, at: number): number {
-    const { size } = this.#range;
-    this.#row = 0;
-    for (let ago = 0; ago < this.#rows; ago++) this.values.set(from.subarray(at + ago * size, at + (ago + 1) * size), this.at(ago));
-    return at + this.values.length;
+  /** All rows, newest first. */
+  rows(): FloatArray[] {
+    return Array.from({ length: this.#rows }, (_, ago) => this.values.subarray(this.at(ago), this.at(ago) + this.#range.size));
   }
 }
 
@@ -249,28 +161,24 @@ class SpikeTiming {
   /** Sizes in units. */
   readonly weights: FloatArray;
   readonly #table: TimingTable;
+  readonly #model: NetworkModel;
   readonly #x: Traces;
   readonly #y: Traces;
   readonly #round: (value: number) => number;
-  readonly #ringRows: number;
   readonly #firstCell: number;
-  readonly #cells: number;
-  readonly #cellBits: number;
   readonly #leastDelay: number;
   readonly #mostDelay: number;
 
-  constructor(table: TimingTable, model: NetworkModel, round: (value: number) => number) {
+  constructor(table: TimingTable, model: NetworkModel) {
     const { source, target, receptor, plasticity } = table.projection;
     const [ofSources, ofTargets] = traceRows(table, model);
     this.#table = table;
+    this.#model = model;
     this.weights = allocate(model.precision, table.packed.length);
     this.#x = new Traces(source, ofSources, plasticity.sourceKeep, model.precision);
     this.#y = new Traces(target, ofTargets, plasticity.targetKeep, model.precision);
-    this.#round = round;
-    this.#ringRows = model.ringRows;
+    this.#round = model.precision === "float32" ? Math.fround : (value) => value;
     this.#firstCell = receptor * model.size + target.first;
-    this.#cells = model.receptors * model.size;
-    this.#cellBits = model.cellBits;
     let [least, most] = [keptTimes(model), 0];
     for (const word of table.packed) {
       least = Math.min(least, word >>> model.cellBits);
@@ -299,8 +207,8 @@ class SpikeTiming {
     const { offsets, packed, projection } = this.#table;
     const { source, sign, plasticity } = projection;
     const { depression, depressionExponent, isBounded, perScale, isDendritic } = plasticity;
+    const { ringRows, receptors, size, cellBits: bits } = this.#model;
     const round = this.#round;
-    const bits = this.#cellBits;
     const mask = 2 ** bits - 1;
     for (let k = 0; k < sources.length; k++) {
       const j = sources[k]! - source.first;
@@ -312,7 +220,7 @@ class SpikeTiming {
         const ahead = isDendritic ? delay : 0;
         const cell = packed[s]! & mask;
         const y = this.#y.values[this.#y.at(ahead) + cell - this.#firstCell]!;
-        const to = ((row + ahead) % this.#ringRows) * this.#cells + cell;
+        const to = ((row + ahead) % ringRows) * receptors * size + cell;
         for (let n = times[k]!; n > 0; n--) {
           const weight = this.weights[s]!;
           const share = round((isBounded ? round(weight - plasticity.least) : weight) * perScale);
@@ -334,7 +242,7 @@ class SpikeTiming {
     const { target, plasticity } = projection;
     const { potentiation, potentiationExponent, isBounded, perScale, isDendritic } = plasticity;
     const round = this.#round;
-    const bits = this.#cellBits;
+    const bits = this.#model.cellBits;
     const delayOf = (at: number) => packed[incoming[at]!]! >>> bits;
     for (const neuron of fired) {
       const i = neuron - target.first;
@@ -353,15 +261,9 @@ class SpikeTiming {
     }
   }
 
-  /** Writes weights and traces from `at` on; says where the next ones go. */
-  write(to: FloatArray, at: number): number {
-    to.set(this.weights, at);
-    return this.#y.write(to, this.#x.write(to, at + this.weights.length));
-  }
-
-  read(from: FloatArray, at: number): number {
-    this.weights.set(from.subarray(at, at + this.weights.length));
-    return this.#y.read(from, this.#x.read(from, at + this.weights.length));
+  /** Weights, then traces of sources, then those of targets. */
+  lists(): FloatArray[] {
+    return [this.weights, ...this.#x.rows(), ...this.#y.rows()];
   }
 }
 
@@ -384,33 +286,28 @@ function firstOf(delayOf: (at: number) => number, from: number, to: number, dela
 
 /** One projection with short-term plasticity. */
 class ShortTerm {
+  step = 0;
   readonly #table: PlasticTable;
-  readonly #plasticity: PlannedShortTerm;
+  readonly #model: NetworkModel;
   readonly #u: Float64Array;
   readonly #x: Float64Array;
   /** Steps of the last spikes. */
   readonly #last: Float64Array;
-  readonly #ringRows: number;
-  readonly #cells: number;
-  readonly #cellBits: number;
-  #step = 0;
 
-  constructor(table: PlasticTable, { ringRows, receptors, size, cellBits }: NetworkModel) {
+  constructor(table: PlasticTable, model: NetworkModel) {
     const sources = table.projection.source.size;
     this.#table = table;
-    this.#plasticity = table.projection.plasticity as PlannedShortTerm;
+    this.#model = model;
     this.#u = new Float64Array(sources);
     this.#x = new Float64Array(sources).fill(1);
     this.#last = new Float64Array(sources);
-    this.#ringRows = ringRows;
-    this.#cells = receptors * size;
-    this.#cellBits = cellBits;
   }
 
   begin(ring: Int32Array, row: number, spikesAt: (stepsAgo: number) => Spikes): void {
     const { offsets, packed, units, projection } = this.#table;
+    const { ringRows, receptors, size: neurons, cellBits } = this.#model;
     const { first, size } = projection.source;
-    const mask = 2 ** this.#cellBits - 1;
+    const mask = 2 ** cellBits - 1;
     const { sources, times } = spikesAt(0);
     for (let k = 0; k < sources.length; k++) {
       const j = sources[k]! - first;
@@ -419,41 +316,29 @@ class ShortTerm {
         const share = this.#release(j);
         for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
           const word = packed[s]!;
-          const to = ((row + (word >>> this.#cellBits)) % this.#ringRows) * this.#cells + (word & mask);
+          const to = ((row + (word >>> cellBits)) % ringRows) * receptors * neurons + (word & mask);
           ring[to] = ring[to]! + Math.floor(units[s]! * share + 0.5);
         }
       }
     }
-    this.#step++;
+    this.step++;
   }
 
   /** A spike of a source: the share u x of its weights that it brings. */
   #release(j: number): number {
-    const { release, recoveryRate, facilitationRate } = this.#plasticity;
-    const steps = this.#step - this.#last[j]!;
+    const { release, recoveryRate, facilitationRate } = this.#table.projection.plasticity as PlannedShortTerm;
+    const steps = this.step - this.#last[j]!;
     const kept = facilitationRate === null ? 0 : this.#u[j]! * portableExp(-(steps * facilitationRate));
     const u = kept + release * (1 - kept);
     const x = 1 - (1 - this.#x[j]!) * portableExp(-(steps * recoveryRate));
     this.#u[j] = u;
     this.#x[j] = x - u * x;
-    this.#last[j] = this.#step;
+    this.#last[j] = this.step;
     return u * x;
   }
 
-  write(to: Float64Array, at: number): number {
-    const { length } = this.#u;
-    to.set(this.#u, at);
-    to.set(this.#x, at + length);
-    to.set(this.#last, at + 2 * length);
-    return at + 3 * length;
-  }
-
-  read(from: Float64Array, at: number, step: number): number {
-    const { length } = this.#u;
-    this.#u.set(from.subarray(at, at + length));
-    this.#x.set(from.subarray(at + length, at + 2 * length));
-    this.#last.set(from.subarray(at + 2 * length, at + 3 * length));
-    this.#step = step;
-    return at + 3 * length;
+  /** u, x and the last steps of its sources. */
+  lists(): FloatArray[] {
+    return [this.#u, this.#x, this.#last];
   }
 }

@@ -21,8 +21,8 @@ import type { WorkOptions } from "../../reservoir/work.js";
 import { workTable } from "../../reservoir/work.js";
 import { positive } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
-import { mostSpikes } from "./check-state.js";
 import type { NetworkPlan, NeuronRange, PlannedPopulation } from "./plan.js";
+import { mostSpikes } from "./run-state.js";
 import { sliceOf } from "./schema.js";
 import type { StepSpikes } from "./session.js";
 

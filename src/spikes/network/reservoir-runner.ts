@@ -3,10 +3,10 @@ import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import type { Context } from "@spillway/gpu";
 import { allocate, type FloatArray, type Matrix } from "@spillway/numerics";
 import type { KindRunner } from "../../reservoir/index.js";
-import { mostSpikes } from "./check-state.js";
 import { initialValues } from "./draw.js";
 import { openNetwork } from "./engines.js";
 import { type NetworkReservoirModel, type PlannedReservoir, plannedReservoir } from "./reservoir.js";
+import { mostSpikes } from "./run-state.js";
 import type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
 import { flatState, stateOf } from "./state-values.js";
 

@@ -4,8 +4,7 @@
 import { SpillwayError } from "@spillway/core/errors.js";
 import type { FloatArray } from "@spillway/numerics";
 import type { NetworkModel, NetworkPlan, PlasticTable } from "./plan.js";
-import { initialPlasticity } from "./plasticity.js";
-import type { NetworkRunState } from "./run-state.js";
+import { initialPlasticity, type NetworkRunState } from "./run-state.js";
 
 export type * from "./plan.js";
 export type * from "./run-state.js";
@@ -105,25 +104,15 @@ export function initialState(
   };
 }
 
-/** A copy, with rows of the ring from `row` on in front. */
+/** A copy but for what plastic projections carry, with rows of the ring from `row` on in front. */
 export function copyState(state: NetworkRunState, row = 0, rowCells = 0): NetworkRunState {
   const { pending } = state;
   const inOrder = new Int32Array(pending.length);
   const split = row * rowCells;
   inOrder.set(pending.subarray(split));
   inOrder.set(pending.subarray(0, split), pending.length - split);
-  return {
-    step: state.step,
-    potential: state.potential.slice(),
-    recovery: state.recovery.slice(),
-    currents: state.currents.slice(),
-    held: state.held.slice(),
-    pending: inOrder,
-    filtered: state.filtered.slice(),
-    fired: state.fired,
-    plastic: state.plastic,
-    resources: state.resources,
-  };
+  const copies = { potential: state.potential.slice(), recovery: state.recovery.slice(), currents: state.currents.slice() };
+  return { ...state, ...copies, held: state.held.slice(), pending: inOrder, filtered: state.filtered.slice() };
 }
 
 /** What an engine throws if a potential leaves the finite numbers. */

@@ -9,7 +9,6 @@ import type { Context } from "@spillway/gpu";
 import { allocate, type FloatArray, Matrix } from "@spillway/numerics";
 import { contextTable, threadsTable } from "../../reservoir/options.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import { checkState } from "./check-state.js";
 import type { NetworkConfig, NetworkOptions } from "./config.js";
 import { CurrentDrive } from "./currents.js";
 import { initialValues } from "./draw.js";
@@ -29,6 +28,7 @@ import {
   SpikeRecorder,
   wholeSteps,
 } from "./recording.js";
+import { checkState } from "./run-state.js";
 import { networkTable, sliceOf } from "./schema.js";
 import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "./session.js";
 

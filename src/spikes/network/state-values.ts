@@ -2,8 +2,7 @@
 // that readouts see, then all else. Whole numbers are exact in either precision.
 import { allocate, type FloatArray } from "@spillway/numerics";
 import type { NetworkPlan, NeuronRange } from "./plan.js";
-import { initialPlasticity, shortTermSources } from "./plasticity.js";
-import type { NetworkRunState } from "./session.js";
+import { initialPlasticity, type NetworkRunState, shortTermRanges } from "./run-state.js";
 
 /** Units of pending input are kept as high * 65536 + low, which binary32 holds exactly. */
 const low = 65536;
@@ -14,8 +13,8 @@ const words = 4;
 /** How many values there are behind the states. */
 export function hiddenValues(plan: NetworkPlan): number {
   const { size, receptors, currents, ringRows } = plan;
-  const sources = shortTermSources(plan);
-  const plastic = sources.length === 0 ? 0 : size + 3 * words * sources.reduce((sum, each) => sum + each, 0);
+  const sources = shortTermRanges(plan);
+  const plastic = sources.length === 0 ? 0 : size + sources.reduce((sum, each) => sum + 3 * words * each.size, 0);
   return (3 + currents) * size + 2 * ringRows * receptors * size + plastic;
 }
 
@@ -84,10 +83,6 @@ export function stateOf(values: FloatArray, plan: NetworkPlan, read: readonly Ne
 /** Resources with the steps since the last spikes in place of the steps of them, or the reverse. */
 function sinceLast(resources: Float64Array, plan: NetworkPlan, step: number): Float64Array {
   const out = resources.slice();
-  let first = 0;
-  for (const sources of shortTermSources(plan)) {
-    for (let j = first + 2 * sources; j < first + 3 * sources; j++) out[j] = step - out[j]!;
-    first += 3 * sources;
-  }
+  for (const { first, size } of shortTermRanges(plan)) for (let j = first + 2 * size; j < first + 3 * size; j++) out[j] = step - out[j]!;
   return out;
 }

@@ -1,6 +1,6 @@
 // What can be said of learning from the weights and the activity as they are: every figure is
 // computed from the samples.
-import { checkHas, checkWhole } from "@spillway/core/checks.js";
+import { checkHas } from "@spillway/core/checks.js";
 import { portableLog } from "@spillway/numerics";
 import type { PlasticityProfile } from "./profiles.js";
 
@@ -35,7 +35,7 @@ export interface LearningStats {
 }
 
 /** Activities that the mean and the test of convergence look back on. */
-const remembered = 1000;
+export const remembered = 1000;
 
 /**
  * The figures of some weight sizes |w|, learnt under `profile`, and of the activities recorded on
@@ -87,39 +87,6 @@ export function learningStats(
   };
 }
 
-/** What a rule keeps while it learns. */
-export class LearningRecord {
-  updates = 0;
-  readonly #profile: PlasticityProfile;
-  readonly #activities: number[] = [];
-
-  constructor(profile: PlasticityProfile) {
-    this.#profile = profile;
-  }
-
-  /** Records the mean activity of one update. */
-  activity(value: number): void {
-    this.#activities.push(value);
-    if (this.#activities.length > 2 * remembered) this.#activities.splice(0, remembered);
-  }
-
-  statistics(sizes: ArrayLike<number>): LearningStats {
-    return learningStats(sizes, this.#profile, this.updates, this.#activities);
-  }
-
-  /**
-   * Whether the population variance of the last `window` activities (at most 1000) is below
-   * `threshold`; never before there are so many.
-   */
-  hasConverged(window: number, threshold: number): boolean {
-    checkWhole("window", window, 2, remembered);
-    if (this.#activities.length < window) return false;
-    const recent = this.#activities.slice(-window);
-    const mean = meanOf(recent);
-    return meanOf(recent.map((value) => (value - mean) * (value - mean))) < threshold;
-  }
-}
-
 function entropy(bins: Float64Array, count: number): number {
   let bits = 0;
   for (const inBin of bins) if (inBin > 0) bits -= ((inBin / count) * portableLog(inBin / count)) / portableLog(2);
@@ -133,6 +100,7 @@ function health(saturationPercent: number, entropyBits: number, mean: number): n
   return Math.max(0, score);
 }
 
-function meanOf(values: readonly number[]): number {
+/** 0 of none. */
+export function meanOf(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -86,8 +86,8 @@ export class RateHebbianPlasticity extends PlasticityRule {
         this.synapses.normalise(r, -1, this.#totals[1][r]!, minWeight, maxWeight);
       }
     }
-    this.record.updates += sizes.length;
-    this.record.activity(activity);
+    this.updates += sizes.length;
+    this.recordActivity(activity);
   }
 }
 

@@ -141,7 +141,7 @@ export class SpikeTimingPlasticity extends PlasticityRule {
       if (trace === 0) continue;
       const dependence = mu === 0 ? 1 : portablePow(bounded((sizes[p]! - low) / (high - low), 0, 1), mu);
       sizes[p] = bounded(sizes[p]! - learningRate * depressionRatio * dependence * trace, low, high);
-      this.record.updates++;
+      this.updates++;
     }
   }
 
@@ -155,7 +155,7 @@ export class SpikeTimingPlasticity extends PlasticityRule {
       if (trace === 0) continue;
       const dependence = mu === 0 ? 1 : portablePow(1 - bounded((sizes[p]! - low) / (high - low), 0, 1), mu);
       sizes[p] = bounded(sizes[p]! + learningRate * dependence * trace, low, high);
-      this.record.updates++;
+      this.updates++;
     }
   }
 
@@ -181,7 +181,7 @@ export class SpikeTimingPlasticity extends PlasticityRule {
       this.synapses.normalise(r, -1, this.#inhibition[r]!, minWeight, maxWeight);
     }
     this.#counts.fill(0);
-    this.record.activity(sum / this.#counts.length);
+    this.recordActivity(sum / this.#counts.length);
     this.#windowStartMs += updateMs;
   }
 }

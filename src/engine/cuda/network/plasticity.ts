@@ -4,11 +4,16 @@ import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
 import { allocate, type FloatArray } from "@spillway/numerics";
 import { reachesAtOnce } from "../../../spikes/network/engines.js";
 import type { NetworkPlan, PlannedSpikeTiming, PlasticTable } from "../../../spikes/network/plan.js";
-import { initialPlasticity, isTiming, keptTimes, type TimingTable, traceRows } from "../../../spikes/network/plasticity.js";
-import type { NetworkRunState } from "../../../spikes/network/session.js";
+import {
+  initialPlasticity,
+  isTiming,
+  keptTimes,
+  type PlasticState,
+  type TimingTable,
+  traceRows,
+} from "../../../spikes/network/run-state.js";
 import { type AnyBuffer, realType } from "../kernels.js";
 
-type PlasticState = Pick<NetworkRunState, "fired" | "plastic" | "resources">;
 type Own = <T extends { dispose(): void }>(thing: T) => T;
 
 /** What the kernel takes of plastic projections. */
