@@ -13,6 +13,7 @@ import {
   list,
   number,
   type Option,
+  type OptionTable,
   object,
   option,
   optional,
@@ -21,6 +22,7 @@ import {
   seed,
   tuple,
   whole,
+  withoutDefaults,
 } from "@spillway/core/options.js";
 import type {
   NeuronConfig,
@@ -29,7 +31,7 @@ import type {
   SpikingReservoirConfig,
   SpikingReservoirOptions,
 } from "../../reservoir/spiking-config.js";
-import { neuronDefaults, neuronTables } from "../neurons/schema.js";
+import { neuronTables } from "../neurons/schema.js";
 import { grid, notNegative, positive, share } from "../options.js";
 import { stepsIn } from "../steps.js";
 
@@ -115,6 +117,11 @@ const backgroundTable = {
 };
 const none = checked<null>("null: a spiking reservoir feeds no outputs back", (each) => each === null, { const: null });
 
+// Inhibitory neurons take over what is given of the others, not their defaults.
+const neuronFields = Object.fromEntries(
+  Object.entries(neuronTables).map(([type, table]) => [type, withoutDefaults<OptionTable>(table)]),
+) as Record<NeuronType, OptionTable>;
+
 /** Every field of a spiking reservoir's description. */
 export const spikingTable = {
   kind: given(choice("spiking"), "spiking: a network of spiking neurons; its state is their filtered spikes."),
@@ -129,7 +136,7 @@ export const spikingTable = {
   ),
   timeStep: option(positive("ms"), 1, "Length of a step in ms; a row of the inputs is a step."),
   neuron: option(
-    byType<{ readonly type: NeuronType }>(neuronTables),
+    byType<{ readonly type: NeuronType }>(neuronFields),
     { type: "leakyIntegrateAndFire" },
     "The neurons, by name or with settings: potentials in mV, times in ms.",
   ),
@@ -190,23 +197,23 @@ export function resolveSpikingConfig(options: SpikingReservoirOptions): SpikingR
   if (typeof options !== "object" || options === null) throw new ArgumentError("config", options, takes);
   const parsed = resolve(spikingTable, options);
   const { feedback: _feedback, neuron, inhibitory, input, ...rest } = parsed;
-  const { type } = neuron;
-  const own = withoutUndefined(neuron);
+  const { type, ...own } = neuron;
   const inhibitoryTable = {
     type: optional(
       checked(`"${type}", as neuron.type`, (value) => value === type),
       "",
     ),
-    ...neuronTables[type],
+    ...neuronFields[type],
   };
-  const inhibitoryFields = object(inhibitoryTable, "an object of what differs from neuron").read(inhibitory.neuron, "inhibitory.neuron");
+  const { type: _type, ...differs } = object(inhibitoryTable, "an object of what differs from neuron").read(
+    inhibitory.neuron,
+    "inhibitory.neuron",
+  );
+  const filledIn = (fields: object) => ({ type, ...resolve(neuronTables[type], fields) }) as NeuronConfig;
   const config = {
     ...rest,
-    neuron: { ...neuronDefaults[type], ...own } as NeuronConfig,
-    inhibitory: {
-      share: inhibitory.share,
-      neuron: { ...neuronDefaults[type], ...inhibitoryDefaults[type], ...own, ...withoutUndefined(inhibitoryFields) } as NeuronConfig,
-    },
+    neuron: filledIn(own),
+    inhibitory: { share: inhibitory.share, neuron: filledIn({ ...inhibitoryDefaults[type], ...own, ...differs }) },
     input: {
       ...input,
       weight:
@@ -216,10 +223,6 @@ export function resolveSpikingConfig(options: SpikingReservoirOptions): SpikingR
   } as SpikingReservoirConfig;
   checkTogether(config);
   return config;
-}
-
-function withoutUndefined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
 }
 
 function checkTogether({

@@ -1,7 +1,7 @@
 // What a network's description comes to before a synapse is drawn: numbers alone, nothing left to
 // decide. The host (draw.ts) and a device draw the same table from it. Rule 13 of docs/numerics.md.
 import type { FloatArray, Matrix, PhiloxKey, Precision } from "@spillway/numerics";
-import type { NetworkConfig, NetworkNeuronConfig } from "./config.js";
+import type { ConnectConfig, NetworkConfig, NetworkNeuronConfig } from "./config.js";
 
 /**
  * A number by one random word of 32 bits. With U = low + share (word + .5) 2^-32 and Q the normal
@@ -140,19 +140,6 @@ export interface PlannedInput extends NeuronRange {
   readonly index: number;
 }
 
-/** How the synapses of a projection come about. Sources and targets are counted within slices. */
-export type PlannedRule =
-  | { readonly rule: "fixedTotalNumber" | "fixedInDegree" | "fixedOutDegree"; readonly number: number }
-  | { readonly rule: "bernoulli"; readonly probability: number }
-  | { readonly rule: "oneToOne" | "allToAll" }
-  | { readonly rule: "list"; readonly synapses: readonly (readonly number[])[]; readonly inDegree?: number | undefined }
-  | {
-      readonly rule: "distance";
-      readonly probability: number;
-      readonly lambda: number;
-      readonly grid: readonly [number, number, number] | null;
-    };
-
 /** Short-term plasticity by steps, in binary64. */
 export interface PlannedShortTerm {
   readonly kind: "shortTerm";
@@ -200,7 +187,8 @@ export interface PlannedProjection {
   readonly target: NeuronRange;
   /** Which receptor of the target's population: the cell of target r is receptor * N + r. */
   readonly receptor: number;
-  readonly rule: PlannedRule;
+  /** Sources and targets are counted within slices. */
+  readonly rule: ConnectConfig;
   readonly selfConnections: boolean;
   readonly multiple: boolean;
   /** The size is drawn, so that the sign is that of the mean: -1 makes every size negative. */

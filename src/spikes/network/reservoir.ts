@@ -7,12 +7,11 @@ import { either, list, nothing, number, object, option, optional, text, whole } 
 import { Matrix, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import type { KindDraw, KindSizes, RegisteredModel, ReservoirKind } from "../../reservoir/index.js";
 import { positive, share } from "../options.js";
-import type { NetworkConfig, NetworkOptions } from "./config.js";
+import { type NetworkConfig, type NetworkOptions, networkTable } from "./config.js";
 import { initialValues } from "./draw.js";
 import type { NetworkPlan, PlannedPopulation } from "./plan.js";
 import { planNetwork } from "./planning.js";
 import { neuronsOf, wholeSteps } from "./recording.js";
-import { networkTable } from "./schema.js";
 import { initialState } from "./session.js";
 import { flatState, hiddenValues } from "./state-values.js";
 

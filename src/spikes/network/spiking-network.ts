@@ -9,7 +9,7 @@ import type { Context } from "@spillway/gpu";
 import { allocate, type FloatArray, Matrix } from "@spillway/numerics";
 import { contextTable, threadsTable } from "../../reservoir/options.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import type { NetworkConfig, NetworkOptions } from "./config.js";
+import { type NetworkConfig, type NetworkOptions, networkTable } from "./config.js";
 import { CurrentDrive } from "./currents.js";
 import { initialValues } from "./draw.js";
 import { openNetwork } from "./engines.js";
@@ -29,7 +29,7 @@ import {
   wholeSteps,
 } from "./recording.js";
 import { checkState } from "./run-state.js";
-import { networkTable, sliceOf } from "./schema.js";
+import { sliceOf } from "./schema.js";
 import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "./session.js";
 
 /** Where a network runs. */

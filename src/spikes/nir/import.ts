@@ -2,8 +2,7 @@
 import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, either, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
-import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../network/config.js";
-import { networkTable } from "../network/schema.js";
+import { type NetworkOptions, networkTable, type PopulationOptions, type ProjectionOptions } from "../network/config.js";
 import { positive } from "../options.js";
 import type { NirGraph, NirNode } from "./graph.js";
 import {
