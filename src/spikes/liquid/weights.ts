@@ -5,6 +5,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { option, resolve } from "@spillway/core/options.js";
 import { checkSparse, isSparse, type Matrix, type SparseMatrix, toSparse } from "@spillway/numerics";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
+import { grouped } from "../grouped.js";
 import { notNegative } from "../options.js";
 import { stepsIn } from "../steps.js";
 import { buildSpikingModel } from "./build.js";
@@ -14,20 +15,11 @@ import { inUnits } from "./synapses.js";
 export function synapticWeights(model: SpikingModel): SparseMatrix<Float64Array> {
   const { size, synapses, fractionBits } = checkHas("model", model, "the model of a liquid", "config", "synapses");
   const { offsets, targets, weights } = synapses;
-  const rowOffsets = new Uint32Array(size + 1);
-  for (const target of targets) rowOffsets[target + 1] = rowOffsets[target + 1]! + 1;
-  for (let r = 0; r < size; r++) rowOffsets[r + 1] = rowOffsets[r + 1]! + rowOffsets[r]!;
-  const next = rowOffsets.slice();
-  const columns = new Uint32Array(targets.length);
-  const values = new Float64Array(targets.length);
-  for (let source = 0; source < size; source++) {
-    for (let s = offsets[source]!; s < offsets[source + 1]!; s++) {
-      const entry = next[targets[s]!]!++;
-      columns[entry] = source;
-      values[entry] = weights[s]! / 2 ** fractionBits;
-    }
-  }
-  return { rows: size, cols: size, rowOffsets, columns, values };
+  const sources = new Uint32Array(targets.length);
+  for (let source = 0; source < size; source++) sources.fill(source, offsets[source], offsets[source + 1]);
+  const { offsets: rowOffsets, order } = grouped(targets, size);
+  const values = Float64Array.from(order, (s) => weights[s]! / 2 ** fractionBits);
+  return { rows: size, cols: size, rowOffsets, columns: order.map((s) => sources[s]!), values };
 }
 
 /** The options of `withSynapticWeights`. */

@@ -4,7 +4,7 @@ import { type PhiloxKey, portableLog, type Seed, seedKeys } from "@spillway/nume
 import { decay } from "../neurons/leaky-integrate-and-fire.js";
 import { stepsIn } from "../steps.js";
 import type { DistributionConfig, NetworkConfig, NetworkOptions, PopulationConfig, ProjectionConfig, SpikeTimingConfig } from "./config.js";
-import type { NetworkPlan, NeuronRange, PlannedInput, PlannedPlasticity, PlannedPopulation, PlannedProjection } from "./plan.js";
+import type { NetworkPlan, NeuronRange, PlannedPlasticity, PlannedPopulation, PlannedProjection } from "./plan.js";
 import { neuronOf, receptorsOf, resistanceOf } from "./planned-neurons.js";
 import { checkConductances, checkRule, checkSizes } from "./projection-checks.js";
 import { delaySteps, leastOf, mostOf, mostSteps, negated, poissonSteps, samplerOf } from "./sampler.js";
@@ -27,48 +27,36 @@ export function planNetwork(options: NetworkOptions): NetworkPlan {
 }
 
 interface PopulationEntry extends NeuronRange {
+  readonly name: string;
   readonly index: number;
   readonly config: PopulationConfig;
 }
 
 function plan(config: NetworkConfig): NetworkPlan {
   const names = Object.keys(config.populations);
-  const entries = new Map<string, PopulationEntry>();
-  let [size, inputs] = [0, 0];
-  names.forEach((name, index) => {
-    const population = config.populations[name]!;
-    const first = population.neuron ? size : inputs;
-    if (population.neuron) size += population.size;
-    else inputs += population.size;
-    entries.set(name, { index, first, size: population.size, config: population });
-  });
+  const size = Object.values(config.populations).reduce((sum, each) => sum + (each.neuron ? each.size : 0), 0);
   if (size === 0) throw new ArgumentError("populations", names.join(", "), "at least one population of neurons, as these are inputs");
-  const isInput = (entry: PopulationEntry) => entry.config.neuron === null;
-  const globalRange = (entry: PopulationEntry): NeuronRange => ({
-    first: isInput(entry) ? size + entry.first : entry.first,
-    size: entry.size,
+  const next = { neuron: 0, input: size };
+  const all = names.map((name, index): PopulationEntry => {
+    const population = config.populations[name]!;
+    const kind = population.neuron ? "neuron" : "input";
+    next[kind] += population.size;
+    return { name, index, first: next[kind] - population.size, size: population.size, config: population };
   });
-  const drafts = config.projections.map((projection, index) => draft(projection, index, config, entries, globalRange));
-  const backgrounds = [...entries].flatMap(([name, { config: each }]) => backgroundOf(name, each, config.timeStep));
+  const entries = new Map(all.map((entry) => [entry.name, entry]));
+  const drafts = config.projections.map((projection, index) => draft(projection, index, config, entries));
+  const backgrounds = all.flatMap(({ name, config: each }) => backgroundOf(name, each, config.timeStep));
   const fractionBits = config.fractionBits ?? chooseFractionBits(drafts, backgrounds);
   warnOfRounding(drafts, backgrounds, fractionBits);
   const earlier = new Map<number, number>();
-  const numbered = drafts.map(
-    ({
-      from,
-      to,
-      changes,
-      mostWeight: _mostWeight,
-      release: _release,
-      ...projection
-    }): PlannedProjection & { from: number; to: number } => {
-      const plasticity = changes?.(2 ** fractionBits) ?? null;
-      const pair = names.length * to + from;
-      const before = earlier.get(pair) ?? 0;
-      earlier.set(pair, before + 1);
-      return { ...projection, plasticity, number: pair + names.length * names.length * before, from, to };
-    },
-  );
+  const numbered = drafts.map((each) => {
+    const { from, to, changes, mostWeight: _mostWeight, release: _release, ...projection } = each;
+    const plasticity = changes?.(2 ** fractionBits) ?? null;
+    const pair = names.length * to + from;
+    const before = earlier.get(pair) ?? 0;
+    earlier.set(pair, before + 1);
+    return { ...projection, plasticity, number: pair + names.length * names.length * before, from, to };
+  });
   const largestUnits = numbered.reduce((largest, each) => Math.max(largest, inUnits(largestSize(each), fractionBits, each.index)), 0);
   for (const { plasticity, index } of numbered)
     if (plasticity?.kind === "stdp")
@@ -81,10 +69,7 @@ function plan(config: NetworkConfig): NetworkPlan {
     constant.every((each) => !hasOwnWeights(each)) &&
     constant.every((each) => leastOf(each.weight) >= 0) &&
     constant.every((each) => signs.get(each.from) === each.sign);
-  const populations = names.flatMap((name): PlannedPopulation[] => {
-    const entry = entries.get(name)!;
-    return isInput(entry) ? [] : [population(name, entry, config, fractionBits)];
-  });
+  const populations = all.filter((entry) => entry.config.neuron).map((entry) => population(entry, config, fractionBits));
   const receptors = Math.max(...populations.map((each) => each.receptors.length));
   const longest = projections.reduce((most, each) => Math.max(most, longestOf(each)), 0);
   const cellBits = cellBitsFor(receptors * size, longest, config.timeStep, size);
@@ -92,7 +77,7 @@ function plan(config: NetworkConfig): NetworkPlan {
     config,
     precision: config.precision,
     size,
-    inputs,
+    inputs: next.input - size,
     receptors,
     currents: populations.some((each) => each.receptors.some(({ rise }) => rise !== null)) ? 2 * receptors : receptors,
     fractionBits,
@@ -100,10 +85,7 @@ function plan(config: NetworkConfig): NetworkPlan {
     cellBits,
     key: networkKey(config.seed),
     populations,
-    inputPopulations: names.flatMap((name): PlannedInput[] => {
-      const entry = entries.get(name)!;
-      return isInput(entry) ? [{ name, index: entry.index, ...globalRange(entry) }] : [];
-    }),
+    inputPopulations: all.filter((entry) => !entry.config.neuron).map(({ config: _config, ...range }) => range),
     projections: projections.map(({ from: _from, to: _to, ...projection }) => projection),
     expectedSynapses: projections.reduce((sum, each) => sum + expectedSynapses(each), 0),
     largestUnits,
@@ -147,19 +129,13 @@ function backgroundOf(name: string, population: PopulationConfig, timeStep: numb
   return [{ field: `${field}.weight`, weight: Math.abs(weight) * resistanceOf(population), most }];
 }
 
-function draft(
-  projection: ProjectionConfig,
-  index: number,
-  network: NetworkConfig,
-  entries: ReadonlyMap<string, PopulationEntry>,
-  globalRange: (entry: PopulationEntry) => NeuronRange,
-): Draft {
+function draft(projection: ProjectionConfig, index: number, network: NetworkConfig, entries: ReadonlyMap<string, PopulationEntry>): Draft {
   const { populations, timeStep } = network;
   const field = `projections[${index}]`;
   const ranged = (value: string, end: string) => {
     const { name, from, to } = sliceOf(value, `${field}.${end}`, populations);
     const entry = entries.get(name)!;
-    return { entry, range: { first: globalRange(entry).first + from, size: to - from } };
+    return { entry, range: { first: entry.first + from, size: to - from } };
   };
   const source = ranged(projection.from, "from");
   const target = ranged(projection.to, "to");
@@ -276,8 +252,7 @@ function scaled(given: DistributionConfig, factor: number): DistributionConfig {
 }
 
 function population(
-  name: string,
-  { index, first, size, config }: PopulationEntry,
+  { name, index, first, size, config }: PopulationEntry,
   network: NetworkConfig,
   fractionBits: number,
 ): PlannedPopulation {

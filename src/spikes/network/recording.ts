@@ -26,47 +26,75 @@ import { mostSpikes } from "./run-state.js";
 import { sliceOf } from "./schema.js";
 import type { StepSpikes } from "./session.js";
 
-/** A current beside that of the description, for a time: constant, or a series. */
-export interface NetworkCurrent {
-  /** A population, or a slice of it. */
-  readonly to: string;
-  /** mV, or pA if the population has a capacitance. */
-  readonly current?: number | undefined;
-  /** In word of one current: rows of one for all neurons, or of one for each of them. */
-  readonly rows?: MatrixLike | undefined;
-  /** How long a row lasts, ms; default one step. */
-  readonly everyMs?: number | undefined;
-  /** ms from the beginning of the run; default 0. */
-  readonly fromMs?: number | undefined;
-  /** Default: the end of the rows, or of the run. */
-  readonly toMs?: number | undefined;
-}
+const sampled = optional(whole({ atLeast: 1, takes: "a whole number of at least 1" }), "Synapses of each; left out, all.");
+const everyMs = optional(positive("ms"), "How often; left out, every step.");
+const names = list(text(), "a list of names of populations");
 
-/** Stimuli and recorders of a run. Nothing is recorded unless it is asked for. */
-export interface NetworkRunOptions extends WorkOptions {
+const currentTable = {
+  /** A population, or a slice of it. */
+  to: given(text("the name of a population, or a slice"), "Whose current."),
+  /** mV, or pA if the population has a capacitance. */
+  current: optional(number(), "mV, or pA."),
+  /** In place of one current: rows of one for all neurons, or of one for each of them. */
+  rows: optional(
+    checked<MatrixLike>("a matrix or rows of numbers", (value) => typeof value === "object" && value !== null),
+    "Currents by row.",
+  ),
+  /** How long a row lasts, ms; default one step. */
+  everyMs: optional(positive("ms"), "How long a row lasts; left out, one step."),
+  /** ms from the beginning of the run; default 0. */
+  fromMs: option(number({ atLeast: 0, unit: "ms" }), 0, "When it begins."),
+  /** Default: the end of the rows, or of the run. */
+  toMs: optional(number({ atLeast: 0, unit: "ms" }), "When it ends; left out, with its rows or the run."),
+};
+
+/** A current beside that of the description, for a time: constant, or a series. */
+export interface NetworkCurrent extends InputOf<typeof currentTable> {}
+
+/** The options of a run. */
+export const networkRunTable = {
+  ...workTable,
   /** Record spikes: of all neurons, or of some populations. Default false. */
-  readonly spikes?: boolean | readonly string[] | undefined;
+  spikes: option(either("true, false, or a list of names of populations", flag, names), false, "Whose spikes are recorded."),
   /** Record potentials of chosen neurons, counted within their populations, every so many ms. */
-  readonly potentials?:
-    | { readonly neurons: Readonly<Record<string, readonly number[]>>; readonly everyMs?: number | undefined }
-    | undefined;
+  potentials: optional(
+    object({
+      neurons: given(record(list(whole(), "a list of neurons"), "an object of lists of neurons by population"), "Whose potentials."),
+      everyMs,
+    }),
+    "Potentials of chosen neurons.",
+  ),
   /**
    * Record the filtered spikes of populations that have a `stateTimeConstant`, every so many ms:
    * the states of a readout.
    */
-  readonly states?: { readonly of: readonly string[]; readonly everyMs?: number | undefined } | undefined;
+  states: optional(object({ of: given(names, "Whose filtered spikes."), everyMs }), "Filtered spikes, for readouts."),
   /**
    * Record weights of projections with spike-timing-dependent plasticity, by their number in the
    * description, every so many ms: of all synapses, or of `sample` of each, evenly spread.
    */
-  readonly weights?:
-    | { readonly of: readonly number[]; readonly sample?: number | undefined; readonly everyMs?: number | undefined }
-    | undefined;
+  weights: optional(
+    object({
+      of: given(list(whole(), "a list of numbers of projections", 1), "Projections with spike-timing-dependent plasticity."),
+      sample: sampled,
+      everyMs,
+    }),
+    "Weights that change.",
+  ),
   /** Spikes for populations of inputs; times from the beginning of the run, whole amplitudes. */
-  readonly inputs?: Readonly<Record<string, SpikePattern>> | undefined;
+  inputs: optional(
+    record(
+      checked<SpikePattern>("a SpikePattern", (value) => value instanceof SpikePattern),
+      "an object of SpikePatterns by population of inputs",
+    ),
+    "Spikes for inputs.",
+  ),
   /** Currents that begin and end, constant or by row of a series. */
-  readonly currents?: readonly NetworkCurrent[] | undefined;
-}
+  currents: optional(list(object(currentTable), "a list of currents"), "Currents that begin and end, constant or by row of a series."),
+};
+
+/** Stimuli and recorders of a run. Nothing is recorded unless it is asked for. */
+export interface NetworkRunOptions extends WorkOptions, InputOf<typeof networkRunTable> {}
 
 /** What was recorded. */
 export interface NetworkRecord {
@@ -97,8 +125,6 @@ export interface NetworkWeights {
   readonly weights: Float64Array;
 }
 
-const sampled = optional(whole({ atLeast: 1, takes: "a whole number of at least 1" }), "Synapses of each; left out, all.");
-
 export const networkWeightsTable = {
   /** So many synapses, evenly spread; default all. */
   sample: sampled,
@@ -106,54 +132,6 @@ export const networkWeightsTable = {
 
 /** Options of `SpikingNetwork.weights`. */
 export interface NetworkWeightsOptions extends InputOf<typeof networkWeightsTable> {}
-
-const everyMs = optional(positive("ms"), "How often; left out, every step.");
-const names = list(text(), "a list of names of populations");
-/** The options of a run. */
-export const networkRunTable = {
-  ...workTable,
-  spikes: option(either("true, false, or a list of names of populations", flag, names), false, "Whose spikes are recorded."),
-  potentials: optional(
-    object({
-      neurons: given(record(list(whole(), "a list of neurons"), "an object of lists of neurons by population"), "Whose potentials."),
-      everyMs,
-    }),
-    "Potentials of chosen neurons.",
-  ),
-  states: optional(object({ of: given(names, "Whose filtered spikes."), everyMs }), "Filtered spikes, for readouts."),
-  weights: optional(
-    object({
-      of: given(list(whole(), "a list of numbers of projections", 1), "Projections with spike-timing-dependent plasticity."),
-      sample: sampled,
-      everyMs,
-    }),
-    "Weights that change.",
-  ),
-  inputs: optional(
-    record(
-      checked<SpikePattern>("a SpikePattern", (value) => value instanceof SpikePattern),
-      "an object of SpikePatterns by population of inputs",
-    ),
-    "Spikes for inputs.",
-  ),
-  currents: optional(
-    list(
-      object({
-        to: given(text("the name of a population, or a slice"), "Whose current."),
-        current: optional(number(), "mV, or pA."),
-        rows: optional(
-          checked<MatrixLike>("a matrix or rows of numbers", (value) => typeof value === "object" && value !== null),
-          "Currents by row.",
-        ),
-        everyMs: optional(positive("ms"), "How long a row lasts; left out, one step."),
-        fromMs: option(number({ atLeast: 0, unit: "ms" }), 0, "When it begins."),
-        toMs: optional(number({ atLeast: 0, unit: "ms" }), "When it ends; left out, with its rows or the run."),
-      }),
-      "a list of currents",
-    ),
-    "Currents that begin and end, constant or by row of a series.",
-  ),
-};
 
 /** @throws ArgumentError unless there is a population of neurons of this name */
 export function populationOf({ populations }: NetworkPlan, name: string, field: string): PlannedPopulation {

@@ -8,7 +8,7 @@ import { openNetwork } from "./engines.js";
 import { type NetworkReservoirModel, type PlannedReservoir, plannedReservoir } from "./reservoir.js";
 import { mostSpikes } from "./run-state.js";
 import type { NetworkRunState, NetworkSession, StepSpikes } from "./session.js";
-import { flatState, stateOf } from "./state-values.js";
+import { copyRanges, flatState, stateOf } from "./state-values.js";
 
 /** Between the first steps of two sequences of a batch: what is drawn in them differs. */
 const stepsApart = 2 ** 20;
@@ -100,12 +100,7 @@ class NetworkRunner implements KindRunner {
       const spikes = rowSpikes(inputs.subarray(from * this.#inputSize, (from + count) * this.#inputSize), count, steps);
       const filtered = this.#filtered.subarray(0, count * plan.size);
       this.#session.advanceRows!(count, steps, spikes, filtered);
-      let at = from * this.#size;
-      for (let t = 0; t < count; t++)
-        for (const { first, size } of read) {
-          states.set(filtered.subarray(t * plan.size + first, t * plan.size + first + size), at);
-          at += size;
-        }
+      for (let t = 0; t < count; t++) copyRanges(read, filtered.subarray(t * plan.size), states.subarray((from + t) * this.#size));
     }
   }
 
@@ -115,11 +110,7 @@ class NetworkRunner implements KindRunner {
     if (this.#inputWeights) yield this.#session.setDrive(this.#driveOf(input, this.#inputWeights));
     yield this.#session.advance(steps, this.#inputWeights ? undefined : rowSpikes(input, 1, steps), false);
     const filtered = (yield this.#session.getValues("filtered")) as FloatArray;
-    let at = t * this.#size;
-    for (const { first, size } of read) {
-      states.set(filtered.subarray(first, first + size), at);
-      at += size;
-    }
+    copyRanges(read, filtered, states.subarray(t * this.#size));
   }
 
   /** Rule 13: what a current adds in a step, rounded, onto what drives a neuron without it. */

@@ -31,6 +31,7 @@ import {
 import { checkState } from "./run-state.js";
 import { sliceOf } from "./schema.js";
 import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "./session.js";
+import { copyRanges } from "./state-values.js";
 
 /** Where a network runs. */
 export interface SpikingNetworkOptions {
@@ -131,8 +132,7 @@ export class SpikingNetwork implements AsyncDisposable {
       spikes === true ? plan.populations : spikes === false ? [] : spikes.map((name, k) => populationOf(plan, name, `spikes[${k}]`));
     const sorted = [...recorded].sort((a, b) => a.first - b.first);
     const recorder = new SpikeRecorder(sorted);
-    const samples = [...this.#potentialSamples(potentials, steps, timeStep), ...this.#stateSamples(states, steps, timeStep)];
-    const plastic = this.#weightSamples(weights, steps, timeStep);
+    const samples = this.#samples({ potentials, states, weights }, steps);
     const given = inputSpikes(plan, inputs ?? {}, steps);
     const drive = new CurrentDrive(plan, this.#drive, currents ?? [], steps);
     const pacer = new WorkPacer(work, steps);
@@ -145,15 +145,11 @@ export class SpikingNetwork implements AsyncDisposable {
         if (drive.changes && t === changed) await this.#session.setDrive(drive.at(t));
         changed = change;
         const stops = [t + (this.#session.stepsPerCall ?? chunkSteps), steps, change];
-        for (const { every } of [...samples, ...plastic]) stops.push((Math.floor(t / every) + 1) * every);
+        for (const { every } of samples) stops.push((Math.floor(t / every) + 1) * every);
         const next = Math.min(...stops);
         const found = await this.#session.advance(next - t, given && part(given, t, next), sorted.length > 0);
         if (found) recorder.add(found, t, timeStep);
-        const due = samples.filter(({ every }) => next % every === 0);
-        if (due.length > 0) {
-          for (const { every, values, take } of due) take(await this.#session.getValues(values), next / every - 1);
-        }
-        for (const { every, k, take } of plastic) if (next % every === 0) take((await this.#session.getWeights(k))!, next / every - 1);
+        for (const { every, matrix, read, take } of samples) if (next % every === 0) take((await read())!, matrix.row(next / every - 1));
         t = next;
         await pacer.pause(t);
       }
@@ -165,13 +161,15 @@ export class SpikingNetwork implements AsyncDisposable {
       this.#busy = false;
     }
     const patterns = recorder.patterns(durationMs);
+    const of = (kind: Sample["kind"]) =>
+      Object.fromEntries(samples.filter((sample) => sample.kind === kind).map(({ name, matrix }) => [name, matrix]));
     return {
       durationMs,
       spikes: patterns,
       rates: Object.fromEntries(sorted.map(({ name, size }) => [name, patterns[name]!.times.length / size / (durationMs / 1000)])),
-      potentials: Object.fromEntries(samples.flatMap(({ name, matrix }) => (name === undefined ? [] : [[name, matrix]]))),
-      states: samples.find(({ name }) => name === undefined)?.matrix,
-      weights: Object.fromEntries(plastic.map(({ index, matrix }) => [index, matrix])),
+      potentials: of("potentials"),
+      states: of("states")[""],
+      weights: of("weights"),
     };
   }
 
@@ -254,73 +252,55 @@ export class SpikingNetwork implements AsyncDisposable {
     return { k, table, perUnit: (table.projection.sign * 2 ** -fractionBits) / resistanceOf(config.populations[to]!) };
   }
 
-  #weightSamples(
-    asked: { readonly of: readonly number[]; readonly sample?: number | undefined; readonly everyMs?: number | undefined } | undefined,
-    steps: number,
-    timeStep: number,
-  ) {
-    if (!asked) return [];
-    const every = wholeSteps(asked.everyMs ?? timeStep, timeStep, "weights.everyMs");
-    return asked.of.map((index, at) => {
-      const { k, table, perUnit } = this.#plastic(index, `weights.of[${at}]`);
-      const synapses = table.packed.length;
-      const count = Math.min(synapses, asked.sample ?? synapses);
-      const matrix = rowsOf(this.plan, Math.floor(steps / every), count);
-      const take = (units: FloatArray, row: number) => {
-        for (let n = 0; n < count; n++) matrix.row(row)[n] = units[Math.floor((n * synapses) / count)]! * perUnit;
-      };
-      return { index, k, every, matrix, take };
-    });
-  }
-
-  #potentialSamples(
-    asked: { readonly neurons: Readonly<Record<string, readonly number[]>>; readonly everyMs?: number | undefined } | undefined,
-    steps: number,
-    timeStep: number,
-  ): Sample[] {
-    if (!asked) return [];
-    const every = wholeSteps(asked.everyMs ?? timeStep, timeStep, "potentials.everyMs");
-    return Object.entries(asked.neurons).map(([name, neurons]) => {
-      const { first, size, neuron } = populationOf(this.plan, name, `potentials.neurons.${name}`);
-      for (const each of neurons) if (each >= size) throw new ArgumentError(`potentials.neurons.${name}`, each, `neurons below ${size}`);
-      const matrix = rowsOf(this.plan, Math.floor(steps / every), neurons.length);
-      return {
-        name,
-        every,
-        matrix,
-        values: "potential",
-        take: (potential, row) => {
-          for (const [k, each] of neurons.entries()) matrix.row(row)[k] = potential[first + each]! + neuron.rest;
-        },
-      };
-    });
-  }
-
-  #stateSamples(
-    asked: { readonly of: readonly string[]; readonly everyMs?: number | undefined } | undefined,
-    steps: number,
-    timeStep: number,
-  ): Sample[] {
-    if (!asked) return [];
-    const every = wholeSteps(asked.everyMs ?? timeStep, timeStep, "states.everyMs");
-    const populations = asked.of.map((name, k) => {
-      const population = populationOf(this.plan, name, `states.of[${k}]`);
-      if (population.stateKeep === null) throw new ArgumentError(`states.of[${k}]`, name, "populations with a stateTimeConstant");
-      return population;
-    });
-    const matrix = rowsOf(
-      this.plan,
-      Math.floor(steps / every),
-      populations.reduce((sum, { size }) => sum + size, 0),
-    );
-    const take = (filtered: FloatArray, row: number) => {
-      let at = 0;
-      for (const { first, size } of populations) {
-        matrix.row(row).set(filtered.subarray(first, first + size), at);
-        at += size;
-      }
+  /** What is recorded every so many steps. @throws ArgumentError */
+  #samples({ potentials, states, weights }: Pick<NetworkRunOptions, Sample["kind"]>, steps: number): Sample[] {
+    const { plan } = this;
+    const { timeStep } = plan.config;
+    const session = this.#session;
+    const samples: Sample[] = [];
+    const sampler = (kind: Sample["kind"], { everyMs = timeStep }: { readonly everyMs?: number | undefined }) => {
+      const every = wholeSteps(everyMs, timeStep, `${kind}.everyMs`);
+      return (name: string | number, cols: number, from: Pick<Sample, "read" | "take">) =>
+        samples.push({ kind, name, every, matrix: rowsOf(plan, Math.floor(steps / every), cols), ...from });
     };
-    return [{ name: undefined, every, matrix, values: "filtered", take }];
+    if (potentials) {
+      const add = sampler("potentials", potentials);
+      for (const [name, neurons] of Object.entries(potentials.neurons)) {
+        const { first, size, neuron } = populationOf(plan, name, `potentials.neurons.${name}`);
+        for (const each of neurons) if (each >= size) throw new ArgumentError(`potentials.neurons.${name}`, each, `neurons below ${size}`);
+        add(name, neurons.length, {
+          read: () => session.getValues("potential"),
+          take: (potential, row) => {
+            for (const [k, each] of neurons.entries()) row[k] = potential[first + each]! + neuron.rest;
+          },
+        });
+      }
+    }
+    if (states) {
+      const add = sampler("states", states);
+      const populations = states.of.map((name, k) => {
+        const population = populationOf(plan, name, `states.of[${k}]`);
+        if (population.stateKeep === null) throw new ArgumentError(`states.of[${k}]`, name, "populations with a stateTimeConstant");
+        return population;
+      });
+      const neurons = populations.reduce((sum, { size }) => sum + size, 0);
+      add("", neurons, { read: () => session.getValues("filtered"), take: (filtered, row) => copyRanges(populations, filtered, row) });
+    }
+    if (weights) {
+      const add = sampler("weights", weights);
+      for (const [at, index] of weights.of.entries()) {
+        const { k, table, perUnit } = this.#plastic(index, `weights.of[${at}]`);
+        const synapses = table.packed.length;
+        const count = Math.min(synapses, weights.sample ?? synapses);
+        add(index, count, {
+          read: () => session.getWeights(k),
+          take: (units, row) => {
+            for (let n = 0; n < count; n++) row[n] = units[Math.floor((n * synapses) / count)]! * perUnit;
+          },
+        });
+      }
+    }
+    return samples;
   }
 
   /** A copy of what the network carries from step to step. */
@@ -370,13 +350,15 @@ export class SpikingNetwork implements AsyncDisposable {
   }
 }
 
-/** What is read off the state every so many steps; `name` is that of a population's potentials. */
+/** What is recorded every so many steps, a row at a time. */
 interface Sample {
-  readonly name: string | undefined;
+  readonly kind: "potentials" | "states" | "weights";
+  /** Of a population, or the number of a projection; "" of states. */
+  readonly name: string | number;
   readonly every: number;
   readonly matrix: Matrix;
-  readonly values: "potential" | "filtered";
-  take(values: FloatArray, row: number): void;
+  read(): ReturnType<NetworkSession["getWeights"]>;
+  take(values: FloatArray, row: FloatArray): void;
 }
 
 /** @throws ArgumentError for more than the machine holds */

@@ -18,6 +18,15 @@ export function hiddenValues(plan: NetworkPlan): number {
   return (3 + currents) * size + 2 * ringRows * receptors * size + plastic;
 }
 
+/** The values of some ranges of neurons, one behind the other. */
+export function copyRanges(ranges: readonly NeuronRange[], from: FloatArray, to: FloatArray): void {
+  let at = 0;
+  for (const { first, size } of ranges) {
+    to.set(from.subarray(first, first + size), at);
+    at += size;
+  }
+}
+
 /**
  * States of the populations that are read, then potentials, recoveries, currents, held steps and
  * pending input. With short-term plasticity also which neurons fired in the last step, and u, x and

@@ -1,6 +1,7 @@
 // Which neurons a projection connects: how many synapses each source has, and the target of each.
 // Weights and delays are drawn in draw.ts.
 import { drawPositions, philox4x32, portableExp, RandomStream } from "@spillway/numerics";
+import { grouped } from "../grouped.js";
 import { coordinates, gridSides, shuffledPoints } from "../liquid/grid.js";
 import { type NetworkPlan, networkStreams, type PlannedProjection } from "./plan.js";
 
@@ -134,7 +135,6 @@ function drawnSources(plan: NetworkPlan, projection: PlannedProjection, number: 
   const isConstant = projection.weight.family === "constant" && projection.delay.thresholds.length === 0;
   const before = earlierInDegrees(plan, projection);
   const block = new Uint32Array(4);
-  const offsets = new Uint32Array(source.size + 1);
   const sources = new Uint32Array(target.size * number);
   const attempts = new Map<number, number>();
   const taken = new Set<number>();
@@ -149,25 +149,17 @@ function drawnSources(plan: NetworkPlan, projection: PlannedProjection, number: 
         if (!multiple) taken.add(j);
         if (attempt > 0) attempts.set(i * number + m, attempt);
         sources[i * number + m] = j;
-        offsets[j + 1] = offsets[j + 1]! + 1;
         break;
       }
     }
   }
-  for (let j = 0; j < source.size; j++) offsets[j + 1] = offsets[j + 1]! + offsets[j]!;
-  const next = offsets.slice();
-  const synapses = new Uint32Array(sources.length);
-  for (let s = 0; s < sources.length; s++) {
-    const j = sources[s]!;
-    synapses[next[j]!] = s;
-    next[j] = next[j]! + 1;
-  }
+  const { offsets, order } = grouped(sources, source.size);
   return {
     projection,
     isNumbered: false,
     degree: (j) => offsets[j - source.first + 1]! - offsets[j - source.first]!,
     draw(draws, j, _n, k) {
-      const s = synapses[offsets[j - source.first]! + k]!;
+      const s = order[offsets[j - source.first]! + k]!;
       const i = Math.floor(s / number);
       draws.target = target.first + i;
       draws.own = undefined;

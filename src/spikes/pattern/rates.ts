@@ -2,6 +2,7 @@
 import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checkMemory } from "../errors.js";
+import { grouped } from "../grouped.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 
 /** How many spikes a pattern has. */
@@ -64,14 +65,11 @@ export function neuronRates(pattern: SpikePattern): Float64Array {
 
 /** The spike times of each neuron in ms, rising: N arrays. */
 export function spikeTrains(pattern: SpikePattern): Float64Array[] {
-  const trains = Array.from(neuronCounts(pattern), (count) => new Float64Array(count));
-  const next = new Uint32Array(pattern.neuronCount);
-  for (let i = 0; i < pattern.spikeCount; i++) {
-    const neuron = pattern.neurons[i]!;
-    trains[neuron]![next[neuron]!] = pattern.times[i]!;
-    next[neuron] = next[neuron]! + 1;
-  }
-  return trains;
+  checkPattern(pattern);
+  checkMemory(`a list of ${pattern.neuronCount} neurons`, pattern.neuronCount * 12);
+  const { offsets, order } = grouped(pattern.neurons, pattern.neuronCount);
+  const times = Float64Array.from(order, (i) => pattern.times[i]!);
+  return Array.from({ length: pattern.neuronCount }, (_, n) => times.slice(offsets[n], offsets[n + 1]));
 }
 
 /**

@@ -48,9 +48,7 @@ export class RateHebbianPlasticity extends PlasticityRule {
     super(weights, profile);
     this.#homeostaticRate = homeostaticRate;
     this.#maxRadius = maxRadius;
-    const { synapses } = this;
-    const totals = (sign: number) => Float64Array.from({ length: synapses.targets }, (_, r) => synapses.total(r, sign));
-    this.#totals = [totals(1), totals(-1)];
+    this.#totals = [this.synapses.totals(1), this.synapses.totals(-1)];
   }
 
   /**

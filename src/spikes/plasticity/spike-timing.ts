@@ -19,7 +19,7 @@ export const spikeTimingTable = {
   pairing: option(choice("allToAll", "nearest"), "allToAll", "Which spikes make pairs: every two, or each with the last one."),
   /**
    * mu, from 0 (additive, default) to 1 (multiplicative): how much a change depends on where the
-   * weight stands between its bounds.
+   * weight is between its bounds.
    */
   weightDependence: option(share, 0, "mu: 0 is additive, 1 multiplicative."),
   /** How much stronger weakening is than strengthening; default 1. */
@@ -75,8 +75,8 @@ export class SpikeTimingPlasticity extends PlasticityRule {
     this.#sourceTraces = new Traces(synapses.sources, this.profile.potentiationTimeConstantMs, nearest);
     this.#targetTraces = new Traces(synapses.targets, this.profile.depressionTimeConstantMs, nearest);
     this.#counts = new Uint32Array(synapses.targets);
-    this.#excitation = Float64Array.from({ length: synapses.targets }, (_, r) => synapses.total(r, 1));
-    this.#inhibition = Float64Array.from({ length: synapses.targets }, (_, r) => synapses.total(r, -1));
+    this.#excitation = synapses.totals(1);
+    this.#inhibition = synapses.totals(-1);
   }
 
   /**

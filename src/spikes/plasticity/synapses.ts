@@ -12,6 +12,7 @@ import {
   type SparseMatrix,
   toSparse,
 } from "@spillway/numerics";
+import { grouped } from "../grouped.js";
 
 /**
  * What learns: rows are targets, columns are sources. A weight of 0 in a dense matrix is no
@@ -60,19 +61,10 @@ export class Synapses {
     this.#dense = !isSparse(weights);
     this.#precision = precisionOf(sparse.values);
     this.rows = new Uint32Array(this.columns.length);
-    this.columnOffsets = new Uint32Array(this.sources + 1);
-    this.outgoing = new Uint32Array(this.columns.length);
-    for (const column of this.columns) this.columnOffsets[column + 1] = this.columnOffsets[column + 1]! + 1;
-    for (let c = 0; c < this.sources; c++) this.columnOffsets[c + 1] = this.columnOffsets[c + 1]! + this.columnOffsets[c]!;
-    const next = this.columnOffsets.slice();
-    for (let r = 0; r < this.targets; r++) {
-      for (let p = this.rowOffsets[r]!; p < this.rowOffsets[r + 1]!; p++) {
-        this.rows[p] = r;
-        const column = this.columns[p]!;
-        this.outgoing[next[column]!] = p;
-        next[column] = next[column]! + 1;
-      }
-    }
+    for (let r = 0; r < this.targets; r++) this.rows.fill(r, this.rowOffsets[r], this.rowOffsets[r + 1]);
+    const { offsets, order } = grouped(this.columns, this.sources);
+    this.columnOffsets = offsets;
+    this.outgoing = order;
   }
 
   /** The weights with their signs, stored as they came: dense or CSR, in the same precision. */
@@ -94,10 +86,15 @@ export class Synapses {
     return sum;
   }
 
+  /** The same of each target. */
+  totals(sign: number): Float64Array {
+    return Float64Array.from({ length: this.targets }, (_, r) => this.total(r, sign));
+  }
+
   /**
    * Scales one target's synapses of one sign to the sum `total`, every |w| within [minimum,
    * maximum]: those that meet a bound stay there and the others share what is left. If the bounds
-   * allow no such sum, all stand at the nearer bound.
+   * allow no such sum, all are at the nearer bound.
    */
   normalise(target: number, sign: number, total: number, minimum: number, maximum: number): void {
     const members: number[] = [];
