@@ -9,6 +9,7 @@ import { tally } from "@spillway/core/text.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import type { Context, Stream } from "@spillway/gpu";
 import { everyRow, type FloatArray, Matrix, type MatrixLike } from "@spillway/numerics";
+import type { SpikingReservoirOptions } from "../spikes/liquid/schema.js";
 import type { CompositeOptions } from "./composite/config.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
 import {
@@ -58,7 +59,6 @@ import type { Profile } from "./profile.js";
 import type { RegisteredModel } from "./registered/model.js";
 import type { RegisteredReservoirOptions } from "./registered/options.js";
 import { shapesOf } from "./shape.js";
-import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { SpikingModel } from "./spiking-model.js";
 import type { WorkOptions } from "./work.js";
 

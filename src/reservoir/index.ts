@@ -14,6 +14,25 @@ export {
 export type { MatrixLike, Precision, Seed, SparseMatrix } from "@spillway/numerics";
 export { Matrix } from "@spillway/numerics";
 export { checkFinite } from "@spillway/numerics/known-finite.js";
+export type {
+  BackgroundConfig,
+  ConnectivityConfig,
+  PairOptions,
+  PairValues,
+  SpikingInputConfig,
+  SpikingReservoirConfig,
+  SpikingReservoirOptions,
+  SynapsesConfig,
+  SynapticDistribution,
+} from "../spikes/liquid/schema.js";
+export type {
+  AdaptiveIntegrateAndFireConfig,
+  IzhikevichConfig,
+  LeakyIntegrateAndFireConfig,
+  NeuronConfig,
+  NeuronOptions,
+  NeuronType,
+} from "../spikes/neurons/schema.js";
 export { type ActivationFunction, activationOf, registerActivation } from "./activations.js";
 export type { CellConfig } from "./cell-options.js";
 export type * from "./composite/config.js";
@@ -77,7 +96,6 @@ export type { RegisteredModel } from "./registered/model.js";
 export type * from "./registered/options.js";
 export type { KindMemory, KindWasm, KindWasmArgument } from "./registered/wasm.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
-export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";
 export { quantumReservoir } from "./state-affine/quantum/reservoir.js";
 export { reservoirStep } from "./step.js";

@@ -3,6 +3,7 @@
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import type { FieldOwners } from "@spillway/core/field-owner.js";
 import { loadWasm } from "@spillway/numerics";
+import type { SpikingReservoirOptions } from "../spikes/liquid/schema.js";
 import { type CompositeOptions, isComposite } from "./composite/config.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
 import { createTable } from "./computer-options.js";
@@ -15,7 +16,6 @@ import { kindTable } from "./registered/kind.js";
 import { isRegistered, registeredModel, resolveRegistered } from "./registered/model.js";
 import type { RegisteredReservoirOptions } from "./registered/options.js";
 import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
-import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { SpikingModel } from "./spiking-model.js";
 
 /** A description of one reservoir. Without a `kind` it is a rate reservoir. */

@@ -1,9 +1,9 @@
 // A spiking reservoir with what is drawn of it. Its arithmetic is docs/numerics.md, rule 12; engines
 // run it as a network (spikes/liquid/as-network.ts).
 import type { FloatArray, Matrix, Precision } from "@spillway/numerics";
+import type { SpikingReservoirConfig } from "../spikes/liquid/schema.js";
 import type { ReservoirModel } from "./model.js";
 import type { RegisteredModel } from "./registered/model.js";
-import type { SpikingReservoirConfig } from "./spiking-config.js";
 
 /**
  * Synapses by where they come from: source j has entries offsets[j] to offsets[j+1], in order of

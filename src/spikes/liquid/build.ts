@@ -1,9 +1,9 @@
 // From a description of a spiking reservoir to a model: draws every synapse from the seed. The same
 // description gives the same bits everywhere.
 import { allocate, type FloatArray, RandomStream, seedKeys } from "@spillway/numerics";
-import type { SpikingReservoirConfig } from "../../reservoir/spiking-config.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { decay } from "../neurons/leaky-integrate-and-fire.js";
+import type { SpikingReservoirConfig } from "./schema.js";
 import { streams } from "./streams.js";
 import { checkSums, inputSynapses, inputWeights, inUnits, recurrentSynapses } from "./synapses.js";
 

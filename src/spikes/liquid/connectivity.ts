@@ -1,8 +1,8 @@
 // Which neurons a neuron's synapses reach: at random, or by distance on the grid. Weights and
 // delays are drawn in synapses.ts.
 import { drawPositions, type PhiloxKey, portableExp, portableLog, RandomStream } from "@spillway/numerics";
-import type { PairValues, SpikingReservoirConfig } from "../../reservoir/spiking-config.js";
 import { coordinates, gridPoints, gridSides } from "./grid.js";
+import type { PairValues, SpikingReservoirConfig } from "./schema.js";
 import { purposes, streams } from "./streams.js";
 
 /** The targets of a source, rising. */

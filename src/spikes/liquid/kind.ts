@@ -4,9 +4,9 @@ import { machineMemory } from "@spillway/core/machine-memory.js";
 import { EngineCapacityError } from "../../reservoir/engine/errors.js";
 import type { Engine } from "../../reservoir/engine.js";
 import type { SpikingShape } from "../../reservoir/shape.js";
-import type { SpikingReservoirConfig, SpikingReservoirOptions } from "../../reservoir/spiking-config.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { buildSpikingModel } from "./build.js";
+import type { SpikingReservoirConfig, SpikingReservoirOptions } from "./schema.js";
 import { resolveSpikingConfig } from "./schema.js";
 
 /**

@@ -2,11 +2,11 @@
 // Which neurons are connected is in connectivity.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { allocate, drawPositions, Matrix, type PhiloxKey, portableLog, RandomStream } from "@spillway/numerics";
-import type { SpikingReservoirConfig, SynapticDistribution } from "../../reservoir/spiking-config.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { warnOfRounded } from "../network/weight-units.js";
 import { stepsIn } from "../steps.js";
 import { type TargetsOf, targetsOf } from "./connectivity.js";
+import type { SpikingReservoirConfig, SynapticDistribution } from "./schema.js";
 import { purposes, streams } from "./streams.js";
 
 /** Weights and delays of one source's synapses, in the order of its targets. */

@@ -21,7 +21,7 @@ import {
   text,
   whole,
 } from "@spillway/core/options.js";
-import type { NeuronConfig, NeuronOptions } from "../../reservoir/spiking-config.js";
+import type { NeuronConfig, NeuronOptions } from "../neurons/schema.js";
 import { neuronTables } from "../neurons/schema.js";
 import { notNegative, positive } from "../options.js";
 import { type ProjectionConfig, projectionTable, values } from "./projection-config.js";

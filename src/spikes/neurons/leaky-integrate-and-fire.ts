@@ -2,8 +2,8 @@
 // Networks of them are in ../liquid.
 import { checkHas } from "@spillway/core/checks.js";
 import { portableExp } from "@spillway/numerics";
-import type { AdaptiveIntegrateAndFireConfig, LeakyIntegrateAndFireConfig } from "../../reservoir/spiking-config.js";
 import { stepsIn } from "../steps.js";
+import type { AdaptiveIntegrateAndFireConfig, LeakyIntegrateAndFireConfig } from "./schema.js";
 
 /** The constants of one neuron in binary64, before they are rounded to a model's precision. */
 export interface IntegrateAndFireNumbers {

@@ -3,8 +3,8 @@ import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, type InputOf, option, resolve } from "@spillway/core/options.js";
 import { allocate, type FloatArray } from "@spillway/numerics";
-import type { NeuronOptions } from "../../reservoir/spiking-config.js";
 import { positive } from "../options.js";
+import type { NeuronOptions } from "./schema.js";
 
 export const simulateNeuronTable = {
   /** ms; default 1. */
