@@ -1,16 +1,17 @@
 // Spike trains that generators are made of: Poisson with any rate over time, and patterns put
 // together from events.
+import { type Resolved, resolve } from "@spillway/core/options.js";
 import { portableLog, type RandomStream, type Seed } from "@spillway/numerics";
 import { type Spike, SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
-import { type GeneratorOptions, generatorOptions } from "./measure.js";
+import { type GeneratorOptions, generatorTable, type PatternMeasure, type PatternType } from "./measure.js";
 
 /**
  * Independent Poisson neurons of one constant rate: the background from which every type must
  * differ.
  */
 export function poissonPattern(options: GeneratorOptions): SpikePattern {
-  const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
+  const { seed, neuronCount, durationMs, rateHz } = resolve(generatorTable, options);
   return patternOf(poissonSpikes(seed, neuronCount, durationMs, rateHz), neuronCount, durationMs, "poisson");
 }
 
@@ -63,8 +64,23 @@ export function generatorStream(seed: Seed, stage: number): RandomStream {
   return spikeStream("generators", seed, stage);
 }
 
+/** A type from its score, and from the spikes of an example. */
+export function patternMeasure(
+  type: PatternType,
+  {
+    spikes,
+    ...measure
+  }: Pick<PatternMeasure, "threshold" | "score"> & { spikes(options: Resolved<typeof generatorTable>): readonly Spike[] },
+): PatternMeasure {
+  const generate = (options: GeneratorOptions) => {
+    const given = resolve(generatorTable, options);
+    return patternOf(spikes(given), given.neuronCount, given.durationMs, type);
+  };
+  return { type, ...measure, generate };
+}
+
 /** The spikes that lie within the duration, as a pattern with its type as label. */
-export function patternOf(spikes: readonly Spike[], neuronCount: number, durationMs: number, label: string): SpikePattern {
+function patternOf(spikes: readonly Spike[], neuronCount: number, durationMs: number, label: string): SpikePattern {
   const inside = spikes.filter(({ timeMs }) => timeMs >= 0 && timeMs <= durationMs);
   return SpikePattern.from(inside, { durationMs, neuronCount, metadata: { label, source: "generator" } });
 }

@@ -1,6 +1,6 @@
 // What a type of pattern is to the detector: a score from 0 to 1, the threshold that it fires at,
 // and a generator of its own kind.
-import { given, type InputOf, option, type Resolved, resolve, seed } from "@spillway/core/options.js";
+import { given, type InputOf, option, seed } from "@spillway/core/options.js";
 import { count, positive } from "../options.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 
@@ -46,11 +46,6 @@ export interface PatternMeasure {
   readonly score: (pattern: SpikePattern) => PatternScore;
   /** An example of the type. */
   readonly generate: (options: GeneratorOptions) => SpikePattern;
-}
-
-/** Options with their defaults. @throws ArgumentError on a value that a generator does not take. */
-export function generatorOptions(options: GeneratorOptions): Resolved<typeof generatorTable> {
-  return resolve(generatorTable, options);
 }
 
 /** A squared strength of 0 to 1 less what chance reaches, in [0, 1] again. */

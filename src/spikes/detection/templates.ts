@@ -1,7 +1,7 @@
 // Templates: labelled patterns as binned vectors, and what a new pattern is most like. The detector
 // looks for types without an example.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { given, list, number, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { given, type InputOf, list, number, option, optional, type Resolved, resolve, text } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { FormatError } from "@spillway/io/errors.js";
 import { readBytes } from "@spillway/io/files.js";
@@ -15,19 +15,25 @@ import { binSpikes } from "../pattern/binning.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
 import { cosine32, dot32, norm32, reportedCosine } from "./cosine.js";
 
-/** How patterns become vectors of bins x channels numbers. */
-export interface TemplateShape {
+const shapeTable = {
   /** Bins of time, T. */
-  readonly bins: number;
+  bins: given(count, "Bins of time, T."),
   /** Neurons, N, or fewer channels of neighbouring neurons. */
-  readonly channels: number;
-}
+  channels: given(count, "Neurons, or fewer channels of neighbouring neurons."),
+};
 
-/** When a template matches. */
-export interface TemplateOptions {
+/** How patterns become vectors of bins x channels numbers. */
+export interface TemplateShape extends Resolved<typeof shapeTable> {}
+
+/** The options of `PatternTemplates`. */
+export const templateTable = {
+  ...shapeTable,
   /** The smallest score that is a match, from -1 to 1; default 0.5. */
-  readonly threshold?: number | undefined;
-}
+  threshold: option(number({ atLeast: -1, atMost: 1 }), 0.5, "The smallest score that is a match."),
+};
+
+/** How patterns become vectors, and when a template matches. */
+export interface TemplateOptions extends InputOf<typeof templateTable> {}
 
 /** What a pattern is most like. */
 export interface TemplateMatch {
@@ -40,13 +46,6 @@ export interface TemplateMatch {
   /** The score of each template: its cosine with the pattern, from -1 to 1, P values. */
   readonly scores: Float32Array;
 }
-
-/** The options of `PatternTemplates`. */
-export const templateTable = {
-  bins: given(count, "Bins of time, T."),
-  channels: given(count, "Neurons, or fewer channels of neighbouring neurons."),
-  threshold: option(number({ atLeast: -1, atMost: 1 }), 0.5, "The smallest score that is a match."),
-} satisfies TableOf<TemplateShape & TemplateOptions>;
 
 const learnTable = {
   ...templateTable,
@@ -77,7 +76,7 @@ export class PatternTemplates implements TemplateShape {
    * Templates that are given, P x D in binary32.
    * @throws ArgumentError if labels, vectors and shape do not fit, or a number is not finite.
    */
-  constructor(labels: readonly string[], vectors: MatrixLike, options: TemplateShape & TemplateOptions) {
+  constructor(labels: readonly string[], vectors: MatrixLike, options: TemplateOptions) {
     const { bins, channels, threshold } = resolve(templateTable, options);
     this.threshold = threshold;
     const matrix = asMatrix(vectors, "vectors");
@@ -107,7 +106,7 @@ export class PatternTemplates implements TemplateShape {
    */
   static learn(
     patterns: readonly SpikePattern[],
-    options: TemplateShape & TemplateOptions & { readonly labels?: readonly string[] | undefined },
+    options: TemplateOptions & { readonly labels?: readonly string[] | undefined },
   ): PatternTemplates {
     checkPatterns(patterns);
     const { labels: said, ...shape } = resolve(learnTable, options);
@@ -184,9 +183,7 @@ export class PatternTemplates implements TemplateShape {
       throw new FormatError("safetensors", source, "it holds no spike templates; PatternTemplates.save writes them");
     }
     try {
-      const description = JSON.parse(metadata["description"] ?? "") as
-        | (TemplateShape & TemplateOptions & { labels: readonly string[] })
-        | null;
+      const description = JSON.parse(metadata["description"] ?? "") as (TemplateOptions & { labels: readonly string[] }) | null;
       if (typeof description !== "object" || description === null)
         throw new ArgumentError("the description", description, "an object with labels, bins and channels");
       const { labels, ...shape } = description;

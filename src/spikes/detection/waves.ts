@@ -3,6 +3,7 @@
 import { portableCos, portableSin } from "@spillway/numerics";
 import { checkMemory } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
+import type { PatternScore } from "./measure.js";
 
 const twoPi = 6.283185307179586;
 const stepMs = 2;
@@ -48,6 +49,18 @@ export function planeWaves(pattern: SpikePattern): PlaneWave[] {
     }
   }
   return waves;
+}
+
+/** The wave of the largest strength, whose sign is that of the wave number. */
+export function strongest(waves: readonly PlaneWave[], strengthOf: (wave: PlaneWave) => number): PatternScore {
+  let best: PatternScore = { score: 0 };
+  for (const wave of waves) {
+    const strength = strengthOf(wave);
+    if (Math.abs(strength) <= best.score) continue;
+    const waveNumber = strength > 0 ? wave.waveNumber : -wave.waveNumber;
+    best = { score: Math.abs(strength), frequencyHz: wave.frequencyHz, waveNumber };
+  }
+  return best;
 }
 
 /** The frequency of m cycles in a pattern. */

@@ -1,6 +1,6 @@
 // Latency (temporal) coding: the value of a channel is when in its frame a neuron fires, once.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, choice, type InputOf, option, optional, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { checked, choice, type InputOf, option, optional, type Resolved, resolve } from "@spillway/core/options.js";
 import { Matrix, type MatrixLike, portableExp, portableLog } from "@spillway/numerics";
 import { notNegative, positive, share } from "../options.js";
 import { SpikePattern } from "../pattern/pattern.js";
@@ -45,12 +45,13 @@ export interface LatencyEncoderOptions extends FrameOptions, LatencyCode, InputO
 
 const latencyDecodeTable = {
   ...latencyTable,
+  /** The value of a channel that is silent in a frame; default 0. */
   silent: option(
     checked<number>("a number", (value) => typeof value === "number"),
     0,
     "The value of a channel that is silent in a frame.",
   ),
-} satisfies TableOf<LatencyEncoderOptions & LatencyDecoderOptions>;
+};
 
 /**
  * One spike a neuron and frame at t = row frameMs + d(f) + j neuronDelayMs, for a T x F series of
@@ -88,14 +89,7 @@ export const latencyEncoder: Encoder = {
 };
 
 /** The code that was used, and the frames it was used in. */
-export interface LatencyDecoderOptions extends LatencyCode {
-  /** The width of a frame in ms, as it was encoded. */
-  readonly frameMs: number;
-  /** Neurons of each channel, as they were encoded; default 1. */
-  readonly neuronsPerChannel?: number | undefined;
-  /** The value of a channel that is silent in a frame; default 0. */
-  readonly silent?: number | undefined;
-}
+export interface LatencyDecoderOptions extends FrameOptions, LatencyCode, Pick<InputOf<typeof latencyDecodeTable>, "silent"> {}
 
 /**
  * The values that first spikes stand for, T x F: the inverse of the encoder's curve at the first
@@ -108,13 +102,13 @@ export function latencyDecode(pattern: SpikePattern, options: LatencyDecoderOpti
   const delay = delayCurve(code);
   const { frames, channels } = decodedShape(pattern, frameMs, neuronsPerChannel);
   const out = new Matrix(frames, channels, new Float64Array(frames * channels).fill(silent));
-  const seen = new Uint8Array(frames * channels);
+  const isFilled = new Uint8Array(frames * channels);
   for (let i = 0; i < pattern.spikeCount; i++) {
     if (pattern.neurons[i]! % neuronsPerChannel !== 0) continue;
     const frame = Math.min(Math.floor(pattern.times[i]! / frameMs), frames - 1);
     const cell = frame * channels + pattern.neurons[i]! / neuronsPerChannel;
-    if (seen[cell]) continue;
-    seen[cell] = 1;
+    if (isFilled[cell]) continue;
+    isFilled[cell] = 1;
     out.data[cell] = Math.min(1, Math.max(0, delay.inverse(pattern.times[i]! - frame * frameMs)));
   }
   return out;

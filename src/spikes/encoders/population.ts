@@ -81,11 +81,7 @@ export const populationEncoder: Encoder = {
  */
 export function populationDecode(
   pattern: SpikePattern,
-  options: {
-    readonly frameMs: number;
-    readonly neuronsPerChannel?: number | undefined;
-    readonly code?: "probability" | "latency" | undefined;
-  },
+  options: Pick<PopulationEncoderOptions, "frameMs" | "neuronsPerChannel" | "code">,
 ): Matrix<Float64Array> {
   const { frameMs, neuronsPerChannel: group, code } = resolve(populationTable, options);
   const { frames, channels } = decodedShape(pattern, frameMs, group);

@@ -88,16 +88,7 @@ function passLevels(
 }
 
 /** The frames and rates that were used. */
-export interface RateDecoderOptions {
-  /** The width of a frame in ms; the pattern is cut into durationMs / frameMs of them. */
-  readonly frameMs: number;
-  /** Neurons of each channel, as they were encoded; default 1. */
-  readonly neuronsPerChannel?: number | undefined;
-  /** As they were encoded; default 1 and 100. */
-  readonly minRateHz?: number | undefined;
-  /** The rate of value 1, as it was encoded. */
-  readonly maxRateHz?: number | undefined;
-}
+export interface RateDecoderOptions extends Pick<RateEncoderOptions, "frameMs" | "neuronsPerChannel" | "minRateHz" | "maxRateHz"> {}
 
 /**
  * The values that rates stand for, T x F: (spikes of the channel in the frame / (G frame in

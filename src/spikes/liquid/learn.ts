@@ -1,6 +1,6 @@
 // Spike-timing plasticity in a running liquid: patterns in, a liquid with learnt weights out. The
 // rule itself is in ../plasticity.
-import { option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, option, optional, resolve } from "@spillway/core/options.js";
 import type { Matrix, SparseMatrix } from "@spillway/numerics";
 import { ReservoirComputer, type SpikingModel, type WorkOptions } from "../../reservoir/index.js";
 import { engineTable } from "../../reservoir/options.js";
@@ -13,29 +13,25 @@ import { patternInputs } from "./inputs.js";
 import { firedSteps } from "./process.js";
 import { synapticWeights, withSynapticWeights } from "./weights.js";
 
-/** The rule's options, and how it meets the liquid. */
-export interface LiquidLearningOptions extends SpikeTimingOptions, WorkOptions {
-  /**
-   * The size in mV that is 1 to the rule, whose profiles bound sizes between about 0.05 and 6.
-   * Default the mean |w| of the liquid.
-   */
-  readonly weightUnit?: number | undefined;
-  /**
-   * How often the liquid is given the weights that have been learnt by then, in ms; default 1000.
-   */
-  readonly renewMs?: number | undefined;
-  /** What runs the liquid, as in `LiquidStateMachine.create`; every engine learns the same bits. */
-  readonly engine?: string | undefined;
-}
-
 /** The options of `learnSpikeTiming`. */
 export const liquidLearningTable = {
   ...spikeTimingTable,
   ...workTable,
+  /**
+   * The size in mV that is 1 to the rule, whose profiles bound sizes between about 0.05 and 6.
+   * Default the mean |w| of the liquid.
+   */
   weightUnit: optional(positive("mV"), "The size that is 1 to the rule; left out, the mean |w| of the liquid."),
+  /**
+   * How often the liquid is given the weights that have been learnt by then, in ms; default 1000.
+   */
   renewMs: option(positive("ms"), 1000, "How often the liquid is given the weights that have been learnt."),
-  ...engineTable,
-} satisfies TableOf<LiquidLearningOptions>;
+  /** What runs the liquid, as in `LiquidStateMachine.create`; every engine learns the same bits. */
+  engine: engineTable.engine,
+};
+
+/** The rule's options, and how it learns in the liquid. */
+export interface LiquidLearningOptions extends SpikeTimingOptions, WorkOptions, InputOf<typeof liquidLearningTable> {}
 
 /** A liquid after learning. */
 export interface LearntLiquid {

@@ -3,7 +3,7 @@
 import { checkHas } from "@spillway/core/checks.js";
 import { disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, type InputOf, option, type Resolved, resolve, type TableOf } from "@spillway/core/options.js";
+import { choice, type InputOf, option, type Resolved, resolve } from "@spillway/core/options.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import type { DeviceSlice } from "@spillway/gpu";
 import { allocate, asMatrix, columnMeans, type FloatArray, Matrix } from "@spillway/numerics";
@@ -45,8 +45,12 @@ export interface ProcessOptions extends InputOptions, WorkOptions, InputOf<typeo
 export const oneStateTable = {
   ...inputTable,
   ...workTable,
+  /** The state at the end of the pattern (default), or the mean of the states of all steps. */
   state: option(choice("last", "mean"), "last", "The state at the end, or the mean of all states."),
-} satisfies TableOf<OneStateOptions>;
+};
+
+/** How one pattern becomes one state. */
+export interface OneStateOptions extends InputOptions, WorkOptions, InputOf<typeof oneStateTable> {}
 
 /** What `processPatterns` gives for its options. */
 export type ProcessedPatterns<O extends ProcessOptions> = O extends ProcessOptions & { readonly keep: "device"; readonly state: "all" }
@@ -103,7 +107,7 @@ async function processed(
   const isThere = patterns instanceof DeviceSpikePatterns;
   using inputs = isThere ? await patternInputsThere(computer, patterns, binning) : await rowsOf(computer, patterns, binning);
   if (keep === "device") return await statesThere(computer, inputs.sequences, options);
-  const spikes = isThere ? undefined : patterns.map(({ spikeCount }) => spikeCount);
+  const spikes = isThere ? 0 : patterns.reduce((sum, { spikeCount }) => sum + spikeCount, 0);
   return await statesOf(computer, inputs.sequences, state, { signal, onProgress }, spikes);
 }
 
@@ -167,10 +171,9 @@ async function statesOf(
   inputs: readonly (Matrix | DeviceMatrix)[],
   state: "last" | "mean" | "all",
   { signal, onProgress }: WorkOptions,
-  spikes?: readonly number[],
+  spikes: number,
 ): Promise<Matrix | Matrix[]> {
   const { size, precision, noiseLevel } = computer.model;
-  const silence = new SilenceCount(computer.model);
   const isThere = noiseLevel === 0 && inputs[0] instanceof DeviceMatrix;
   if (isThere && state === "mean") {
     const which = { last: false, mean: true, washout: 0, given: Matrix.zeros(inputs.length, 0) };
@@ -178,8 +181,7 @@ async function statesOf(
     if (means) {
       const out = new Matrix(means.rows, size, allocate(precision, means.data.length));
       out.data.set(means.data);
-      for (let b = 0; b < out.rows; b++) silence.add(spikes?.[b] ?? 0, out.row(b));
-      silence.warn();
+      warnOfSilence(computer.model, spikes, [out.data]);
       return out;
     }
   }
@@ -196,16 +198,16 @@ async function statesOf(
     found.push(state === "mean" ? new Matrix(1, size, columnMeans(states!)) : states!);
     done += sequence.rows;
   }
-  for (const [b, { data }] of found.entries()) silence.add(spikes?.[b] ?? 0, data);
-  silence.warn();
+  warnOfSilence(
+    computer.model,
+    spikes,
+    found.map(({ data }) => data),
+  );
   if (state === "all") return found;
   const out = new Matrix(found.length, size, allocate(precision, found.length * size));
   for (const [b, { data }] of found.entries()) out.row(b).set(data);
   return out;
 }
-
-/** How one pattern becomes one state. */
-export type OneStateOptions = Omit<ProcessOptions, "keep" | "state"> & { readonly state?: "last" | "mean" | undefined };
 
 /** One pattern's state, N values: see {@link processPatterns}. */
 export async function processPattern(
@@ -229,9 +231,7 @@ export async function runPattern(
   if (!(pattern instanceof DeviceSpikePattern)) {
     using rows = await rowsOf(computer, [pattern], { stepMs });
     const states = await computer.run(rows.sequences[0]!, work);
-    const silence = new SilenceCount(computer.model);
-    silence.add(pattern.spikeCount, states.data);
-    silence.warn();
+    warnOfSilence(computer.model, pattern.spikeCount, [states.data]);
     return states;
   }
   const inputs = await patternInputsThere(computer, pattern.alone(), { stepMs });
@@ -259,7 +259,6 @@ export async function reservoirSpikes(
   const times: number[] = [];
   const neurons: number[] = [];
   const before = computer.state;
-  const silence = new SilenceCount(model);
   let t = 0;
   computer.reset();
   try {
@@ -275,8 +274,8 @@ export async function reservoirSpikes(
   }
   const fired = allocate("float32", model.size);
   for (const neuron of neurons) fired[neuron] = 1;
-  silence.add(Array.from(inputs.data).filter((value) => value !== 0).length, fired);
-  silence.warn();
+  const spikes = Array.from(inputs.data).filter((value) => value !== 0).length;
+  warnOfSilence(model, spikes, [fired]);
   return new SpikePattern(
     { times, neurons },
     { durationMs: t * timeStep, neuronCount: model.size, metadata: { source: "spiking reservoir" } },
@@ -319,38 +318,21 @@ export function firedNeurons({ stateKeep, precision }: SpikingModel, before: Flo
 const mayBeSilent = 0.9;
 
 /**
- * Notices liquids whose neurons do not fire on spikes that they are given, by filtered states that are not 0.
+ * Warns, once a process, if nine in ten neurons of a liquid were silent although there were input spikes.
+ * @param states filtered states of any of the steps, one or several rows of N
  */
-class SilenceCount {
-  readonly #model: SpikingModel | undefined;
-  readonly #fired: Uint8Array;
-  #spikes = 0;
-
-  constructor(model: AnyModel) {
-    this.#model = model.kind === "spiking" && model.config.input.mode === "spikes" ? model : undefined;
-    this.#fired = new Uint8Array(this.#model?.size ?? 0);
-  }
-
-  /** @param spikes that it was given @param states of any of the steps, one or several rows of N */
-  add(spikes: number, states: FloatArray): void {
-    const { size } = this.#model ?? { size: 0 };
-    if (size === 0) return;
-    this.#spikes += spikes;
-    for (let i = 0; i < states.length; i++) if (states[i] !== 0) this.#fired[i % size] = 1;
-  }
-
-  /** Warns, once a process, if nine in ten neurons were silent although there were input spikes. */
-  warn(): void {
-    const { size, config } = this.#model ?? { size: 0 };
-    if (!config || this.#spikes === 0) return;
-    const silent = this.#fired.reduce((count, fired) => count + (fired === 0 ? 1 : 0), 0) / size;
-    if (silent <= mayBeSilent) return;
-    const { weight, connectivity } = config.input;
-    const each = typeof weight === "number" ? `${weight} mV` : "one a channel";
-    warnOnce(
-      "SpillwaySilenceWarning",
-      `${Number((100 * silent).toFixed(1))} % of the liquid's ${size} neurons did not fire on ${this.#spikes} input spikes: ` +
-        `raise input.weight (${each}), input.connectivity (${connectivity}) or background.current (${config.background.current} mV)`,
-    );
-  }
+function warnOfSilence(model: AnyModel, spikes: number, states: Iterable<FloatArray>): void {
+  if (model.kind !== "spiking" || model.config.input.mode !== "spikes" || spikes === 0) return;
+  const { size, config } = model;
+  const fired = new Uint8Array(size);
+  for (const each of states) for (let i = 0; i < each.length; i++) if (each[i] !== 0) fired[i % size] = 1;
+  const silent = fired.reduce((count, any) => count + (any === 0 ? 1 : 0), 0) / size;
+  if (silent <= mayBeSilent) return;
+  const { weight, connectivity } = config.input;
+  const each = typeof weight === "number" ? `${weight} mV` : "one a channel";
+  warnOnce(
+    "SpillwaySilenceWarning",
+    `${Number((100 * silent).toFixed(1))} % of the liquid's ${size} neurons did not fire on ${spikes} input spikes: ` +
+      `raise input.weight (${each}), input.connectivity (${connectivity}) or background.current (${config.background.current} mV)`,
+  );
 }

@@ -3,7 +3,7 @@
 // time of the model. How rows are run is reservoir-runner.ts.
 
 import { ArgumentError } from "@spillway/core/errors.js";
-import { either, list, nothing, number, object, option, optional, text, whole } from "@spillway/core/options.js";
+import { either, type InputOf, list, nothing, number, object, option, optional, text, whole } from "@spillway/core/options.js";
 import { Matrix, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import type { KindDraw, KindSizes, RegisteredModel, ReservoirKind } from "../../reservoir/index.js";
 import { positive, share } from "../options.js";
@@ -15,34 +15,42 @@ import { neuronsOf, wholeSteps } from "./recording.js";
 import { initialState } from "./session.js";
 import { flatState, hiddenValues } from "./state-values.js";
 
-/** Currents that a row of inputs is: I = W_in u, with W_in uniform in [-scaling, scaling]. */
-export interface NetworkInputOptions {
+const inputTable = {
   /** Populations or slices that the currents reach; left out, all neurons. */
-  readonly to?: readonly string[] | undefined;
+  to: optional(list(text(), "a list of populations or slices", 1), "Populations or slices that the currents reach; left out, all neurons."),
   /** Largest weight, mV for an input of 1, or pA if a population has a capacitance; default 10. */
-  readonly scaling?: number | undefined;
+  scaling: option(positive("mV or pA"), 10, "Largest weight, for an input of 1."),
   /** Share of the neurons that an input reaches; default 1. */
-  readonly connectivity?: number | undefined;
-}
+  connectivity: option(share, 1, "Share of the neurons that an input reaches."),
+};
+
+const rowsTable = {
+  /** States; it follows from the populations. */
+  size: optional(whole({ atLeast: 1 }), "How many states: left out, it follows from the populations."),
+  /** Inputs; with `input` null it follows from the populations. */
+  inputSize: optional(whole(), "I, the number of inputs; left out, it follows from the data, or from the populations of inputs."),
+  /** Model time of a row of inputs, ms, a whole number of steps; default 1. */
+  rowMs: option(number({ above: 0, unit: "ms" }), 1, "Model time of a row of inputs, ms."),
+  /**
+   * How rows of inputs act: as currents I = W_in u while the row lasts, with W_in uniform in
+   * [-scaling, scaling]; or null, as spikes: value i is how often channel i of the populations of
+   * inputs spikes in the row's first step. Left out, null if there are populations of inputs.
+   */
+  input: optional(
+    either("null, or an object with to, scaling and connectivity", nothing, object(inputTable)),
+    "Rows of inputs as currents; null: as spikes of the populations of inputs.",
+  ),
+};
+
+const { kind: _, seed: __, precision: ___, ...networkOptions } = networkTable;
+/** The options of the kind. */
+export const networkReservoirTable = { ...networkOptions, ...rowsTable };
 
 /**
  * A network of populations as a reservoir. Its states are the filtered spikes of all populations
  * with a `stateTimeConstant`, in their order; at least one has it.
  */
-export interface NetworkReservoirOptions extends Omit<NetworkOptions, "kind" | "seed" | "precision"> {
-  /** States; it follows from the populations. */
-  readonly size?: number | undefined;
-  /** Inputs; with `input` null it follows from the populations. */
-  readonly inputSize?: number | undefined;
-  /** Model time of a row of inputs, ms, a whole number of steps; default 1. */
-  readonly rowMs?: number | undefined;
-  /**
-   * How rows of inputs act: as currents while the row lasts; or null, as spikes: value i is how
-   * often channel i of the populations of inputs spikes in the row's first step. Left out, null if
-   * there are populations of inputs.
-   */
-  readonly input?: NetworkInputOptions | null | undefined;
-}
+export interface NetworkReservoirOptions extends Omit<NetworkOptions, "kind" | "seed" | "precision">, InputOf<typeof rowsTable> {}
 
 declare module "../../reservoir/registered/options.js" {
   interface ReservoirKindOptions {
@@ -66,25 +74,6 @@ export interface NetworkReservoirConfig extends Omit<NetworkConfig, "kind"> {
   /** How rows act as currents; null: they are spikes of the populations of inputs. */
   readonly input: { readonly to: readonly string[]; readonly scaling: number; readonly connectivity: number } | null;
 }
-
-const { kind: _, seed: __, precision: ___, ...networkOptions } = networkTable;
-const inputTable = {
-  to: optional(list(text(), "a list of populations or slices", 1), "Populations or slices that the currents reach; left out, all neurons."),
-  scaling: option(positive("mV or pA"), 10, "Largest weight, for an input of 1."),
-  connectivity: option(share, 1, "Share of the neurons that an input reaches."),
-};
-
-/** The options of the kind. */
-export const networkReservoirTable = {
-  ...networkOptions,
-  size: optional(whole({ atLeast: 1 }), "How many states: left out, it follows from the populations."),
-  inputSize: optional(whole(), "I, the number of inputs; left out, it follows from the data, or from the populations of inputs."),
-  rowMs: option(number({ above: 0, unit: "ms" }), 1, "Model time of a row of inputs, ms."),
-  input: optional(
-    either("null, or an object with to, scaling and connectivity", nothing, object(inputTable)),
-    "Rows of inputs as currents; null: as spikes of the populations of inputs.",
-  ),
-};
 
 /** What a description comes to, kept with it. */
 export interface PlannedReservoir {

@@ -4,8 +4,7 @@ import { formatBytes } from "@spillway/core/bytes.js";
 import { ArgumentError, DisposedError } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { machineMemory } from "@spillway/core/machine-memory.js";
-import { option, resolve, type TableOf, text } from "@spillway/core/options.js";
-import type { Context } from "@spillway/gpu";
+import { type InputOf, option, resolve, text } from "@spillway/core/options.js";
 import { allocate, type FloatArray, Matrix } from "@spillway/numerics";
 import { contextTable, threadsTable } from "../../reservoir/options.js";
 import { WorkPacer } from "../../reservoir/work.js";
@@ -33,25 +32,20 @@ import { sliceOf } from "./schema.js";
 import { initialState, type NetworkRunState, type NetworkSession, type StepSpikes } from "./session.js";
 import { copyRanges } from "./state-values.js";
 
-/** Where a network runs. */
-export interface SpikingNetworkOptions {
+/** The options of `SpikingNetwork.create`. */
+export const spikingNetworkTable = {
+  ...contextTable,
   /** "auto" (default), or the name of an engine. Every engine gives the same bits. */
-  readonly engine?: string | undefined;
-  /** A device that is open already; the engine is that of its device. */
-  readonly context?: Context | undefined;
+  engine: option(text("the name of an engine"), "auto", "Where the network runs."),
   /**
    * Threads of the CPU engine at most, default 1; more give the same bits. Small networks, and
    * those whose synapses change, run on one: `SpikingNetwork.engine` says so.
    */
-  readonly threads?: number | undefined;
-}
+  threads: threadsTable.threads,
+};
 
-/** The options of `SpikingNetwork.create`. */
-export const spikingNetworkTable = {
-  engine: option(text("the name of an engine"), "auto", "Where the network runs."),
-  ...contextTable,
-  ...threadsTable,
-} satisfies TableOf<SpikingNetworkOptions>;
+/** Where a network runs. */
+export interface SpikingNetworkOptions extends InputOf<typeof contextTable>, InputOf<typeof spikingNetworkTable> {}
 
 const fieldOwners = {
   "the second argument, beside the description": spikingNetworkTable,

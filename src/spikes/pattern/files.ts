@@ -1,7 +1,7 @@
 // One pattern in one file: JSON, CSV or NPZ. Files of many patterns are in hdf5.ts.
 
 import { ArgumentError } from "@spillway/core/errors.js";
-import { text as anyText, choice, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { text as anyText, choice, type InputOf, optional, resolve } from "@spillway/core/options.js";
 import { describe } from "@spillway/core/text.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { parseCsv } from "@spillway/io/csv.js";
@@ -13,41 +13,37 @@ import { parseNumber } from "@spillway/io/missing.js";
 import { decodeNpz, encodeNpz } from "@spillway/io/npz.js";
 import { Matrix } from "@spillway/numerics";
 import { neurons, notNegative } from "../options.js";
-import { type SpikeTimeUnit, spikeColumnsIn, spikeTimeUnits } from "./csv-columns.js";
+import { spikeColumnsIn, spikeTimeUnits } from "./csv-columns.js";
 import { checkPattern, type SpikeColumns, type SpikeMetadata, SpikePattern, type SpikePatternOptions } from "./pattern.js";
 
-/** What reading takes if a file does not say it, as CSV written elsewhere does not. */
-export interface PatternReadOptions {
-  /** Default what the file says, or the last spike's time. */
-  readonly durationMs?: number | undefined;
-  /** Default what the file says, or one more than the largest neuron. */
-  readonly neuronCount?: number | undefined;
-  /** The name that errors call the data by. */
-  readonly source?: string | undefined;
-}
-
-/** What reading a CSV takes besides. */
-export interface SpikeCsvOptions extends PatternReadOptions {
-  /**
-   * The unit of times whose column does not say it, and of a table without a header, which is in ms
-   * if it is left out.
-   */
-  readonly timeUnit?: SpikeTimeUnit | undefined;
-}
-
 const fileTable = {
+  /** Default what the file says, or the last spike's time. */
   durationMs: optional(notNegative("ms"), "How long the pattern lasts; left out, what the file says, or its last spike's time."),
+  /** Default what the file says, or one more than the largest neuron. */
   neuronCount: optional(neurons, "Neurons; left out, what the file says, or one more than the largest."),
 };
 const readTable = {
   ...fileTable,
+  /** The name that errors call the data by. */
   source: optional(anyText(), "The name that errors call the data by."),
-} satisfies TableOf<PatternReadOptions>;
-const unit = { timeUnit: optional(choice(...spikeTimeUnits), "The unit of times whose column does not say it.") };
-const csvTable = { ...readTable, ...unit } satisfies TableOf<SpikeCsvOptions>;
+};
+const unitTable = {
+  /**
+   * The unit of times whose column does not say it, and of a table without a header, which is in ms
+   * if it is left out.
+   */
+  timeUnit: optional(choice(...spikeTimeUnits), "The unit of times whose column does not say it."),
+};
+const csvTable = { ...readTable, ...unitTable };
+
+/** What reading takes if a file does not say it, as CSV written elsewhere does not. */
+export interface PatternReadOptions extends InputOf<typeof readTable> {}
+
+/** What reading a CSV takes besides. */
+export interface SpikeCsvOptions extends InputOf<typeof csvTable> {}
 
 /** The options of `readSpikePattern`. */
-export const readPatternTable = { ...fileTable, ...unit } satisfies TableOf<Omit<SpikeCsvOptions, "source">>;
+export const readPatternTable = { ...fileTable, ...unitTable };
 
 /** The formats of one pattern, by the ending of the file's name. */
 export type PatternFormat = "json" | "csv" | "npz";

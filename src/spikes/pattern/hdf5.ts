@@ -6,7 +6,7 @@
 import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { halfBits } from "@spillway/core/half.js";
-import { choice, type InputOf, list, option, optional, type Resolved, resolve, type TableOf, text } from "@spillway/core/options.js";
+import { choice, type InputOf, list, option, optional, type Resolved, resolve, text } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { FileError } from "@spillway/io/errors.js";
 import { readBytes } from "@spillway/io/files.js";
@@ -18,32 +18,27 @@ import { hdf5Templates } from "./hdf5-templates.js";
 import { type EventData, type EventRows, readEvents, writeEvents } from "./hdf5-thread.js";
 import { checkPatterns, SpikePattern } from "./pattern.js";
 
-/** What an event file does not say of itself. */
-export interface SpikeHdf5Options {
+/** The options of `SpikeEventFile.open`. */
+export const eventFileTable = {
   /** Neurons of each pattern; default 700, the channels of the Spiking Heidelberg Digits. */
-  readonly neuronCount?: number | undefined;
+  neuronCount: option(neurons, 700, "Neurons of each pattern."),
   /** How long each pattern lasts, in ms; default up to its own last spike. */
-  readonly durationMs?: number | undefined;
+  durationMs: optional(positive("ms"), "How long each pattern lasts; left out, up to its own last spike."),
   /**
    * When reading is broken off, in ms; default 5 s and 1 s for every 10 MB of the file. A damaged
    * file may otherwise never be read.
    */
-  readonly timeLimitMs?: number | undefined;
-  /** The name that errors call the data by. */
-  readonly source?: string | undefined;
-}
-
-/** The options of `SpikeEventFile.open`. */
-export const eventFileTable = {
-  neuronCount: option(neurons, 700, "Neurons of each pattern."),
-  durationMs: optional(positive("ms"), "How long each pattern lasts; left out, up to its own last spike."),
   timeLimitMs: optional(positive("ms"), "When reading is broken off; left out, 5 s and 1 s for every 10 MB."),
-} satisfies TableOf<Omit<SpikeHdf5Options, "source">>;
+};
 
 const decodeTable = {
   ...eventFileTable,
+  /** The name that errors call the data by. */
   source: option(text(), "HDF5 data", "The name that errors call the data by."),
-} satisfies TableOf<SpikeHdf5Options>;
+};
+
+/** What an event file does not say of itself. */
+export interface SpikeHdf5Options extends InputOf<typeof decodeTable> {}
 
 /**
  * A file of event lists that was read. Patterns are made one at a time; `dispose` (or `using`) lets

@@ -1,6 +1,6 @@
 // Statistics of a reservoir at work: taken from states now and then; the steps between cost
 // nothing.
-import { callback, checked, option, optional, resolve, type TableOf } from "@spillway/core/options.js";
+import { callback, checked, type InputOf, option, optional, resolve } from "@spillway/core/options.js";
 import { asMatrix, type FloatArray, type Matrix, type MatrixLike } from "@spillway/numerics";
 import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js";
 import { workTable } from "../../reservoir/work.js";
@@ -11,7 +11,7 @@ import { type ReservoirSnapshot, reservoirSnapshot, snapshotTable } from "./snap
 /** The share that a new average activation has in the running one. */
 const newest = 0.1;
 
-/** What has been seen so far. */
+/** What was counted and measured so far. */
 export interface StatisticsReport {
   /** Patterns that were given to `observe`. */
   readonly patternsProcessed: number;
@@ -32,23 +32,20 @@ export interface StatisticsReport {
   readonly lastSnapshot: ReservoirSnapshot | undefined;
 }
 
-/** How often a run is sampled, and who gets the results. */
-export interface ObservedRunOptions extends WorkOptions {
-  /** Steps from one snapshot to the next; default 1000. */
-  readonly everySteps?: number | undefined;
-  /** Called with each snapshot and the step it was taken at. */
-  readonly onSnapshot?: ((snapshot: ReservoirSnapshot, step: number) => void) | undefined;
-}
-
 /** The options of `ReservoirStatistics.run`. */
 export const observedRunTable = {
   ...workTable,
+  /** Steps from one snapshot to the next; default 1000. */
   everySteps: option(count, 1000, "Steps from one snapshot to the next."),
+  /** Called with each snapshot and the step it was taken at. */
   onSnapshot: optional(
-    callback<NonNullable<ObservedRunOptions["onSnapshot"]>>(),
+    callback<(snapshot: ReservoirSnapshot, step: number) => void>(),
     "Called with each snapshot and the step it was taken at.",
   ),
-} satisfies TableOf<ObservedRunOptions>;
+};
+
+/** How often a run is sampled, and who gets the results. */
+export interface ObservedRunOptions extends WorkOptions, InputOf<typeof observedRunTable> {}
 
 const observeTable = {
   pattern: optional(checked<SpikePattern>("a SpikePattern", isPattern), "The pattern that led to the state."),

@@ -2,8 +2,7 @@
 import { portableExp } from "@spillway/numerics";
 import type { Spike } from "../../pattern/pattern.js";
 import { spikeTrains } from "../../pattern/rates.js";
-import { eventTimes, generatorStream, patternOf } from "../generators.js";
-import { generatorOptions, type PatternMeasure } from "../measure.js";
+import { eventTimes, generatorStream, patternMeasure } from "../generators.js";
 
 const longestIntervalMs = 20;
 
@@ -15,8 +14,7 @@ const longestIntervalMs = 20;
  * (share - p) / (1 - p): with q = 1 - e^(-rate interval) a spike of a Poisson neuron is in a burst
  * with probability 1 - (1 - q)^2 (1 + 2 q); p is the mean of that plus four standard deviations.
  */
-export const burst: PatternMeasure = {
-  type: "burst",
+export const burst = patternMeasure("burst", {
   threshold: 0.1,
   score(pattern) {
     const { durationMs, spikeCount } = pattern;
@@ -39,8 +37,7 @@ export const burst: PatternMeasure = {
     return { score: share >= 1 ? 0 : Math.max(0, (inBursts / spikeCount - share) / (1 - share)) };
   },
   /** Bursts of 5 spikes 4 ms apart, at Poisson times. */
-  generate(options) {
-    const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
+  spikes({ seed, neuronCount, durationMs, rateHz }) {
     const draws = generatorStream(seed, 19);
     const spikes: Spike[] = [];
     for (let neuron = 0; neuron < neuronCount; neuron++) {
@@ -48,9 +45,9 @@ export const burst: PatternMeasure = {
         for (let k = 0; k < 5; k++) spikes.push({ neuron, timeMs: timeMs + 4 * k });
       }
     }
-    return patternOf(spikes, neuronCount, durationMs, "burst");
+    return spikes;
   },
-};
+});
 
 /** How many spikes of a train lie in runs of at least 3 with intervals up to `longestMs`. */
 function spikesInBursts(train: Float64Array, longestMs: number): number {

@@ -2,8 +2,7 @@
 
 import type { Spike } from "../../pattern/pattern.js";
 import { spikeTrains } from "../../pattern/rates.js";
-import { generatorStream, patternOf } from "../generators.js";
-import { generatorOptions, type PatternMeasure } from "../measure.js";
+import { generatorStream, patternMeasure } from "../generators.js";
 
 /** Neighbours that a prediction is the mean of, and intervals that are looked at, at most. */
 const neighbours = 4;
@@ -19,8 +18,7 @@ const most = 1000;
  * and noise, which nothing predicts, score 0. The intervals of the first 1000 pairs are taken, at
  * least 30.
  */
-export const chaotic: PatternMeasure = {
-  type: "chaotic",
+export const chaotic = patternMeasure("chaotic", {
   threshold: 0.15,
   score(pattern) {
     const triples: (readonly [number, number, number])[] = [];
@@ -42,8 +40,7 @@ export const chaotic: PatternMeasure = {
    * Each neuron's intervals are (0.2 + 1.6 x) / rate with x the logistic map x' = 4 x (1 - x) from
    * a start of its own.
    */
-  generate(options) {
-    const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
+  spikes({ seed, neuronCount, durationMs, rateHz }) {
     const draws = generatorStream(seed, 12);
     const spikes: Spike[] = [];
     for (let neuron = 0; neuron < neuronCount; neuron++) {
@@ -55,9 +52,9 @@ export const chaotic: PatternMeasure = {
         timeMs += ((0.2 + 1.6 * x) * 1000) / rateHz;
       }
     }
-    return patternOf(spikes, neuronCount, durationMs, "chaotic");
+    return spikes;
   },
-};
+});
 
 /**
  * The squared error of predicting each third number as the mean of those of the nearest other

@@ -2,8 +2,7 @@
 
 import { binSpikes } from "../../pattern/binning.js";
 import type { Spike } from "../../pattern/pattern.js";
-import { eventTimes, generatorStream, patternOf, poissonSpikes } from "../generators.js";
-import { generatorOptions, type PatternMeasure } from "../measure.js";
+import { eventTimes, generatorStream, patternMeasure, poissonSpikes } from "../generators.js";
 
 const binMs = 20;
 
@@ -16,8 +15,7 @@ const binMs = 20;
  * Tracy and Widom 1996): B = (1 + sqrt(N / T))^2 + 4 (1 + sqrt(N / T))^(4/3) (N T)^(-1/6) T^(-1/2).
  * Score: max(0, 1 - B / L).
  */
-export const emergent: PatternMeasure = {
-  type: "emergent",
+export const emergent = patternMeasure("emergent", {
   threshold: 0.3,
   score(pattern) {
     const { rows, cols, data } = binSpikes(pattern, { binMs });
@@ -41,8 +39,7 @@ export const emergent: PatternMeasure = {
    * Half of the spikes from five assemblies of a fifth of the neurons, drawn at random; each fires
    * as a whole within 10 ms, at random times.
    */
-  generate(options) {
-    const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
+  spikes({ seed, neuronCount, durationMs, rateHz }) {
     const spikes: Spike[] = poissonSpikes(seed, neuronCount, durationMs, rateHz / 2);
     const draws = generatorStream(seed, 13);
     const jitter = generatorStream(seed, 14);
@@ -54,9 +51,9 @@ export const emergent: PatternMeasure = {
         event++;
       }
     }
-    return patternOf(spikes, neuronCount, durationMs, "emergent");
+    return spikes;
   },
-};
+});
 
 /**
  * The largest eigenvalue of Z'Z / T by power iteration from a fixed start, to 1e-6 of itself; from

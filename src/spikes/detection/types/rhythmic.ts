@@ -2,8 +2,8 @@
 import { portableLog, portableSinCos } from "@spillway/numerics";
 import type { Spike } from "../../pattern/pattern.js";
 import { spikeTrains } from "../../pattern/rates.js";
-import { generatorStream, patternOf } from "../generators.js";
-import { aboveChance, generatorOptions, type PatternMeasure } from "../measure.js";
+import { generatorStream, patternMeasure } from "../generators.js";
+import { aboveChance } from "../measure.js";
 
 const twoPi = 6.283185307179586;
 const highestHz = 100;
@@ -16,8 +16,7 @@ const highestHz = 100;
  * the largest S over F frequencies, from 2 cycles in the pattern to 100 Hz by half a cycle, less
  * what the ends of the pattern add to it and above its chance level ln(100 F) / sqrt(P).
  */
-export const rhythmic: PatternMeasure = {
-  type: "rhythmic",
+export const rhythmic = patternMeasure("rhythmic", {
   threshold: 0.1,
   score(pattern) {
     const { durationMs } = pattern;
@@ -49,8 +48,7 @@ export const rhythmic: PatternMeasure = {
    * A spike in every cycle of rateHz, each neuron with its own phase and a normal jitter of a tenth
    * of the cycle.
    */
-  generate(options) {
-    const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
+  spikes({ seed, neuronCount, durationMs, rateHz }) {
     const draws = generatorStream(seed, 16);
     const jitter = generatorStream(seed, 17);
     const period = 1000 / rateHz;
@@ -61,9 +59,9 @@ export const rhythmic: PatternMeasure = {
         spikes.push({ neuron, timeMs: (cycle + phase + 0.1 * jitter.normal(neuron, cycle)) * period });
       }
     }
-    return patternOf(spikes, neuronCount, durationMs, "rhythmic");
+    return spikes;
   },
-};
+});
 
 /** The frequency of number m: from 2 cycles in a pattern on by half a cycle. */
 export const rhythmFrequencyHz = (m: number, durationMs: number): number => (1000 * (m + 4)) / (2 * durationMs);

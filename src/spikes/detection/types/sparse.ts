@@ -1,7 +1,6 @@
 // Sparse: few neurons do most of the firing.
 import { neuronCounts } from "../../pattern/rates.js";
-import { generatorStream, modulatedSpikes, patternOf } from "../generators.js";
-import { generatorOptions, type PatternMeasure } from "../measure.js";
+import { generatorStream, modulatedSpikes, patternMeasure } from "../generators.js";
 
 /**
  * Population sparseness: a = mean(r)^2 / mean(r^2) over the neurons' rates r is 1 if all fire
@@ -11,8 +10,7 @@ import { generatorOptions, type PatternMeasure } from "../measure.js";
  * as that of n (n - 1), less four times what this deviates by in N neurons of equal rate m, sqrt((4
  * m^3 + 2 m^2) / N).
  */
-export const sparse: PatternMeasure = {
-  type: "sparse",
+export const sparse = patternMeasure("sparse", {
   threshold: 0.05,
   score(pattern) {
     const { neuronCount, spikeCount } = pattern;
@@ -28,13 +26,11 @@ export const sparse: PatternMeasure = {
    * A tenth of the neurons, drawn at random, at least one, are Poisson with all of the rate; the
    * others are silent.
    */
-  generate(options) {
-    const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
+  spikes({ seed, neuronCount, durationMs, rateHz }) {
     const draws = generatorStream(seed, 18);
     const order = Array.from({ length: neuronCount }, (_, n) => n).sort((a, b) => draws.uniform(0, a) - draws.uniform(0, b));
     const active = new Set(order.slice(0, Math.max(1, Math.round(neuronCount / 10))));
     const rate = (rateHz * neuronCount) / active.size;
-    const spikes = modulatedSpikes(seed, neuronCount, durationMs, rate, (neuron) => (active.has(neuron) ? 1 : 0));
-    return patternOf(spikes, neuronCount, durationMs, "sparse");
+    return modulatedSpikes(seed, neuronCount, durationMs, rate, (neuron) => (active.has(neuron) ? 1 : 0));
   },
-};
+});

@@ -2,8 +2,8 @@
 
 import { binSpikes } from "../../pattern/binning.js";
 import type { Spike } from "../../pattern/pattern.js";
-import { eventTimes, generatorStream, patternOf, poissonSpikes } from "../generators.js";
-import { aboveChance, generatorOptions, type PatternMeasure } from "../measure.js";
+import { eventTimes, generatorStream, patternMeasure, poissonSpikes } from "../generators.js";
+import { aboveChance } from "../measure.js";
 
 const binMs = 5;
 
@@ -13,8 +13,7 @@ const binMs = 5;
  * "Clustering in globally coupled inhibitory neurons"; Golomb 2007). Score: sqrt of chi^2 above its
  * chance level in T bins, (1 + 4 sqrt(2 / T)) / N.
  */
-export const synchronous: PatternMeasure = {
-  type: "synchronous",
+export const synchronous = patternMeasure("synchronous", {
   threshold: 0.1,
   score(pattern) {
     const { rows, cols, data } = binSpikes(pattern, { binMs });
@@ -47,8 +46,7 @@ export const synchronous: PatternMeasure = {
    * Half of the spikes in common events, which a neuron takes part in with probability 0.8, within
    * a normal jitter of 2 ms.
    */
-  generate(options) {
-    const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
+  spikes({ seed, neuronCount, durationMs, rateHz }) {
     const spikes: Spike[] = poissonSpikes(seed, neuronCount, durationMs, rateHz / 2);
     const draws = generatorStream(seed, 10);
     for (const [e, timeMs] of eventTimes(draws, 0, durationMs, rateHz / 2 / 0.8).entries()) {
@@ -57,6 +55,6 @@ export const synchronous: PatternMeasure = {
           spikes.push({ neuron, timeMs: timeMs + 2 * generatorStream(seed, 11).normal(e, neuron) });
       }
     }
-    return patternOf(spikes, neuronCount, durationMs, "synchronous");
+    return spikes;
   },
-};
+});

@@ -1,8 +1,8 @@
 // Travelling: activity moves across the population, neuron by neuron, in one direction.
 import { portableCos, portableLog } from "@spillway/numerics";
-import { modulatedSpikes, patternOf } from "../generators.js";
-import { aboveChance, generatorOptions, type PatternMeasure } from "../measure.js";
-import { planeWaves } from "../waves.js";
+import { modulatedSpikes, patternMeasure } from "../generators.js";
+import { aboveChance } from "../measure.js";
+import { planeWaves, strongest } from "../waves.js";
 
 /**
  * A travelling wave: the phase of activity falls linearly with position (Muller, Chavane, Reynolds,
@@ -12,27 +12,17 @@ import { planeWaves } from "../waves.js";
  * Poisson neurons reach by chance, R^2 = ln(100 M) / n. Neurons lie on a line in the order of their
  * numbers. A single sweep is a wave too.
  */
-export const travelling: PatternMeasure = {
-  type: "travelling",
+export const travelling = patternMeasure("travelling", {
   threshold: 0.1,
   score(pattern) {
     const waves = planeWaves(pattern);
     const chance = portableLog(200 * waves.length) / pattern.spikeCount;
-    let score = 0;
-    let best: { frequencyHz: number; waveNumber: number } | undefined;
-    for (const { up, down, waveNumber, frequencyHz } of waves) {
-      const difference = Math.sqrt(aboveChance(up, chance)) - Math.sqrt(aboveChance(down, chance));
-      if (Math.abs(difference) <= score) continue;
-      score = Math.abs(difference);
-      best = { frequencyHz, waveNumber: difference > 0 ? waveNumber : -waveNumber };
-    }
-    return { score, ...best };
+    return strongest(waves, ({ up, down }) => Math.sqrt(aboveChance(up, chance)) - Math.sqrt(aboveChance(down, chance)));
   },
   /** Rates rateHz (1 + cos(2 pi (x - 8 Hz t))). */
-  generate(options) {
-    const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
+  spikes({ seed, neuronCount, durationMs, rateHz }) {
     const share = (neuron: number, timeMs: number) =>
       0.5 + 0.5 * portableCos(6.283185307179586 * ((neuron + 0.5) / neuronCount - 0.008 * timeMs));
-    return patternOf(modulatedSpikes(seed, neuronCount, durationMs, 2 * rateHz, share), neuronCount, durationMs, "travelling");
+    return modulatedSpikes(seed, neuronCount, durationMs, 2 * rateHz, share);
   },
-};
+});
