@@ -118,18 +118,14 @@ export class KuramotoOscillators {
   #advance(h: number, input: ArrayLike<number> | undefined): void {
     const start = this.#phases;
     const k1 = this.#slope(start, input);
-    const k2 = this.#slope(
-      start.map((phase, i) => phase + (h / 2) * k1[i]!),
-      input,
-    );
-    const k3 = this.#slope(
-      start.map((phase, i) => phase + (h / 2) * k2[i]!),
-      input,
-    );
-    const k4 = this.#slope(
-      start.map((phase, i) => phase + h * k3[i]!),
-      input,
-    );
+    const after = (time: number, slope: Float64Array) =>
+      this.#slope(
+        start.map((phase, i) => phase + time * slope[i]!),
+        input,
+      );
+    const k2 = after(h / 2, k1);
+    const k3 = after(h / 2, k2);
+    const k4 = after(h, k3);
     for (let i = 0; i < this.count; i++) start[i] = start[i]! + (h / 6) * (k1[i]! + 2 * k2[i]! + 2 * k3[i]! + k4[i]!);
   }
 

@@ -37,47 +37,23 @@ function uploadColumns(context: Context, held: Held, { times, neurons, amplitude
 
 type HostColumns = Pick<SpikePattern, "times" | "neurons" | "amplitudes">;
 
-/** Spikes of `neuronCount` neurons over `durationMs` milliseconds, on a device. */
-export class DeviceSpikePattern implements Disposable {
+/** Spikes in device memory, of one pattern or of several. */
+abstract class DeviceSpikes implements Disposable {
   readonly columns: DeviceSpikeColumns;
-  readonly durationMs: number;
   readonly neuronCount: number;
   readonly #held: Held;
 
-  /**
-   * Columns that are there already; they stay their owner's, who keeps them for as long as the
-   * pattern is used.
-   * @throws ArgumentError on columns of different lengths, a duration or a neuron count that no
-   * pattern has.
-   */
-  constructor(
-    columns: DeviceSpikeColumns,
-    { durationMs, neuronCount }: { readonly durationMs: number; readonly neuronCount: number },
-    /** Memory that `dispose` gives back. */
-    held: Held = new Held(),
-  ) {
-    this.durationMs = checkNotNegative("durationMs", durationMs, "ms");
-    this.neuronCount = checkWhole("neuronCount", neuronCount, 1, 0xffffffff);
+  /** @param held memory that `dispose` gives back @throws ArgumentError on columns of different lengths */
+  constructor(columns: DeviceSpikeColumns, neuronCount: number, held: Held) {
     checkColumns(columns);
     this.columns = columns;
+    this.neuronCount = checkWhole("neuronCount", neuronCount, 1, 0xffffffff);
     this.#held = held;
   }
 
-  /** A copy of a pattern; `dispose` gives its memory back. @throws OutOfMemoryError */
-  static upload(context: Context, pattern: SpikePattern): DeviceSpikePattern {
-    using held = new Making();
-    return held.done(new DeviceSpikePattern(uploadColumns(context, held, pattern), pattern, held));
-  }
-
-  /** S, spikes of all neurons. */
+  /** S, spikes of all neurons and patterns. */
   get spikeCount(): number {
     return this.columns.times.length;
-  }
-
-  /** The same memory as a list of patterns that holds this one alone. */
-  alone(): DeviceSpikePatterns {
-    const { columns, durationMs, neuronCount, spikeCount } = this;
-    return new DeviceSpikePatterns(columns, { offsets: [0, spikeCount], durationsMs: [durationMs], neuronCount });
   }
 
   /** Gives back what `upload` took. Idempotent. */
@@ -91,20 +67,50 @@ export class DeviceSpikePattern implements Disposable {
   }
 }
 
+/** Spikes of `neuronCount` neurons over `durationMs` milliseconds, on a device. */
+export class DeviceSpikePattern extends DeviceSpikes {
+  readonly durationMs: number;
+
+  /**
+   * Columns that are there already; they stay their owner's, who keeps them for as long as the
+   * pattern is used.
+   * @throws ArgumentError on columns of different lengths, a duration or a neuron count that no
+   * pattern has.
+   */
+  constructor(
+    columns: DeviceSpikeColumns,
+    { durationMs, neuronCount }: { readonly durationMs: number; readonly neuronCount: number },
+    /** Memory that `dispose` gives back. */
+    held: Held = new Held(),
+  ) {
+    super(columns, neuronCount, held);
+    this.durationMs = checkNotNegative("durationMs", durationMs, "ms");
+  }
+
+  /** A copy of a pattern; `dispose` gives its memory back. @throws OutOfMemoryError */
+  static upload(context: Context, pattern: SpikePattern): DeviceSpikePattern {
+    using held = new Making();
+    return held.done(new DeviceSpikePattern(uploadColumns(context, held, pattern), pattern, held));
+  }
+
+  /** The same memory as a list of patterns that holds this one alone. */
+  alone(): DeviceSpikePatterns {
+    const { columns, durationMs, neuronCount, spikeCount } = this;
+    return new DeviceSpikePatterns(columns, { offsets: [0, spikeCount], durationsMs: [durationMs], neuronCount });
+  }
+}
+
 /**
  * Spike patterns of the same number of neurons one behind the other in device memory; as
  * `DeviceSpikePattern`, any number of times.
  */
-export class DeviceSpikePatterns implements Disposable {
-  readonly columns: DeviceSpikeColumns;
-  readonly neuronCount: number;
+export class DeviceSpikePatterns extends DeviceSpikes {
   /** How long each pattern lasts. B values. */
   readonly durationsMs: readonly number[];
   /**
    * The first spike of each pattern, and behind the last the number of all spikes. B + 1 values.
    */
   readonly offsets: readonly number[];
-  readonly #held: Held;
 
   /**
    * Columns that are there already: spikes offsets[b] to offsets[b + 1] are those of pattern b, in
@@ -117,8 +123,7 @@ export class DeviceSpikePatterns implements Disposable {
     /** Memory that `dispose` gives back. */
     held: Held = new Held(),
   ) {
-    checkColumns(columns);
-    this.neuronCount = checkWhole("neuronCount", neuronCount, 1, 0xffffffff);
+    super(columns, neuronCount, held);
     durationsMs.forEach((duration, b) => {
       checkNotNegative(`durationsMs[${b}]`, duration, "ms");
     });
@@ -132,10 +137,8 @@ export class DeviceSpikePatterns implements Disposable {
     });
     if (offsets.at(-1) !== columns.times.length)
       throw new ArgumentError("the last offset", offsets.at(-1), `${columns.times.length}, the number of spikes`);
-    this.columns = columns;
     this.durationsMs = durationsMs;
     this.offsets = offsets;
-    this.#held = held;
   }
 
   /**
@@ -188,20 +191,5 @@ export class DeviceSpikePatterns implements Disposable {
   /** B. */
   get count(): number {
     return this.durationsMs.length;
-  }
-
-  /** S, spikes of all patterns. */
-  get spikeCount(): number {
-    return this.columns.times.length;
-  }
-
-  /** Gives back what `upload` took. Idempotent. */
-  dispose(): void {
-    this.#held.dispose();
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }

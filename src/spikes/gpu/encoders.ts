@@ -150,50 +150,40 @@ function codeOf(
     return { parameters, arguments: [stepMs, threshold, levels ?? null], durationsMs, neuronCount, work: columns, takes: "finite numbers" };
   }
   const { frameMs } = config;
-  const common = {
+  /** Numbers, whole numbers, and what is drawn from: a seed, which is undefined if nothing is, and a stream. */
+  const framed = (work: number, real: readonly number[], whole: readonly number[], draws?: readonly [Seed | undefined, number]): Code => ({
+    parameters: [...real.map(() => "f64" as const), ...whole.map(() => "u32" as const), ...(draws ? (["const u32*", "u32"] as const) : [])],
+    arguments: [...real, ...whole, ...(draws ? [keysFor(draws[0]), draws[1]] : [])],
     durationsMs: rows.map((each) => each * frameMs),
     neuronCount,
+    work,
     takes: "values from 0 to 1: scaleToUnit or squashToUnit brings a series there",
-  };
+  });
   if (config.encoder === "rate") {
     const { neuronsPerChannel, process, minRateHz, maxRateHz, seed } = resolve(rateTable, optionsOf(config));
-    const regular = process === "regular";
-    const drawn = [keysFor(regular ? undefined : seed), streamNumbers.rateEncoder];
-    const parameters = ["f64", "f64", "f64", "u32", "u32", "const u32*", "u32"] as const;
-    return {
-      ...{ ...common, parameters, work: neuronCount },
-      arguments: [frameMs, minRateHz, maxRateHz, neuronsPerChannel, Number(regular), ...drawn],
-    };
+    const isRegular = process === "regular";
+    const draws = [isRegular ? undefined : seed, streamNumbers.rateEncoder] as const;
+    return framed(neuronCount, [frameMs, minRateHz, maxRateHz], [neuronsPerChannel, Number(isRegular)], draws);
   }
   if (config.encoder === "latency") {
     const { neuronsPerChannel, delayRangeMs, order, curve, neuronDelayMs, threshold, ...rest } = resolve(latencyTable, optionsOf(config));
     const { timeConstantMs = delayRangeMs / 3 } = rest;
     const full = 1 - portableExp(-delayRangeMs / timeConstantMs);
     const real = [frameMs, delayRangeMs, timeConstantMs, full, neuronDelayMs, threshold];
-    const whole = [neuronsPerChannel, Number(order === "weakFirst"), Number(curve === "logarithmic")];
-    const parameters = [...real.map(() => "f64" as const), ...whole.map(() => "u32" as const)];
-    return { ...common, parameters, arguments: [...real, ...whole], work: longest * columns };
+    return framed(longest * columns, real, [neuronsPerChannel, Number(order === "weakFirst"), Number(curve === "logarithmic")]);
   }
   if (config.encoder === "population") {
     const { neuronsPerChannel, code, peakProbability, threshold, seed, ...rest } = resolve(populationTable, optionsOf(config));
-    const width = rest.fieldWidth ?? neuronsPerChannel / 6;
     const byLatency = code === "latency";
-    const parameters = ["f64", "f64", "f64", "f64", "u32", "u32", "const u32*", "u32"] as const;
-    const real = [frameMs, width, peakProbability, threshold];
-    const drawn = [keysFor(byLatency ? undefined : seed), streamNumbers.populationEncoder];
-    return {
-      ...{ ...common, parameters, work: longest * neuronCount },
-      arguments: [...real, neuronsPerChannel, Number(byLatency), ...drawn],
-    };
+    const real = [frameMs, rest.fieldWidth ?? neuronsPerChannel / 6, peakProbability, threshold];
+    const draws = [byLatency ? undefined : seed, streamNumbers.populationEncoder] as const;
+    return framed(longest * neuronCount, real, [neuronsPerChannel, Number(byLatency)], draws);
   }
   const { neuronsPerChannel, baseFrequencyHz, phaseRange, jitterMs, seed } = resolve(phaseTable, optionsOf(config));
   const period = 1000 / baseFrequencyHz;
-  const drawn = [keysFor(jitterMs > 0 ? seed : undefined), streamNumbers.phaseEncoder];
-  const parameters = ["f64", "f64", "f64", "f64", "u32", "const u32*", "u32"] as const;
-  return {
-    ...{ ...common, parameters, work: Math.ceil((longest * frameMs) / period) * neuronCount },
-    arguments: [frameMs, period, phaseRange, jitterMs, neuronsPerChannel, ...drawn],
-  };
+  const draws = [jitterMs > 0 ? seed : undefined, streamNumbers.phaseEncoder] as const;
+  const cycles = Math.ceil((longest * frameMs) / period);
+  return framed(cycles * neuronCount, [frameMs, period, phaseRange, jitterMs], [neuronsPerChannel], draws);
 }
 
 /** @throws ArgumentError for the first value that cannot be encoded */

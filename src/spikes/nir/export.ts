@@ -5,6 +5,7 @@ import type { NetworkConfig, NetworkOptions, PopulationConfig, ReceptorConfig } 
 import { drawNetwork } from "../network/draw.js";
 import type { NetworkModel } from "../network/plan.js";
 import { planNetwork } from "../network/planning.js";
+import type { LeakyIntegrateAndFireConfig } from "../neurons/schema.js";
 import { positive } from "../options.js";
 import type { NirArray, NirGraph, NirNode } from "./graph.js";
 import { perWeight } from "./weights.js";
@@ -54,7 +55,7 @@ export function networkToNir(options: NetworkOptions, settings: NirExportOptions
   config.projections.forEach(({ plasticity }, k) => {
     if (plasticity) throw new ArgumentError(`projections[${k}].plasticity`, plasticity, "null: weights of NIR do not change");
   });
-  for (const { name } of populations) refuseWhatNirLacks(name, config.populations[name]!);
+  const neurons = populations.map(({ name }) => neuronsOf(name, config.populations[name]!));
   const layers: readonly Layer[] = [...populations, ...plan.inputPopulations];
   const model = drawNetwork(plan);
   const nodes: Record<string, NirNode> = {};
@@ -72,12 +73,15 @@ export function networkToNir(options: NetworkOptions, settings: NirExportOptions
     numbers += more;
     if (numbers > mostNumbers) throw new ArgumentError("the network", numbers, `at most ${mostNumbers} numbers in the matrices of NIR`);
   };
-  for (const to of populations) {
+  for (const [p, to] of populations.entries()) {
     const { name, first, size, neuron } = to;
+    const { neuron: described, timeConstant } = neurons[p]!;
     const current = Float64Array.from({ length: size }, (_, k) => model.drive[first + k]! / neuron.driveGain);
     // NIR has no constant current: it is the bias of what reaches the neurons.
     let bias = current.some((each) => each !== 0) ? current : undefined;
-    const factor = factorOf(config.populations[name]!, spikeDuration ?? config.timeStep, config.timeStep);
+    // A weight of NIR for 1 mV of a synapse; `networkFromNir` turns it round.
+    const synapse = { tau: described.membraneTimeConstant, synapticTau: timeConstant };
+    const factor = 1 / perWeight(synapse, spikeDuration ?? config.timeStep, config.timeStep);
     for (const from of layers)
       for (const [delay, weight] of matrices(model, from, to, factor, grow)) {
         const shape = [size, from.size];
@@ -94,7 +98,7 @@ export function networkToNir(options: NetworkOptions, settings: NirExportOptions
           edges.push([map, later], [later, name]);
         }
       }
-    nodes[name] = neuronNode(config.populations[name]!, size, bias, timeUnit);
+    nodes[name] = neuronNode(neurons[p]!, size, bias, timeUnit);
     edges.push([name, add(`${name}.output`, { type: "Output", parameters: { shape: row([size]) } })]);
   }
   return { graph: { nodes, edges }, left: whatIsLeft(config) };
@@ -102,7 +106,15 @@ export function networkToNir(options: NetworkOptions, settings: NirExportOptions
 
 const row = (numbers: readonly number[]): NirArray => ({ shape: [numbers.length], numbers: Float64Array.from(numbers) });
 
-function refuseWhatNirLacks(name: string, { neuron, background, receptors }: PopulationConfig): void {
+/** What a node of NIR says of a population's neurons. */
+interface Neurons {
+  readonly neuron: LeakyIntegrateAndFireConfig;
+  /** Of the receptor. */
+  readonly timeConstant: number;
+}
+
+/** @throws ArgumentError for what NIR lacks */
+function neuronsOf(name: string, { neuron, background, receptors }: PopulationConfig): Neurons {
   const field = `populations.${name}`;
   const lacks = "NIR has no other";
   if (neuron?.type !== "leakyIntegrateAndFire")
@@ -111,10 +123,11 @@ function refuseWhatNirLacks(name: string, { neuron, background, receptors }: Pop
   if (background) throw new ArgumentError(`${field}.background`, background, "null: NIR has no Poisson spikes; give them as an input");
   const names = Object.keys(receptors);
   if (names.length !== 1) throw new ArgumentError(`${field}.receptors`, names, "one: a CubaLIF of NIR has one time constant");
-  const [{ reversalPotential, shape }] = Object.values(receptors) as [ReceptorConfig];
+  const [{ reversalPotential, shape, timeConstant }] = Object.values(receptors) as [ReceptorConfig];
   if (shape !== "exponential") throw new ArgumentError(`${field}.receptors.${names[0]}.shape`, shape, `"exponential": ${lacks}`);
   if (reversalPotential !== null)
     throw new ArgumentError(`${field}.receptors.${names[0]}.reversalPotential`, reversalPotential, "null: NIR has no conductances");
+  return { neuron, timeConstant };
 }
 
 function whatIsLeft({ populations, timeStep }: NetworkConfig): string[] {
@@ -138,9 +151,7 @@ function whatIsLeft({ populations, timeStep }: NetworkConfig): string[] {
  * `current`: mV that nothing else brings, which is as a potential that is higher at rest. Potentials
  * are measured from rest if a spike takes the threshold off: NIR's threshold is then what it takes.
  */
-function neuronNode({ neuron, receptors }: PopulationConfig, size: number, current: Float64Array | undefined, timeUnit: number): NirNode {
-  if (neuron?.type !== "leakyIntegrateAndFire") throw new ArgumentError("neuron", neuron, "leakyIntegrateAndFire");
-  const [{ timeConstant }] = Object.values(receptors) as [ReceptorConfig];
+function neuronNode({ neuron, timeConstant }: Neurons, size: number, current: Float64Array | undefined, timeUnit: number): NirNode {
   const all = (value: number): NirArray => row(new Array<number>(size).fill(value));
   const rest = neuron.reset === "subtract" ? 0 : neuron.restingPotential;
   const from = neuron.restingPotential - rest;
@@ -149,13 +160,6 @@ function neuronNode({ neuron, receptors }: PopulationConfig, size: number, curre
   const shared = { r: all(1), v_leak: row(leak), v_threshold: all(neuron.threshold - from), v_reset: all(neuron.resetPotential - from) };
   if (timeConstant === 0) return { type: "LIF", parameters: { tau, ...shared } };
   return { type: "CubaLIF", parameters: { tau_mem: tau, tau_syn: all(timeConstant / timeUnit), w_in: all(1), ...shared } };
-}
-
-/** A weight of NIR for 1 mV of a synapse of the population; `networkFromNir` turns it round. */
-function factorOf({ neuron, receptors }: PopulationConfig, spikeDuration: number, timeStep: number): number {
-  const [{ timeConstant }] = Object.values(receptors) as [ReceptorConfig];
-  const tau = neuron?.type === "leakyIntegrateAndFire" ? neuron.membraneTimeConstant : 1;
-  return 1 / perWeight({ tau, synapticTau: timeConstant }, spikeDuration, timeStep);
 }
 
 /** By their delay in steps, the dense weights between two populations, targets x sources. */

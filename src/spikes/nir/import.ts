@@ -12,7 +12,7 @@ import {
   isMap,
   mapTypes,
   mostChannels,
-  parameter,
+  perOutput,
   type Synapses,
   straight,
   through,
@@ -88,13 +88,8 @@ function neuronsOf(name: string, node: NirNode, timeUnit: number): Neuron[] {
   const isCuba = node.type.startsWith("Cuba");
   const leaks = node.type !== "IF" && node.type !== "I";
   const size = Math.max(...Object.values(node.parameters).map(({ numbers }) => numbers.length));
-  const read = (key: string, usual?: number): ((k: number) => number) => {
-    if (usual !== undefined && node.parameters[key] === undefined) return () => usual;
-    const { numbers } = parameter(name, node, key);
-    if (numbers.length !== 1 && numbers.length !== size)
-      throw new ArgumentError(`${key} of "${name}"`, numbers.length, `1 or ${size} numbers, one for each neuron`);
-    return numbers.length === 1 ? () => numbers[0]! : (k) => numbers[k]!;
-  };
+  const read = (key: string, usual?: number): ((k: number) => number) =>
+    usual !== undefined && node.parameters[key] === undefined ? () => usual : perOutput(name, node, key, size, "one for each neuron");
   const time = (key: string): ((k: number) => number) => {
     const given = read(key);
     return (k) => {
@@ -302,8 +297,8 @@ interface Units {
 /** The synapses between two nodes, as lists between their pieces. */
 function projectionsOf(from: readonly Piece[], to: readonly Piece[], synapses: Synapses, units: Units): ProjectionOptions[] {
   const { sources, targets, weights, delays } = synapses;
-  const placeIn = (all: readonly Piece[]) => all.flatMap(({ neurons }, piece) => neurons.map(() => piece));
-  const [sourcePiece, targetPiece] = [from.length === 1 ? undefined : placeIn(from), placeIn(to)];
+  const pieceOfEach = (all: readonly Piece[]) => all.flatMap(({ neurons }, piece) => neurons.map(() => piece));
+  const [sourcePiece, targetPiece] = [from.length === 1 ? undefined : pieceOfEach(from), pieceOfEach(to)];
   const lists = new Map<number, number[][]>();
   sources.forEach((source, k) => {
     const [a, b] = [sourcePiece?.[source] ?? 0, targetPiece[targets[k]!]!];

@@ -55,10 +55,11 @@ export function parameter(name: string, node: NirNode, key: string): NirArray {
   return found;
 }
 
-function perOutput(name: string, node: NirNode, key: string, width: number): (k: number) => number {
+/** A parameter of one number, or of one for each of `width`. @throws ArgumentError */
+export function perOutput(name: string, node: NirNode, key: string, width: number, each = "as many as reach it"): (k: number) => number {
   const { numbers } = parameter(name, node, key);
   if (numbers.length !== 1 && numbers.length !== width)
-    throw new ArgumentError(`${key} of "${name}"`, numbers.length, `1 or ${width} numbers, as many as reach it`);
+    throw new ArgumentError(`${key} of "${name}"`, numbers.length, `1 or ${width} numbers, ${each}`);
   return numbers.length === 1 ? () => numbers[0]! : (k) => numbers[k]!;
 }
 
