@@ -9,7 +9,7 @@ export function checkNotNegative(name: string, value: number, unit = ""): number
 }
 
 /**
- * @throws ArgumentError if a table of `bytes` has no room here: a file of a few bytes may name any
+ * @throws ArgumentError if a table of `bytes` does not fit this machine: a file of a few bytes may name any
  * number of neurons.
  */
 export function checkMemory(what: string, bytes: number): void {

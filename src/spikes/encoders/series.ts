@@ -61,7 +61,7 @@ export function framesOf(values: MatrixLike, { frameMs, neuronsPerChannel }: Res
 /** Memory of a spike in the lists of an encoder. */
 const spikeBytes = 24;
 
-/** @throws SpillwayError if so many spikes have no room here: a long frame may ask for any number */
+/** @throws SpillwayError if so many spikes do not fit this machine: a long frame may ask for any number */
 export function checkSpikes(count: number): void {
   checkMemory(`an encoding of some ${count.toPrecision(3)} spikes`, spikeBytes * count);
 }

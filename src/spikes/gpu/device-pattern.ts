@@ -43,7 +43,10 @@ abstract class DeviceSpikes implements Disposable {
   readonly neuronCount: number;
   readonly #held: Held;
 
-  /** @param held memory that `dispose` gives back @throws ArgumentError on columns of different lengths */
+  /**
+   * @param held memory that `dispose` gives back
+   * @throws ArgumentError on columns of different lengths
+   */
   constructor(columns: DeviceSpikeColumns, neuronCount: number, held: Held) {
     checkColumns(columns);
     this.columns = columns;

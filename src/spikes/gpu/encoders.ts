@@ -150,7 +150,7 @@ function codeOf(
     return { parameters, arguments: [stepMs, threshold, levels ?? null], durationsMs, neuronCount, work: columns, takes: "finite numbers" };
   }
   const { frameMs } = config;
-  /** Numbers, whole numbers, and what is drawn from: a seed, which is undefined if nothing is, and a stream. */
+  // `draws`: a seed, undefined if nothing is drawn, and the number of a stream.
   const framed = (work: number, real: readonly number[], whole: readonly number[], draws?: readonly [Seed | undefined, number]): Code => ({
     parameters: [...real.map(() => "f64" as const), ...whole.map(() => "u32" as const), ...(draws ? (["const u32*", "u32"] as const) : [])],
     arguments: [...real, ...whole, ...(draws ? [keysFor(draws[0]), draws[1]] : [])],

@@ -5,7 +5,7 @@ import type { Context, DeviceSlice, Stream } from "@spillway/gpu";
 import { DeviceSpikePatterns } from "./device-pattern.js";
 
 /**
- * What `launch` writes: one place of `cursors` for each series, and null in place of times and
+ * What `launch` writes: one of `cursors` for each series, and null in place of times and
  * neurons in the launch that counts. `check` is called between the two, with the number of spikes.
  * Returns what makes patterns of them.
  */

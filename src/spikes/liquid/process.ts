@@ -318,7 +318,8 @@ export function firedNeurons({ stateKeep, precision }: SpikingModel, before: Flo
 const mayBeSilent = 0.9;
 
 /**
- * Warns, once a process, if nine in ten neurons of a liquid were silent although there were input spikes.
+ * Warns, once a process, if nine in ten neurons of a liquid were silent although there were input
+ * spikes.
  * @param states filtered states of any of the steps, one or several rows of N
  */
 function warnOfSilence(model: AnyModel, spikes: number, states: Iterable<FloatArray>): void {

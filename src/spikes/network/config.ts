@@ -1,5 +1,5 @@
-// A network of populations, described as JSON: what its fields are, what they take, and what they are
-// if they are left out. Projections are in projection-config.ts; schema.ts checks all together.
+// A network of populations, described as JSON: what its fields are, what they take, and what they
+// are if they are left out. Projections are in projection-config.ts; schema.ts checks all together.
 import {
   byType,
   choice,

@@ -78,7 +78,7 @@ export function emptyPlasticity(model: PlasticPlan): PlasticState {
   };
 }
 
-/** Of each projection with short-term plasticity, its part of `resources`: 3 for each of `size` sources. */
+/** Parts of `resources`, of each projection with short-term plasticity: 3 numbers a source. */
 export function shortTermRanges({ projections }: NetworkPlan): NeuronRange[] {
   let next = 0;
   return projections.flatMap(({ plasticity, source: { size } }) => {

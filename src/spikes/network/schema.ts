@@ -1,5 +1,5 @@
-// Checks a network's description and fills in its defaults: its fields are described in config.ts and
-// projection-config.ts.
+// Checks a network's description and fills in its defaults: its fields are described in config.ts
+// and projection-config.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { object, type Resolved, resolve } from "@spillway/core/options.js";

@@ -1,5 +1,5 @@
-// Spiking neurons, described as JSON: what their fields are, what they take, and what they are if they
-// are left out.
+// Spiking neurons, described as JSON: what their fields are, what they take, and what they are if
+// they are left out.
 import { choice, type InputOf, number, type OptionTable, option, type Resolved } from "@spillway/core/options.js";
 import { notNegative, positive } from "../options.js";
 
@@ -20,7 +20,7 @@ const integrateAndFireTable = {
   reset: option(choice("value", "subtract"), "value", "What a spike does to the potential."),
   /** mV; default -56.5. Not used if `reset` is "subtract". */
   resetPotential: option(millivolts, -56.5, "The potential after a spike."),
-  /** ms in which the potential is held after a spike; default 3, inhibitory neurons of liquids 2. */
+  /** ms in which the potential is held after a spike; default 3, of inhibitory neurons 2. */
   refractoryPeriod: option(notNegative("ms"), 3, "How long the potential is held after a spike."),
 };
 const adaptiveTable = {
@@ -31,13 +31,13 @@ const adaptiveTable = {
   adaptationStep: option(notNegative("mV"), 1, "How much a spike raises the threshold."),
 };
 const izhikevichTable = {
-  /** Rate of recovery, per ms; default 0.02, inhibitory neurons of liquids 0.1. */
+  /** Rate of recovery, per ms; default 0.02, inhibitory neurons 0.1. */
   a: option(positive("1/ms"), 0.02, "Rate of recovery."),
   /** Sensitivity of recovery; default 0.2. */
   b: option(finite, 0.2, "Sensitivity of recovery."),
   /** Potential after a spike, mV; default -65. */
   c: option(millivolts, -65, "The potential after a spike."),
-  /** Recovery after a spike; default 8, inhibitory neurons of liquids 2. */
+  /** Recovery after a spike; default 8, inhibitory neurons 2. */
   d: option(finite, 8, "Recovery after a spike."),
 };
 

@@ -15,7 +15,7 @@ const timeName = /^(?:spike_?)?(?:times?|t)(?:_(?:(ms|msec|milliseconds?)|(s|sec
 const neuronNames = new Set(["neuron", "neurons", "neuron_id", "id", "ids", "i", "unit", "units", "sender", "senders", "channel"]);
 const amplitudeNames = new Set(["amplitude", "amplitudes"]);
 
-/** Where the columns stand. */
+/** The indices of the columns. */
 export interface SpikeColumns {
   readonly time: number;
   readonly neuron: number;
@@ -30,7 +30,7 @@ const takes = "it takes time_ms (or time_s, time_us) and neuron, and perhaps amp
  * The indices of the columns. Names without a word are the columns of a table without a header:
  * time, neuron and perhaps amplitude, in ms.
  * @param unit what a header that says no unit means, and a table without one
- * @throws what `fail` makes of the reason: a column that is missing, stands twice or is unknown,
+ * @throws what `fail` makes of the reason: a column that is missing, occurs twice or is unknown,
  * and times without a unit
  */
 export function spikeColumnsIn(names: readonly string[], unit: SpikeTimeUnit | undefined, fail: (reason: string) => Error): SpikeColumns {

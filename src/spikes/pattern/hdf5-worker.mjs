@@ -231,7 +231,7 @@ const mostBytes = (fileBytes) => Math.min(2 ** 28, 2 ** 25 + 1032 * fileBytes);
 const integerClass = 0;
 
 /** A dataset as numbers or texts with their shape; undefined for what is neither. */
-function readDataset(dataset, path, room) {
+function readDataset(dataset, path, left) {
   const { shape, metadata } = dataset;
   if (!shape) return undefined;
   // Nothing else is compressed, and every question takes the library a tenth of a millisecond.
@@ -239,8 +239,8 @@ function readDataset(dataset, path, room) {
   const count = shape.reduce((product, size) => product * size, 1);
   // Texts of variable length are 16 bytes of address each.
   const bytes = count * Math.max(8, metadata.size);
-  if (!(bytes <= room.bytes)) throw new Refusal(`${path} is said to hold ${count} values, more than is read`);
-  room.bytes -= bytes;
+  if (!(bytes <= left.bytes)) throw new Refusal(`${path} is said to hold ${count} values, more than is read`);
+  left.bytes -= bytes;
   const { value } = dataset;
   const list = ArrayBuffer.isView(value) || Array.isArray(value) ? value : [value];
   if (list.length !== count) throw new Refusal(`${path} cannot be read: the file is damaged`);
@@ -258,10 +258,10 @@ function readDataset(dataset, path, room) {
  * The groups and datasets in a group, by name: all are counted before the first dataset is read.
  * Links by name are none.
  */
-function listGroup(library, module, group, depth, room) {
+function listGroup(library, module, group, depth, left) {
   const names = group.keys();
-  room.members -= names.length;
-  if (room.members < 0) throw new Refusal(`it holds more than ${room.mostMembers} groups and datasets, which is the most that are read`);
+  left.members -= names.length;
+  if (left.members < 0) throw new Refusal(`it holds more than ${left.mostMembers} groups and datasets, which is the most that are read`);
   if (depth > mostDepth) throw new Refusal(`its groups are more than ${mostDepth} within each other`);
   return names.map((name) => {
     const path = group.path === "/" ? `/${name}` : `${group.path}/${name}`;
@@ -269,14 +269,14 @@ function listGroup(library, module, group, depth, room) {
     const type = module.get_type(group.file_id, path);
     if (type === module.H5G_DATASET) return { name, dataset: new library.Dataset(group.file_id, path) };
     if (type !== module.H5G_GROUP) return { name };
-    return { name, members: listGroup(library, module, new library.Group(group.file_id, path), depth + 1, room) };
+    return { name, members: listGroup(library, module, new library.Group(group.file_id, path), depth + 1, left) };
   });
 }
 
-function readMembers(list, room) {
+function readMembers(list, left) {
   const members = {};
   for (const { name, members: inside, dataset } of list) {
-    const value = inside ? { members: readMembers(inside, room) } : dataset && readDataset(dataset, dataset.path.slice(1), room);
+    const value = inside ? { members: readMembers(inside, left) } : dataset && readDataset(dataset, dataset.path.slice(1), left);
     // A name such as __proto__ is a member like any other.
     if (value) Object.defineProperty(members, name, { value, enumerable: true });
   }
@@ -287,8 +287,8 @@ function readTree({ library, module }, { bytes, mostMembers }) {
   module.FS.writeFile(eventFile, bytes);
   const file = new library.File(eventFile, "r");
   if (file.file_id < 0n) throw new Refusal("it is no HDF5 file");
-  const room = { members: mostMembers, mostMembers, bytes: mostBytes(bytes.length) };
-  return readMembers(listGroup(library, module, file, 0, room), room);
+  const left = { members: mostMembers, mostMembers, bytes: mostBytes(bytes.length) };
+  return readMembers(listGroup(library, module, file, 0, left), left);
 }
 
 function writeGroup(group, members) {
