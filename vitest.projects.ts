@@ -14,7 +14,7 @@ const paths = (names: string): readonly string[] =>
  * other folders have.
  */
 const alone = paths(`
-  engine/cpu engine/ended-worker engine/kernel-source engine/memory-flat engine/minimal engine/pool-capacity engine/spin-limit
+  core/another-kind engine/cpu engine/ended-worker engine/kernel-source engine/memory-flat engine/minimal engine/pool-capacity engine/spin-limit
   experiment/forecast-path experiment/search-devices gpu/launch gpu/leak kernels/missing parts/own-package parts/own-wasm
   parts/wrong-wasm reservoir/distributed reservoir/engines search/heartbeat search/journal/faults search/journal/no-lock
   search/kill search/patience search/size series/transforms

@@ -1,6 +1,6 @@
 // The activation functions f, by name. What engines make of the four of this package is theirs;
 // one of the user's own is this function itself.
-import { SpillwayError } from "@spillway/core/errors.js";
+import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { callback, flag } from "@spillway/core/options.js";
 import { type Part, Registry } from "@spillway/core/registry.js";
 import { type Precision, portableTanh, portableTanh32 } from "@spillway/numerics";
@@ -86,11 +86,13 @@ export function isOwnActivation(name: Activation): boolean {
   return !builtInNames.has(name);
 }
 
-/** f in the model's precision. @throws ArgumentError for a name that is not registered */
+/** f in the model's precision. @throws ArgumentError for a name that is not registered, or an f that gives no number */
 export function activationOf({ activation: name, precision }: { activation: Activation; precision: Precision }): (z: number) => number {
   const part = activations.get(name);
   const { f32 } = part as Partial<OwnPrecision>;
   if (!isOwnActivation(name)) return precision === "float32" ? f32! : part.f;
+  const first: unknown = part.f(0);
+  if (typeof first !== "number") throw new ArgumentError(`f(0) of the activation "${name}"`, first, "a number");
   const rounded = precision === "float32" ? (z: number) => Math.fround(part.f(z)) : (z: number) => part.f(z);
   if (!part.bounded) return rounded;
   return (z) => {

@@ -1,6 +1,6 @@
 // The grid of time stamps: its step, its gaps, and how it goes on.
 
-import { checkWhole } from "@spillway/core/checks.js";
+import { checkHas, checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { quoted } from "@spillway/core/text.js";
 import { dateOf, dayMs, daysInMonth, daysOf, hourMs, minuteMs } from "./civil.js";
@@ -227,6 +227,7 @@ export function gridAfter(grid: TimeGrid, steps: number): TimeGrid {
  * @throws ArgumentError if they leave the year 9999
  */
 export function timesAfter(grid: TimeGrid, steps: number): string[] {
+  checkHas("grid", grid, "the grid of time stamps, as readTimes(times).grid", "step", "last");
   return columnTexts(columnAfter(grid, checkWhole("steps", steps, 0)));
 }
 

@@ -128,6 +128,7 @@ export interface TransformedSeries {
 /** A series beside itself transformed. @throws ArgumentError as `fitTransforms` */
 export function transformSeries(data: Matrix<Float64Array>, fitted: FittedTransforms): TransformedSeries {
   checkHas("data", data, "a Matrix", "rows", "cols", "data");
+  checkHas("fitted", fitted, "what fitTransforms gives", "steps", "lost");
   const { lost } = fitted;
   return {
     series: transformed(data, fitted),

@@ -33,6 +33,7 @@ import { handler, serveModel } from "../../src/serve/index.js";
 import * as spikesOnDevice from "../../src/spikes/gpu/index.js";
 import * as spikes from "../../src/spikes/index.js";
 import * as tasks from "../../src/tasks/index.js";
+import { errorOf } from "../error-of.js";
 
 type Call = readonly [name: string, call: (wrong: never) => unknown];
 
@@ -83,16 +84,6 @@ afterAll(async () => {
   await Promise.all([computer, forecaster, classifier, liquid, ensemble].map((each) => each.dispose()));
   context.dispose();
 });
-
-/** What a call throws, or rejects with. */
-async function errorOf(call: () => unknown): Promise<unknown> {
-  try {
-    await call();
-  } catch (error) {
-    return error;
-  }
-  return "nothing was thrown";
-}
 
 const withOptions: readonly Call[] = [
   ["ReservoirComputer.create, the description", (wrong) => ReservoirComputer.create({ size: 5, ...(wrong as object) })],

@@ -155,7 +155,7 @@ describe("several series in one table", () => {
     ]);
     expect(summary).toContain("2 missing values: hold");
     await writeFile(join(folder, "gaps.csv"), table("NA"));
-    await expect(load(from)).rejects.toThrow('row 7, column "price" ("B"): the value is missing and "hold" has none before it');
+    await expect(load(from)).rejects.toThrow('row 7, column "price" ("B"): the value is missing and none before it can be held');
   });
 
   it("are told apart by a column, in the order in which they begin", async () => {

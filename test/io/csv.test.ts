@@ -232,7 +232,9 @@ describe("a missing value", () => {
   });
 
   it("has nothing to start from in the first row", async () => {
-    await expect(parseCsv("x,y\n,1\n2,2\n", { missing: "hold" })).rejects.toThrow('row 2, column "x": the value is missing and "hold"');
+    await expect(parseCsv("x,y\n,1\n2,2\n", { missing: "hold" })).rejects.toThrow(
+      'row 2, column "x": the value is missing and none before it',
+    );
   });
 
   it("has nothing to be interpolated to in the last row", async () => {

@@ -278,6 +278,10 @@ export function tuple<Values extends readonly unknown[]>(
   };
 }
 
+/** Whether a value has its fields by name. Those of a Map would be left out in silence. */
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Map);
+
 /** An object with any names, whose values are of one kind. */
 export function record<Value, Input>(
   each: Kind<Value, Input>,
@@ -289,7 +293,7 @@ export function record<Value, Input>(
       return { type: "object", additionalProperties: each.schema };
     },
     read(value, field) {
-      if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, takes);
+      if (!isObject(value)) throw new ArgumentError(field, value, takes);
       return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, each.read(item, `${field}.${name}`)]));
     },
   };
@@ -349,7 +353,7 @@ export function object<const Table extends OptionTable>(
   others: "refused" | "kept" = "refused",
 ): Kind<Resolved<Table>, InputOf<Table>> & StandardSchema<InputOf<Table>, Resolved<Table>> {
   const read = (value: unknown, field: string): Resolved<Table> => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, takes);
+    if (!isObject(value)) throw new ArgumentError(field, value, takes);
     const path = field === "" ? "" : `${field}.`;
     return others === "kept" ? { ...value, ...readTable(table, pick(value, table), path) } : readTable(table, value, path);
   };
@@ -366,7 +370,7 @@ export function object<const Table extends OptionTable>(
     },
     read,
     ...standardSchema<InputOf<Table>, Resolved<Table>>((value) => {
-      if (typeof value === "object" && value !== null && !Array.isArray(value)) return read(value, "");
+      if (isObject(value)) return read(value, "");
       throw ArgumentError.because(`it is ${describe(value)}; it takes ${takes || "an object"}`);
     }),
   };
@@ -477,8 +481,7 @@ export function withoutDefaults<Table extends OptionTable>(
  * @throws ArgumentError for an unknown option, a missing one, or a value that is not taken
  */
 export function resolve<Table extends OptionTable>(table: Table, options: object, of?: string): Resolved<Table> {
-  if (typeof options !== "object" || options === null || Array.isArray(options))
-    throw new ArgumentError("options", options, "an object of options", { of });
+  if (!isObject(options)) throw new ArgumentError("options", options, "an object of options", { of });
   try {
     return readTable(table, options, "");
   } catch (error) {

@@ -30,11 +30,11 @@ export function quoted(text: string): string {
 /** A value in words for an error sentence: short, visible, and never throwing. */
 export function describe(value: unknown): string {
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
-  if (typeof value === "bigint") return cut(String(value), 60);
+  if (typeof value === "bigint") return cut(`${value}n`, 60);
   if (value === undefined) return "missing";
   if (typeof value === "string") return quoted(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
+  if (value instanceof Map || value instanceof Set || ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
   if (typeof value === "function") return "a function";
   if (typeof value === "symbol") return "a symbol";
   if (typeof value === "object" && "rows" in value && "cols" in value && typeof value.rows === "number" && typeof value.cols === "number")

@@ -63,7 +63,7 @@ export function fillMissing(
   for (let c = 0; c < cols; c++) {
     for (let r = 0; r < rows; r++) {
       if (!Number.isNaN(data[r * cols + c]!)) continue;
-      if (r === 0) throw fail(r, c, `the value is missing and "${policy}" has none before it to start from; cut the start off`);
+      if (r === 0) throw fail(r, c, `the value is missing and none before it can be held; cut the start off`);
       let next = r + 1;
       while (next < rows && Number.isNaN(data[next * cols + c]!)) next++;
       const before = data[(r - 1) * cols + c]!;

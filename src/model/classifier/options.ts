@@ -2,7 +2,6 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import {
   checked,
-  checkedLater,
   choice,
   choiceOf,
   flag,
@@ -187,7 +186,10 @@ export const classifierOptionsTable = {
   ...selectionTable,
   ...profileTable,
   ...withoutDefaults(classifierTable),
-  readout: optional(checkedLater<ClassifierReadout>("a trainer by its type and options, or a trainer"), "The readout."),
+  readout: optional(
+    checked<ClassifierReadout>("a trainer by its type and options, or a trainer", (value) => value !== null),
+    "The readout.",
+  ),
 } satisfies TableOf<ClassifierOptions>;
 
 /** Cases of a classifier: series, or spike patterns, which are counted in bins of a step. */

@@ -1,7 +1,6 @@
 // A FieldForecaster's options and their checks. It runs nothing.
 import {
   anything,
-  checkedLater,
   choice,
   either,
   flag,
@@ -9,6 +8,7 @@ import {
   type InputOf,
   type Kind,
   list,
+  objectLater,
   option,
   optional,
   type Resolved,
@@ -93,7 +93,7 @@ export interface FieldSettings extends Resolved<typeof fieldTable> {}
 const groupTable = {
   /** The reservoir of one group; its `inputSize` follows. Defaults as in `Forecaster`. */
   reservoir: given(
-    checkedLater<ReservoirOptions>("an object that describes a reservoir, at least {size}"),
+    objectLater<ReservoirOptions>("an object that describes a reservoir, at least {size}"),
     "The reservoir of one group; its inputSize follows.",
   ),
 };

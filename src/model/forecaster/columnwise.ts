@@ -5,7 +5,7 @@ import type { TrainedReadout } from "../../readout/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js";
 import { fitTransforms } from "../../series/transforms.js";
 import type { Bound } from "./bounds.js";
-import type { CheckedData, CheckedSeries } from "./data.js";
+import { type CheckedData, type CheckedSeries, checkColumns } from "./data.js";
 import { checkShowsSeason, noRow } from "./known.js";
 import type { ForecastMember, PredictedRows } from "./model.js";
 
@@ -87,6 +87,7 @@ export abstract class ColumnwiseMember<Column extends { readonly last: number },
     const areSeasonal = this.state.followed.map((column) => this.isSeasonal(column));
     this.reset();
     if (!series || series.rows === 0) return;
+    checkColumns(series, "warmup", this.columns);
     checkShowsSeason(series.rows, leastRows, this.name, this.parts.season);
     this.state = { followed: columnsOf(series, this.columns).map((values, c) => this.columnOf(values, areSeasonal[c])) };
   }

@@ -344,7 +344,7 @@ export function noInputs(rows: number): Matrix<Float64Array> {
 }
 
 /** @throws ArgumentError */
-export function checkColumns(matrix: Matrix, name: string, cols: number): void {
+export function checkColumns(matrix: Pick<Matrix, "cols">, name: string, cols: number): void {
   if (matrix.cols !== cols) throw ArgumentError.shape(`${name} has ${matrix.cols} columns; this forecaster takes ${cols}`, { field: name });
 }
 

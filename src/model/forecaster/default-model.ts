@@ -1,6 +1,7 @@
 // How a Forecaster's model is described and opened: members that are combined, or a loop alone.
 import { eachOrNone, orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { nearest } from "@spillway/core/near-names.js";
 import { choice, list, resolve } from "@spillway/core/options.js";
 import type { AnyReservoirOptions, EngineSelection, ReservoirOptions } from "../../reservoir/index.js";
 import { describedBy } from "../../reservoir/kinds.js";
@@ -131,8 +132,8 @@ const loopAlone = ["choose", "readout", "lags", "transforms", "matrices", "model
 function combinedNames(options: ForecasterOptions): readonly MemberName[] | undefined {
   const { horizon, members } = options;
   const names = areNames(members) ? members : undefined;
-  if (Array.isArray(members) && !names && members.some((each) => memberNames.includes(each)))
-    list(choice(...memberNames), "").read(members, "members");
+  const isName = (each: unknown) => typeof each === "string" && nearest(each, memberNames) !== undefined;
+  if (Array.isArray(members) && !names && members.some(isName)) list(choice(...memberNames), "").read(members, "members");
   const [given] = loopOptions(options);
   if (members === undefined) return horizon === undefined || given !== undefined ? undefined : memberNames;
   if (!names || (names.length === 1 && names[0] === "loop")) return undefined;

@@ -8,7 +8,7 @@ import { ridgePath } from "../../readout/ridge-path.js";
 import { type AnyReservoirComputer, type ReservoirOptions, type WorkOptions, WorkPacer } from "../../reservoir/index.js";
 import { fitTransforms } from "../../series/transforms.js";
 import type { Bound } from "./bounds.js";
-import { type CheckedData, type CheckedSeries, lastRows } from "./data.js";
+import { type CheckedData, type CheckedSeries, checkColumns, lastRows } from "./data.js";
 import { checkShowsSeason, noRow } from "./known.js";
 import type { ForecastMember, PredictedRows } from "./model.js";
 import { roundedInputs } from "./training.js";
@@ -128,6 +128,7 @@ export class DirectMember implements ForecastMember<DirectState> {
     const { leastRows } = this;
     this.reset();
     if (!series) return;
+    if (series.rows > 0) checkColumns(series, "warmup", this.columns);
     if (series.rows > 0) checkShowsSeason(series.rows, leastRows, "direct", this.parts.shape.season);
     this.#remember(series);
   }

@@ -325,6 +325,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   /** A series that is new: its members are fitted and weighed by its rows. */
   async #further(data: ForecasterData, signal: AbortSignal | undefined): Promise<TrainedSeries<Model>> {
     const { rows, ...at } = this.#read(data);
+    checkColumns({ cols: rows.given.columns }, "warmup", this.columns);
     const trained = await this.#model.several!(true)!.further(rows, this.#fitted(), { signal });
     return this.#trainedSeries(trained as Trained<MemberOf<Model>>, at);
   }

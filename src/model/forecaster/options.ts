@@ -90,7 +90,7 @@ export const weightsOption = optional(
 
 const washoutTakes = 'a whole number of at least 0, or "auto"';
 const seasonTakes = "a whole number of at least 1, or a list of them";
-const lagsKind = either('a whole number or "season"', whole(), choice("season"));
+const lagsKind = either('a whole number of at least 0, or "season"', whole(), choice("season"));
 const candidateTakes = "an object with reservoir, lags or transforms";
 const transformsKind = list(anyTransformKind, "a list of transforms");
 

@@ -81,6 +81,7 @@ export function trainingRows(data: ForecasterData | ForecasterSequences, options
   });
   const checked = filled.map(({ rows }) => rows);
   checkAlike(checked);
+  if (checked[0]!.series?.cols === 0) throw ArgumentError.shape("series has no columns; it takes at least one", { field: "series" });
   const given = givenColumns(checked[0]!, maskInput ? missing : "error");
   checkTableNames(table, given);
   if (missing === "mask" && feedback)

@@ -1,8 +1,9 @@
 // A reservoir of a registered kind as data: its description, its matrices and where it starts.
+import { checkHas, checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { allocate, checkSparse, firstNonFinite, isSparse, Matrix, type Precision, seedKeys } from "@spillway/numerics";
-import { type KindDraw, kindTable, reservoirKinds } from "./kind.js";
+import { type KindDraw, type KindSizes, kindTable, reservoirKinds } from "./kind.js";
 import type { RegisteredReservoirConfig, RegisteredReservoirOptions } from "./options.js";
 import type { KindMatrix, RegisteredModel } from "./registered-model.js";
 
@@ -25,13 +26,22 @@ export function resolveRegistered(options: object): RegisteredReservoirConfig {
   return kind.complete?.(config) ?? config;
 }
 
+/** @throws ArgumentError for sizes that no state has */
+function checkedSizes(sizes: KindSizes, kind: string): KindSizes {
+  const field = `sizes of the kind "${kind}"`;
+  checkHas(field, sizes, "an object with states and matrices", "states", "matrices");
+  checkWhole(`${field}, states`, sizes.states, 1);
+  checkWhole(`${field}, hidden`, sizes.hidden ?? 0, 0);
+  return sizes;
+}
+
 /**
  * A model of a checked description: of what was drawn before, or of what its seed draws.
  * @throws ArgumentError for matrices that are not those of the description
  */
 export function registeredModel(config: RegisteredReservoirConfig, drawn?: KindDraw): RegisteredModel {
   const kind = reservoirKinds.get(config.kind, "kind");
-  const { states, hidden = 0, noisy = false, matrices: shapes } = kind.sizes(config);
+  const { states, hidden = 0, noisy = false, matrices: shapes } = checkedSizes(kind.sizes(config), config.kind);
   const { initial, matrices } = drawn ?? kind.draw(config);
   const { precision, inputSize, seed } = config;
   if (initial?.length !== states + hidden)

@@ -2,7 +2,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { callback } from "@spillway/core/options.js";
 import { Registry } from "@spillway/core/registry.js";
-import { checkSparse } from "@spillway/numerics";
+import { checkSparse, firstNonFinite } from "@spillway/numerics";
 import { blockDiagonal } from "./block-diagonal.js";
 import { custom } from "./custom.js";
 import { cycleWithJumps } from "./cycle-with-jumps.js";
@@ -65,6 +65,8 @@ export function buildTopology(config: TopologyConfig, context: TopologyContext):
     if (!(rowOffsets instanceof Uint32Array && columns instanceof Uint32Array && values instanceof Float64Array))
       throw new ArgumentError(name, matrix, "rowOffsets and columns as Uint32Array, values as Float64Array");
     checkSparse(matrix, name);
+    const bad = firstNonFinite(values);
+    if (bad >= 0) throw new ArgumentError(`value ${bad} of ${name}`, values[bad], "a finite number");
   }
   if (radius !== undefined && !(radius >= 0 && radius < Infinity))
     throw new ArgumentError(`the radius of the topology ${config.type}`, radius, "a finite number of at least 0, or nothing");
