@@ -27,6 +27,9 @@ function block(heading: string, kind: string, index = 0): string {
   return found.given + found.text;
 }
 
+/** The page with the import map before its script. */
+const plainPage = () => block("A page", "html").replace("<script", `${block("A plain page", "html")}<script`);
+
 /** The headers of a page that is cross-origin isolated. */
 const isolation = Object.fromEntries(Array.from(text.matchAll(/`(Cross-Origin-[\w-]+): ([\w-]+)`/g), ([, name, value]) => [name!, value!]));
 
@@ -115,7 +118,7 @@ describe("docs/in-the-browser.md", () => {
   });
 
   it("so does a plain page, on a cross-origin isolated one too", async () => {
-    writeFileSync(join(desk, "index.html"), block("A plain page", "html"));
+    writeFileSync(join(desk, "index.html"), plainPage());
     for (const each of [{}, isolation]) {
       const server = await serveFolder(desk, each);
       expect(await looksRight(server.url).finally(() => server.close())).toBe(each === isolation);
@@ -180,7 +183,7 @@ describe("docs/in-the-browser.md", () => {
 
   /** What a program prints as its last line on a plain page, and in Node. */
   async function printed(program: string, inPage: Browser, forNode = program): Promise<{ here: string; there: string }> {
-    writeFileSync(join(desk, "index.html"), block("A plain page", "html"));
+    writeFileSync(join(desk, "index.html"), plainPage());
     writeFileSync(join(desk, "main.js"), program);
     writeFileSync(join(desk, "node.mjs"), forNode);
     const server = await serveFolder(desk);
