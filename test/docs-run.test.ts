@@ -25,9 +25,6 @@ describe("the programs in docs/", () => {
     expect(new Set(programs.map(({ kind }) => kind))).toEqual(new Set(["", "continued", "gpu", "chromium"]));
     const needing = (what: string) => programs.filter(({ kind }) => kind === what).map(({ name }) => name);
     expect(needing("chromium")).toEqual(["plots-3"]);
-    expect(needing("gpu")).toEqual([
-      ...["cuda-1", "cuda-2", "cuda-4", "cuda-5", "cuda-6", "cuda-7", "ptx-2"],
-      "one-reservoir-1",
-    ]);
+    expect(needing("gpu")).toEqual([...["cuda-1", "cuda-2", "cuda-4", "cuda-5", "cuda-6", "cuda-7", "ptx-2"], "one-reservoir-1"]);
   });
 });
