@@ -20,6 +20,7 @@ const parallel = checker ? { fileParallelism: false } : { maxWorkers: 4 };
 export default defineConfig({
   test: {
     globalSetup: "test/build-first.ts",
+    setupFiles: "test/same-numbers.ts",
     env: { SPILLWAY_DEVICE: process.env["SPILLWAY_DEVICE"] || "0", SPILLWAY_EXHAUSTIVE: "all" },
     testTimeout: checker ? 0 : 300_000,
     hookTimeout: checker ? 0 : 60_000,

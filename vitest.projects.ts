@@ -89,7 +89,7 @@ function split(chosen: readonly string[], name: string, env: Record<string, stri
   const others = chosen.filter((path) => !groups.some(({ include }) => include.includes(path)));
   return [...groups, { name: `alone${name}`, include: others, isolate: true }]
     .filter(({ include }) => include.length > 0)
-    .map((test) => ({ extends: true as const, test: { ...test, env, execArgv } }));
+    .map((test) => ({ extends: true as const, test: { ...test, env, execArgv, setupFiles: "test/same-numbers.ts" } }));
 }
 
 /** What `npm test` runs, and any file whose path the command names. */
