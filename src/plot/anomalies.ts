@@ -3,6 +3,7 @@
 import { tally } from "@spillway/core/text.js";
 import { Matrix } from "@spillway/numerics";
 import { bandTrace } from "./band.js";
+import { axis, type Element } from "./elements.js";
 import type { Figure } from "./figure.js";
 import { line } from "./line.js";
 import { baselineColour, predictionColour, targetColour } from "./palette.js";
@@ -42,14 +43,14 @@ export function plotAnomalies({ names, series, incidents, labels = [], first = 0
   const panels = shown + 2;
   const times = wall && Array.from(wall, (ms) => new Date(ms).toISOString().slice(0, -1).replace("T", " "));
   const drawn = { start: first, times, maxPoints };
-  const data: Record<string, unknown>[] = [];
+  const data: Element[] = [];
   const layout: Record<string, unknown> = { height: 140 + 170 * panels, showlegend: false };
-  const axis = (panel: number) => (panel === 0 ? "" : String(panel + 1));
-  const axes = (panel: number) => ({ yaxis: `y${axis(panel)}` });
-  const panel = (k: number, title: string, more: object = {}) => {
+  const number = (panel: number) => (panel === 0 ? "" : String(panel + 1));
+  const axes = (panel: number) => ({ yaxis: `y${number(panel)}` });
+  const panel = (k: number, title: string, more: Element = {}) => {
     const height = 0.94 / panels;
     const top = 1 - k * (1 / panels);
-    layout[`yaxis${axis(k)}`] = { title: { text: title }, domain: [Math.max(0, top - height), top], automargin: true, ...more };
+    layout[`yaxis${number(k)}`] = axis(title, { domain: [Math.max(0, top - height), top], ...more });
   };
   const band = { lower: said.lower, upper: said.upper, level: 1 - alarmRate, name: "expected" };
   for (let c = 0; c < shown; c++) {
@@ -64,7 +65,7 @@ export function plotAnomalies({ names, series, incidents, labels = [], first = 0
   data.push(line({ name: "p-value", values: said.pValues, style, ...drawn }, axes(shown + 1)));
   const at = (row: number) => times?.[Math.max(0, row - first)] ?? Math.max(first, row);
   const limit = (k: number, y: number) => ({
-    ...{ type: "line", xref: "paper", x0: 0, x1: 1, yref: `y${axis(k)}`, y0: y, y1: y },
+    ...{ type: "line", xref: "paper", x0: 0, x1: 1, yref: `y${number(k)}`, y0: y, y1: y },
     line: { color: baselineColour, width: 1, dash: "dash" },
   });
   const strip = ({ start, end }: Stretch, colour: string, y0: number, y1: number) => ({
@@ -76,7 +77,7 @@ export function plotAnomalies({ names, series, incidents, labels = [], first = 0
     ...labels.map((label) => strip(label, baselineColour, 1, 1.015)),
     ...[limit(shown, 1), limit(shown + 1, alarmRate)],
   ];
-  layout["xaxis"] = { title: { text: times ? "" : "row" }, ...(times && { type: "date" }), anchor: `y${panels}`, automargin: true };
+  layout["xaxis"] = axis(times ? "" : "row", { ...(times && { type: "date" }), anchor: `y${panels}` });
   const others = names.length > shown ? ` The first ${shown} of ${names.length} columns are drawn.` : "";
   const labelled = labels.length > 0 ? ` Grey on top: ${tally(labels.length, "labelled anomaly", "labelled anomalies")}.` : "";
   return {

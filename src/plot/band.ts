@@ -1,7 +1,7 @@
 // Bands around a line: what a forecast may be, as an area between two ends.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix, MatrixLike } from "@spillway/numerics";
-import { encodeArray } from "./figure.js";
+import { type Element, scatter } from "./elements.js";
 import { formatShare } from "./format.js";
 import { sameShape } from "./line.js";
 import { predictionColour } from "./palette.js";
@@ -54,7 +54,7 @@ interface DrawnBand {
  * A band as a plotly trace: an area for each stretch of finite ends. Of more than `maxPoints` rows,
  * neighbours share the widest of their ends.
  */
-export function bandTrace(drawn: DrawnBand, more: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function bandTrace(drawn: DrawnBand, more: Element): Element {
   const { band, column, strength, start, scale, times, maxPoints } = drawn;
   const rows: number[] = [];
   const ends: number[] = [];
@@ -64,19 +64,10 @@ export function bandTrace(drawn: DrawnBand, more: Readonly<Record<string, unknow
     ends.push(...stretch.map(({ low }) => low), ...back.map(({ high }) => high), Number.NaN);
   }
   const alpha = Math.round(30 + 50 * strength).toString(16);
-  const colour = `${predictionColour}${alpha}`;
-  return {
-    type: "scatter",
-    mode: "lines",
-    fill: "toself",
-    fillcolor: colour,
-    line: { color: colour, width: 0 },
-    hoverinfo: "skip",
-    name: band.name,
-    x: times ? rows.map((row) => times[row]) : encodeArray(Float64Array.from(rows, (row) => (row + start) * scale)),
-    y: encodeArray(Float64Array.from(ends)),
-    ...more,
-  };
+  const color = `${predictionColour}${alpha}`;
+  const x = times ? rows.map((row) => times[row]) : Float64Array.from(rows, (row) => (row + start) * scale);
+  const style = { fill: "toself", fillcolor: color, line: { color, width: 0 }, hoverinfo: "skip" };
+  return scatter("lines", band.name, { x, y: Float64Array.from(ends) }, { ...style, ...more });
 }
 
 interface Ends {

@@ -2,7 +2,8 @@
 // probabilities that should come true as often as they say.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type InputOf, option, optional, resolve, text } from "@spillway/core/options.js";
-import { encodeArray, type Figure } from "./figure.js";
+import { axis, scatter } from "./elements.js";
+import type { Figure } from "./figure.js";
 import { formatNumber, formatShare } from "./format.js";
 import { checkList, listKind, titleOption } from "./options.js";
 import { baselineColour, predictionColour } from "./palette.js";
@@ -32,46 +33,29 @@ export function plotCalibration(nominal: readonly number[], measured: readonly n
   const { title, nominalLabel, measuredLabel, counts } = resolve(calibrationTable, options);
   checkShares(nominal, "nominal");
   checkShares(measured, "measured");
-  const points = nominal.length;
-  if (points === 0 || measured.length !== points || (counts && counts.length !== points))
+  const count = nominal.length;
+  if (count === 0 || measured.length !== count || (counts && counts.length !== count))
     throw ArgumentError.shape(
-      `there are ${points} nominal and ${measured.length} measured shares${counts ? ` and ${counts.length} counts` : ""}; it takes as many of each, at least one`,
+      `there are ${count} nominal and ${measured.length} measured shares${counts ? ` and ${counts.length} counts` : ""}; it takes as many of each, at least one`,
     );
   const weights = counts ?? nominal.map(() => 1);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const gap = nominal.reduce((sum, share, k) => sum + (weights[k]! / total) * Math.abs(share - measured[k]!), 0);
-  const axis = { range: [0, 1], automargin: true };
+  const points = { x: Float64Array.from(nominal), y: Float64Array.from(measured) };
   return {
     title,
     description: `${measuredLabel} against ${nominalLabel}, which should be equal: mean gap ${formatShare(gap)}. ${nominal
       .map((share, k) => `${formatShare(share)}: ${formatShare(measured[k]!)}${counts ? ` of ${formatNumber(counts[k]!)}` : ""}`)
       .join("; ")}.`,
     data: [
-      {
-        type: "scatter",
-        mode: "lines",
-        name: "equal",
-        x: [0, 1],
-        y: [0, 1],
-        hoverinfo: "skip",
-        line: { color: baselineColour, width: 1, dash: "dash" },
-      },
-      {
-        type: "scatter",
-        mode: "lines+markers",
-        name: "measured",
-        x: encodeArray(Float64Array.from(nominal)),
-        y: encodeArray(Float64Array.from(measured)),
+      scatter("lines", "equal", { x: [0, 1], y: [0, 1] }, { hoverinfo: "skip", line: { color: baselineColour, width: 1, dash: "dash" } }),
+      scatter("lines+markers", "measured", points, {
         ...(counts ? { customdata: [...counts], hovertemplate: "%{x:.3f}: %{y:.3f} of %{customdata}<extra></extra>" } : {}),
         line: { color: predictionColour, width: 1.5 },
         marker: { color: predictionColour, size: 7 },
-      },
+      }),
     ],
-    layout: {
-      height: 360,
-      xaxis: { title: { text: nominalLabel }, ...axis },
-      yaxis: { title: { text: measuredLabel }, ...axis },
-    },
+    layout: { height: 360, xaxis: axis(nominalLabel, { range: [0, 1] }), yaxis: axis(measuredLabel, { range: [0, 1] }) },
   };
 }
 

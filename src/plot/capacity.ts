@@ -2,7 +2,8 @@
 // for several. It is measured by `analysis`.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import { encodeArray, type Figure } from "./figure.js";
+import { axis, scatter, ticksOf } from "./elements.js";
+import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { isArrayLike, titleTable } from "./options.js";
 import { baselineColour, seriesColour } from "./palette.js";
@@ -49,6 +50,8 @@ function checked(capacity: PlottedCapacity, name: string): PlottedCapacity {
   return capacity;
 }
 
+const yaxis = axis("capacity", { rangemode: "tozero" });
+
 function overDelays({ total, rank, byDegree }: PlottedCapacity, title: string): Figure {
   // Behind the last delay at which anything counts there is nothing to see.
   const last = byDegree.reduce((most, { byDelay }) => Math.max(most, lastAbove0(byDelay)), 0);
@@ -61,17 +64,13 @@ function overDelays({ total, rank, byDegree }: PlottedCapacity, title: string): 
     title,
     description: `Capacity by the longest delay of its targets, degrees stacked: ${layers.map(({ name }) => name).join(", ")}; ${formatNumber(total)} in all, of a rank of ${rank}.`,
     data: stacked(x, layers, "delay %{x}: %{y:.3f} up to this degree"),
-    layout: {
-      height: 320,
-      showlegend: true,
-      xaxis: { title: { text: "longest delay (steps)" }, automargin: true },
-      yaxis: { title: { text: "capacity" }, rangemode: "tozero", automargin: true },
-    },
+    layout: { height: 320, showlegend: true, xaxis: axis("longest delay (steps)"), yaxis },
   };
 }
 
 function overNames(entries: readonly (readonly [string, PlottedCapacity])[], title: string): Figure {
   const x = Float64Array.from(entries, (_, k) => k);
+  const ranks = Float64Array.from(entries, ([, { rank }]) => rank);
   const degrees = [...new Set(entries.flatMap(([, { byDegree }]) => byDegree.map(({ degree }) => degree)))].sort((a, b) => a - b);
   const layers = degrees.map((degree) => ({
     name: `degree ${degree}`,
@@ -82,21 +81,9 @@ function overNames(entries: readonly (readonly [string, PlottedCapacity])[], tit
     description: `Capacity by degree, stacked, beside the rank: ${entries.map(([name, { total, rank }]) => `${name} has ${formatNumber(total)} of ${rank}`).join("; ")}.`,
     data: [
       ...stacked(x, layers, "%{y:.3f} up to this degree"),
-      {
-        type: "scatter",
-        mode: "lines",
-        name: "rank",
-        x: encodeArray(x),
-        y: encodeArray(Float64Array.from(entries, ([, { rank }]) => rank)),
-        line: { color: baselineColour, width: 2, dash: "dash" },
-      },
+      scatter("lines", "rank", { x, y: ranks }, { line: { color: baselineColour, width: 2, dash: "dash" } }),
     ],
-    layout: {
-      height: 360,
-      showlegend: true,
-      xaxis: { tickmode: "array", tickvals: [...x], ticktext: entries.map(([name]) => name), automargin: true },
-      yaxis: { title: { text: "capacity" }, rangemode: "tozero", automargin: true },
-    },
+    layout: { height: 360, showlegend: true, xaxis: axis(undefined, ticksOf(entries.map(([name]) => name))), yaxis },
   };
 }
 
@@ -112,17 +99,9 @@ function stacked(x: Float64Array, layers: readonly { readonly name: string; read
   return layers
     .map(({ name, values }, k) => {
       for (let i = 0; i < sum.length; i++) sum[i] = sum[i]! + values[i]!;
-      return {
-        type: "scatter",
-        mode: "lines",
-        name,
-        x: encodeArray(x),
-        y: encodeArray(sum.slice()),
-        line: { color: seriesColour(k), width: 1 },
-        fill: "tozeroy",
-        fillcolor: seriesColour(k),
-        hovertemplate: `${hover}<extra></extra>`,
-      };
+      const color = seriesColour(k);
+      const style = { line: { color, width: 1 }, fill: "tozeroy", fillcolor: color, hovertemplate: `${hover}<extra></extra>` };
+      return scatter("lines", name, { x, y: sum.slice() }, style);
     })
     .reverse();
 }

@@ -4,11 +4,14 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import type { Comparison } from "../analysis/index.js";
-import { encodeArray, type Figure } from "./figure.js";
+import { axis, scatter } from "./elements.js";
+import type { Figure } from "./figure.js";
 import { isArrayLike, titleTable } from "./options.js";
 import { seriesColour } from "./palette.js";
 
 const table = titleTable("Engines side by side");
+
+const logarithmic = { type: "log", exponentformat: "power" };
 
 /** A difference's rate (`TrajectoryDifference`) in words. */
 export function growthWords(rate: number): string {
@@ -37,49 +40,26 @@ export function plotComparison(comparison: Comparison, options: { readonly title
   return {
     title,
     description: `${steps} steps of ${size} neurons: ${words.join("; ")}.`,
-    data: others.flatMap(({ engine, difference }, k) => [
-      {
-        type: "scatter",
-        mode: "lines",
-        name: engine,
-        legendgroup: engine,
-        x: encodeArray(Float64Array.from({ length: difference.divergence.length }, (_, i) => i * difference.every)),
-        y: encodeArray(anyDiffers ? difference.divergence.map((value) => (value > 0 ? value : Number.NaN)) : difference.divergence),
-        line: { color: seriesColour(k), width: 1.5 },
-        hovertemplate: "step %{x}: %{y:.3e}<extra></extra>",
-      },
-      {
-        type: "bar",
-        name: engine,
-        legendgroup: engine,
-        showlegend: false,
-        x: labels,
-        y: labels.map((_, bin) => difference.histogram[bin]?.count ?? 0),
-        xaxis: "x2",
-        yaxis: "y2",
-        marker: { color: seriesColour(k) },
-        hovertemplate: "%{x} ulp: %{y} states<extra></extra>",
-      },
-    ]),
+    data: others.flatMap(({ engine, difference: { divergence, every, histogram } }, k) => {
+      const color = seriesColour(k);
+      const x = Float64Array.from({ length: divergence.length }, (_, i) => i * every);
+      const y = anyDiffers ? divergence.map((value) => (value > 0 ? value : Number.NaN)) : divergence;
+      const hovertemplate = "step %{x}: %{y:.3e}<extra></extra>";
+      const counts = { x: labels, y: labels.map((_, bin) => histogram[bin]?.count ?? 0), xaxis: "x2", yaxis: "y2" };
+      return [
+        scatter("lines", engine, { x, y }, { legendgroup: engine, line: { color, width: 1.5 }, hovertemplate }),
+        {
+          ...{ type: "bar", name: engine, legendgroup: engine, showlegend: false },
+          ...{ ...counts, marker: { color }, hovertemplate: "%{x} ulp: %{y} states<extra></extra>" },
+        },
+      ];
+    }),
     layout: {
       height: 520,
-      xaxis: { title: { text: "step" }, anchor: "y", automargin: true },
-      yaxis: {
-        title: { text: `distance from ${reference.engine}` },
-        domain: [0.58, 1],
-        automargin: true,
-        ...(anyDiffers ? { type: "log", exponentformat: "power" } : { range: [-1, 1] }),
-      },
-      xaxis2: { title: { text: "units in the last place" }, type: "category", anchor: "y2", automargin: true },
-      yaxis2: {
-        title: { text: "states" },
-        domain: [0, 0.38],
-        type: "log",
-        range: [-0.3, Math.log10(steps * size) + 0.3],
-        dtick: 1,
-        exponentformat: "power",
-        automargin: true,
-      },
+      xaxis: axis("step", { anchor: "y" }),
+      yaxis: axis(`distance from ${reference.engine}`, { domain: [0.58, 1], ...(anyDiffers ? logarithmic : { range: [-1, 1] }) }),
+      xaxis2: axis("units in the last place", { type: "category", anchor: "y2" }),
+      yaxis2: axis("states", { domain: [0, 0.38], ...logarithmic, range: [-0.3, Math.log10(steps * size) + 0.3], dtick: 1 }),
     },
   };
 }

@@ -2,7 +2,8 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { asMatrix, type MatrixLike } from "@spillway/numerics";
-import { encodeArray, type Figure } from "./figure.js";
+import { axis, colourBar, heatmap, ticksOf } from "./elements.js";
+import type { Figure } from "./figure.js";
 import { checkList, titleTable } from "./options.js";
 import { inkOn, sequentialScale } from "./palette.js";
 import { colourAt } from "./svg/heatmap.js";
@@ -43,30 +44,22 @@ export function plotConfusion(
       annotations.push({ x: c, y: r, text: String(value), showarrow: false, font: { color, size: 12 } });
     }
   }
-  const names = classes.map(String);
-  const ticks = { tickmode: "array", tickvals: names.map((_, k) => k), ticktext: names, type: "linear", automargin: true, showgrid: false };
+  const ticks = { ...ticksOf(classes.map(String)), type: "linear", showgrid: false };
   return {
     title,
     description: `${right} of ${all} cases are classified rightly; ${all - right} are not. Rows are the true classes, columns the predicted ones.`,
     data: [
-      {
-        type: "heatmap",
-        z: encodeArray(share, [size, size]),
-        customdata: matrix.toArrays(),
-        zmin: 0,
-        zmax: 1,
-        xgap: 1,
-        ygap: 1,
-        colorscale: sequentialScale,
-        colorbar: { title: { text: "share" }, thickness: 12, len: 0.9, outlinewidth: 0, tickformat: ".0%" },
+      heatmap(share, [size, size], {
+        ...{ customdata: matrix.toArrays(), zmin: 0, zmax: 1, xgap: 1, ygap: 1, colorscale: sequentialScale },
+        colorbar: colourBar("share", { tickformat: ".0%" }),
         hovertemplate: "true %{y}, predicted %{x}: %{customdata}<extra></extra>",
-      },
+      }),
     ],
     layout: {
       height: Math.min(640, 180 + 34 * size),
       annotations,
-      xaxis: { ...ticks, title: { text: "predicted class" } },
-      yaxis: { ...ticks, title: { text: "true class", standoff: 12 }, autorange: "reversed" },
+      xaxis: axis("predicted class", ticks),
+      yaxis: axis("true class", { ...ticks, title: { text: "true class", standoff: 12 }, autorange: "reversed" }),
     },
   };
 }

@@ -2,8 +2,9 @@
 // series.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { flag, type InputOf, option, optional, resolve, text } from "@spillway/core/options.js";
+import { axis, scatter } from "./elements.js";
 import { logarithmicAxis } from "./error.js";
-import { encodeArray, type Figure } from "./figure.js";
+import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { isArrayLike, titleOption } from "./options.js";
 import { seriesColour } from "./palette.js";
@@ -46,20 +47,15 @@ export function plotCurves(curves: Readonly<Record<string, PlottedCurve>>, optio
   return {
     title,
     description: `${title}${yLabel && `: ${yLabel}`}${xLabel && ` over ${xLabel}`}. ${entries.map(inWords).join(" ")}`,
-    data: entries.map(({ name, x, y, as }, k) => ({
-      type: "scatter",
-      mode: modes[as],
-      name,
-      x: encodeArray(x),
-      y: encodeArray(y),
-      line: { color: seriesColour(k), width: 2 },
-      marker: { color: seriesColour(k), size: 7 },
-    })),
+    data: entries.map(({ name, as, ...columns }, k) => {
+      const color = seriesColour(k);
+      return scatter(modes[as], name, columns, { line: { color, width: 2 }, marker: { color, size: 7 } });
+    }),
     layout: {
       height: 320,
       showlegend: entries.length > 1,
-      xaxis: { title: { text: xLabel }, automargin: true },
-      yaxis: { title: { text: yLabel }, ...(logarithmic ? logarithmicAxis(entries.map(({ y }) => y)) : {}), automargin: true },
+      xaxis: axis(xLabel),
+      yaxis: axis(yLabel, logarithmic ? logarithmicAxis(entries.map(({ y }) => y)) : {}),
     },
   };
 }

@@ -2,6 +2,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, flag, type InputOf, option, optional, resolve } from "@spillway/core/options.js";
 import type { Matrix, MatrixLike } from "@spillway/numerics";
+import { axis } from "./elements.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { line, type SeriesPlotOptions, sameShape, seriesTable } from "./line.js";
@@ -92,12 +93,8 @@ export function plotError(predictions: readonly MatrixLike[], targets: readonly 
     data,
     layout: {
       height: 300,
-      xaxis: { title: { text: timeLabel }, automargin: true },
-      yaxis: {
-        title: { text: "error" },
-        ...(logarithmic ? logarithmicAxis([...errors, ...others.map(({ values }) => values)]) : {}),
-        automargin: true,
-      },
+      xaxis: axis(timeLabel),
+      yaxis: axis("error", logarithmic ? logarithmicAxis([...errors, ...others.map(({ values }) => values)]) : {}),
     },
   };
 }

@@ -1,6 +1,6 @@
 // Histograms as outlines: their bins, the share of values in each, and moments. No figure of its
 // own.
-import { encodeArray } from "./figure.js";
+import { type Element, scatter } from "./elements.js";
 
 /** Ends of bins of width 2 (q3 - q1) n^(-1/3) over all values: Freedman and Diaconis 1981. */
 export function edgesOf(sorted: Float64Array, bins: number | undefined): Float64Array {
@@ -13,7 +13,7 @@ export function edgesOf(sorted: Float64Array, bins: number | undefined): Float64
 }
 
 /** The outline of a histogram: the share of the values in each bin. */
-export function histogram(values: Float64Array, edges: Float64Array): Record<string, unknown> {
+export function histogram(name: string, values: Float64Array, edges: Float64Array, more: Element): Element {
   const bins = edges.length - 1;
   const counts = new Float64Array(bins);
   const [low, high] = [edges[0]!, edges[bins]!];
@@ -24,8 +24,7 @@ export function histogram(values: Float64Array, edges: Float64Array): Record<str
     x.push(edges[k]!, edges[k + 1]!);
     y.push(count / values.length, count / values.length);
   });
-  const outline = { x: encodeArray(Float64Array.from([...x, high])), y: encodeArray(Float64Array.from([...y, 0])) };
-  return { type: "scatter", mode: "lines", ...outline };
+  return scatter("lines", name, { x: Float64Array.from([...x, high]), y: Float64Array.from([...y, 0]) }, more);
 }
 
 /** Mean, and standard deviation with divisor n. */

@@ -3,7 +3,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { number, option, optional, type TableOf, text } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { decimate } from "./decimate.js";
-import { encodeArray } from "./figure.js";
+import { type Element, scatter } from "./elements.js";
 import { listKind, most, titleTable } from "./options.js";
 
 /** How the axes of a series are called. */
@@ -40,18 +40,15 @@ export interface LineOptions {
   readonly scale?: number | undefined;
   /** A label a value, in place of numbers. */
   readonly times?: readonly string[] | undefined;
-  readonly style: Readonly<Record<string, unknown>>;
+  readonly style: Element;
   readonly maxPoints: number;
 }
 
 /** A line as a plotly trace, decimated; `more` is added to it. */
-export function line(
-  { name, values, start, scale = 1, times, style, maxPoints }: LineOptions,
-  more: Readonly<Record<string, unknown>> = {},
-): Record<string, unknown> {
+export function line({ name, values, start, scale = 1, times, style, maxPoints }: LineOptions, more: Element = {}): Element {
   const kept = decimate(values, maxPoints);
-  const x = times ? Array.from(kept.index, (i) => times[i]) : encodeArray(kept.index.map((i) => (i + start) * scale));
-  return { type: "scatter", mode: "lines", name, x, y: encodeArray(kept.values), line: style, ...more };
+  const x = times ? Array.from(kept.index, (i) => times[i]) : kept.index.map((i) => (i + start) * scale);
+  return scatter("lines", name, { x, y: kept.values }, { line: style, ...more });
 }
 
 /** @throws ArgumentError if the two differ in shape */

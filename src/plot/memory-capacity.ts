@@ -2,7 +2,8 @@
 // measured by `analysis`.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
-import { encodeArray, type Figure } from "./figure.js";
+import { axis, scatter } from "./elements.js";
+import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { isArrayLike, titleTable } from "./options.js";
 import { seriesColour } from "./palette.js";
@@ -36,22 +37,16 @@ export function plotMemoryCapacity(
   return {
     title,
     description: `Squared correlation of the input k steps ago with what is read out: ${entries.map(([name, { total, precision }]) => `${name} holds ${formatNumber(total)} steps in all${precision ? ` (${precision})` : ""}`).join("; ")}.`,
-    data: entries.map(([name, { total, curve, precision }], k) => ({
-      type: "scatter",
-      mode: "lines",
-      name: `${name}${precision ? ` (${precision})` : ""}: ${formatNumber(total)}`,
-      x: encodeArray(Float64Array.from({ length: curve.length }, (_, delay) => delay)),
-      y: encodeArray(Float64Array.from(curve)),
-      line: { color: seriesColour(k), width: 2 },
-      ...(entries.length === 1 ? { fill: "tozeroy", fillcolor: `${seriesColour(k)}33` } : {}),
-      hovertemplate: "delay %{x}: r² %{y:.3f}<extra></extra>",
-    })),
-    layout: {
-      height: 320,
-      showlegend: entries.length > 1,
-      xaxis: { title: { text: "delay (steps)" }, automargin: true },
-      yaxis: { title: { text: "r²" }, range: [0, 1.02], automargin: true },
-    },
+    data: entries.map(([name, { total, curve, precision }], k) => {
+      const label = `${name}${precision ? ` (${precision})` : ""}: ${formatNumber(total)}`;
+      const columns = { x: Float64Array.from({ length: curve.length }, (_, delay) => delay), y: Float64Array.from(curve) };
+      return scatter("lines", label, columns, {
+        line: { color: seriesColour(k), width: 2 },
+        ...(entries.length === 1 ? { fill: "tozeroy", fillcolor: `${seriesColour(k)}33` } : {}),
+        hovertemplate: "delay %{x}: r² %{y:.3f}<extra></extra>",
+      });
+    }),
+    layout: { height: 320, showlegend: entries.length > 1, xaxis: axis("delay (steps)"), yaxis: axis("r²", { range: [0, 1.02] }) },
   };
 }
 

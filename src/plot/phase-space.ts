@@ -2,6 +2,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, checkedLater, type InputOf, option, optional, type Resolved, resolve, text } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike, stackRows } from "@spillway/numerics";
+import { axis } from "./elements.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { afterWashout, listKind, most, titleOption, type WashoutOptions, washoutTable } from "./options.js";
 import { baselineColour, predictionColour, sequentialScale, seriesColour } from "./palette.js";
@@ -61,22 +62,17 @@ export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = 
   if (view.second) both.push({ part: view.second, label: besideName, colour: predictionColour });
   const data = both.map(({ part, label, colour }, k) => {
     const kept = strided(part, maxPoints);
-    const axis = (c: number) => encodeArray(kept.column(c));
+    const column = (c: number) => encodeArray(kept.column(c));
     const single = both.length === 1;
     const steps = Float64Array.from({ length: kept.rows }, (_, i) => i * Math.ceil(part.rows / Math.max(1, kept.rows)));
+    const scale = { colorscale: sequentialScale, cmin: -steps.length * 0.4, showscale: false };
     const marks = single
-      ? {
-          color: encodeArray(steps),
-          colorscale: sequentialScale,
-          size: dimensions === 3 ? 2 : 4,
-          cmin: -steps.length * 0.4,
-          showscale: false,
-        }
+      ? { color: encodeArray(steps), size: dimensions === 3 ? 2 : 4, ...scale }
       : { color: colour, size: dimensions === 3 ? 2 : 3 };
-    const common = { name: label, x: axis(0), y: axis(1), line: { color: single ? baselineColour : colour, width: 1 }, marker: marks };
+    const common = { name: label, x: column(0), y: column(1), line: { color: single ? baselineColour : colour, width: 1 }, marker: marks };
     const opacity = k === 0 ? 0.9 : 0.75;
     return dimensions === 3
-      ? { type: "scatter3d", mode: "lines", z: axis(2), ...common, line: { color: colour, width: 2 }, opacity }
+      ? { type: "scatter3d", mode: "lines", z: column(2), ...common, line: { color: colour, width: 2 }, opacity }
       : { type: "scatter", mode: "lines+markers", ...common, opacity };
   });
   const titles = view.names.map((text) => ({ title: { text } }));
@@ -87,7 +83,7 @@ export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = 
     layout:
       dimensions === 3
         ? { height: 480, scene: { xaxis: titles[0], yaxis: titles[1], zaxis: titles[2], aspectmode: "cube", camera } }
-        : { height: 420, xaxis: { ...titles[0], automargin: true }, yaxis: { ...titles[1], automargin: true } },
+        : { height: 420, xaxis: axis(view.names[0]), yaxis: axis(view.names[1]) },
   };
 }
 

@@ -3,7 +3,8 @@
 import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type InputOf, type Kind, number, option, optional, resolve, whole } from "@spillway/core/options.js";
-import { encodeArray, type Figure } from "./figure.js";
+import { axis, scatter, ticksOf } from "./elements.js";
+import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { titleOption } from "./options.js";
 import { seriesColour } from "./palette.js";
@@ -44,15 +45,9 @@ export function plotPopulationRaster(populations: Readonly<Record<string, Raster
     }
     ticks.push(above + neuronCount / every / 2);
     above += Math.ceil(neuronCount / every);
-    return {
-      type: "scatter",
-      mode: "markers",
-      name,
-      x: encodeArray(Float32Array.from(x)),
-      y: encodeArray(Float32Array.from(y)),
-      marker: { color: seriesColour(p % 2), size: 2 },
-      hovertemplate: `${name}, %{x:.1f} ms<extra></extra>`,
-    };
+    const marker = { color: seriesColour(p % 2), size: 2 };
+    const columns = { x: Float32Array.from(x), y: Float32Array.from(y) };
+    return scatter("markers", name, columns, { marker, hovertemplate: `${name}, %{x:.1f} ms<extra></extra>` });
   });
   return {
     title,
@@ -61,15 +56,8 @@ export function plotPopulationRaster(populations: Readonly<Record<string, Raster
     layout: {
       height: 520,
       showlegend: false,
-      xaxis: { title: { text: "time (ms)" }, range: [fromMs, durationMs], automargin: true },
-      yaxis: {
-        range: [above, 0],
-        tickmode: "array",
-        tickvals: ticks,
-        ticktext: given.map(([name]) => name),
-        showgrid: false,
-        automargin: true,
-      },
+      xaxis: axis("time (ms)", { range: [fromMs, durationMs] }),
+      yaxis: axis(undefined, { ...ticksOf(given.map(([name]) => name)), tickvals: ticks, range: [above, 0], showgrid: false }),
     },
   };
 }
@@ -111,36 +99,26 @@ export function plotPopulationRates(
     if (!(Number.isFinite(rate) && rate >= 0)) throw new ArgumentError(`rates.${name}`, rate, "a number of Hz of at least 0");
   const names = given.map(([name]) => name);
   const rows = names.map((_, k) => k);
-  const marks = (of: PlottedRates, k: number) => ({
-    type: "scatter",
-    mode: "markers",
-    name: of.name,
-    x: names.map((name) => of.rates[name] ?? null),
-    y: rows,
-    marker: { color: seriesColour(k), size: k === 0 ? 11 : 9, symbol: k === 0 ? "circle" : "line-ns-open", line: { width: 3 } },
-  });
+  const marks = (of: PlottedRates, k: number) => {
+    const marker = { color: seriesColour(k), size: k === 0 ? 11 : 9, symbol: k === 0 ? "circle" : "line-ns-open", line: { width: 3 } };
+    return scatter("markers", of.name, { x: names.map((name) => of.rates[name] ?? null), y: rows }, { marker });
+  };
   const lines = names.flatMap((name, k) => {
-    const deviation = deviations[name];
-    return deviation === undefined ? [] : [[Math.max(0, rates[name]! - deviation), rates[name]! + deviation, k] as const];
+    const own = deviations[name];
+    return own === undefined ? [] : [[Math.max(0, rates[name]! - own), rates[name]! + own, k] as const];
   });
+  const deviation = { x: lines.flatMap(([from, to]) => [from, to, null]), y: lines.flatMap(([, , k]) => [k, k, null]) };
   return {
     title,
     description: given.map(([name, rate]) => `${name} ${formatNumber(rate)} Hz`).join(", "),
     data: [
-      {
-        type: "scatter",
-        mode: "lines",
-        name: "deviation over neurons",
-        x: lines.flatMap(([from, to]) => [from, to, null]),
-        y: lines.flatMap(([, , k]) => [k, k, null]),
-        line: { color: seriesColour(0), width: 2 },
-      },
+      scatter("lines", "deviation over neurons", deviation, { line: { color: seriesColour(0), width: 2 } }),
       ...[{ name: "this run", rates }, ...references].map(marks),
     ],
     layout: {
       height: 120 + 34 * names.length,
-      xaxis: { title: { text: "Hz" }, rangemode: "tozero", automargin: true },
-      yaxis: { range: [names.length - 0.4, -0.6], tickmode: "array", tickvals: rows, ticktext: names, showgrid: false, automargin: true },
+      xaxis: axis("Hz", { rangemode: "tozero" }),
+      yaxis: axis(undefined, { ...ticksOf(names), range: [names.length - 0.4, -0.6], showgrid: false }),
     },
   };
 }

@@ -3,7 +3,8 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { optional, resolve, text } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
-import { encodeArray, type Figure } from "./figure.js";
+import { axis, colourBar, heatmap, scatter } from "./elements.js";
+import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { divergingScale, predictionColour, sequentialScale } from "./palette.js";
 
@@ -54,34 +55,17 @@ export function plotQualityMap(map: PlottedMap, measure: string, options: { read
     title,
     description: `${title} over ${x.parameter} and ${y.parameter}: ${peak}.${line.x.length > 0 ? " The line is where the Lyapunov exponent changes sign." : ""}`,
     data: [
-      {
-        type: "heatmap",
-        z: encodeArray(Float64Array.from(values.data), [values.rows, values.cols]),
+      heatmap(Float64Array.from(values.data), [values.rows, values.cols], {
         ...(signed ? { zmin: -largest, zmax: largest } : {}),
         colorscale: signed ? divergingScale : sequentialScale,
-        colorbar: { thickness: 12, len: 0.9, outlinewidth: 0, title: { text: "" } },
+        colorbar: colourBar(""),
         hovertemplate: `${x.parameter} %{x}, ${y.parameter} %{y}: %{z:.3f}<extra></extra>`,
-      },
+      }),
       ...(line.x.length > 0
-        ? [
-            {
-              type: "scatter",
-              mode: "lines",
-              name: "exponent 0",
-              x: encodeArray(Float64Array.from(line.x)),
-              y: encodeArray(Float64Array.from(line.y)),
-              line: { color: predictionColour, width: 2 },
-              hoverinfo: "skip",
-            },
-          ]
+        ? [scatter("lines", "exponent 0", line, { line: { color: predictionColour, width: 2 }, hoverinfo: "skip" })]
         : []),
     ],
-    layout: {
-      height: 400,
-      showlegend: false,
-      xaxis: { title: { text: x.parameter }, ...ticks(x.values), automargin: true },
-      yaxis: { title: { text: y.parameter }, ...ticks(y.values), automargin: true },
-    },
+    layout: { height: 400, showlegend: false, xaxis: axis(x.parameter, ticks(x.values)), yaxis: axis(y.parameter, ticks(y.values)) },
   };
 }
 
@@ -89,35 +73,24 @@ export function plotQualityMap(map: PlottedMap, measure: string, options: { read
 function ticks(values: readonly number[]) {
   const every = Math.ceil(values.length / 9);
   const shown = values.map((_, k) => k).filter((k) => k % every === 0);
-  return {
-    type: "linear",
-    range: [-0.5, values.length - 0.5],
-    tickmode: "array",
-    tickvals: shown,
-    ticktext: shown.map((k) => formatNumber(values[k]!)),
-    showgrid: false,
-  };
-}
-
-/** A line over a map: cells across and upwards, from 0. */
-interface Line {
-  readonly x: readonly number[];
-  readonly y: readonly number[];
+  const ticktext = shown.map((k) => formatNumber(values[k]!));
+  return { type: "linear", range: [-0.5, values.length - 0.5], tickmode: "array", tickvals: shown, ticktext, showgrid: false };
 }
 
 /**
- * Where the exponent first changes sign, between the cells: along each row, or along each column if
- * more of those have such a point. Behind it the exponent may lie at 0 and change sign by chance.
+ * Where the exponent first changes sign, between the cells, from 0 across and upwards: along each
+ * row, or along each column if more of those have such a point. Behind it the exponent may lie at 0
+ * and change sign by chance.
  */
-function edge({ values }: PlottedMap): Line {
+function edge({ values }: PlottedMap): { readonly x: Float64Array; readonly y: Float64Array } {
   const exponents = values["lyapunovExponent"];
-  if (!exponents) return { x: [], y: [] };
+  if (!exponents) return { x: new Float64Array(0), y: new Float64Array(0) };
   const { rows, cols } = exponents;
   const alongRows = changes(rows, cols, (row, c) => exponents.at(row, c));
   const alongColumns = changes(cols, rows, (c, row) => exponents.at(row, c));
-  return alongColumns.at.length > alongRows.at.length
-    ? { x: alongColumns.lines, y: alongColumns.at }
-    : { x: alongRows.at, y: alongRows.lines };
+  const isAcross = alongColumns.at.length > alongRows.at.length;
+  const [x, y] = isAcross ? [alongColumns.lines, alongColumns.at] : [alongRows.at, alongRows.lines];
+  return { x: Float64Array.from(x), y: Float64Array.from(y) };
 }
 
 /** Of each line that has one, where its values first change sign. */

@@ -2,7 +2,8 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type InputOf, option, optional, resolve, text, whole } from "@spillway/core/options.js";
 import type { Matrix, MatrixLike } from "@spillway/numerics";
-import { encodeArray, type Figure } from "./figure.js";
+import { axis, type Element, scatter } from "./elements.js";
+import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { edgesOf, histogram, momentsOf } from "./histogram.js";
 import { namesOf, sameShape } from "./line.js";
@@ -64,29 +65,22 @@ export function plotResiduals(
   });
   const cols = pairs[0]![0].cols;
   const names = namesOf(asked.names, cols);
-  const columns = names.map((_, c) => residualsOf(pairs, c, starts, times));
-  const all = Float64Array.from(columns.flatMap(({ values }) => [...values])).sort();
+  const residuals = names.map((_, c) => residualsOf(pairs, c, starts, times));
+  const all = Float64Array.from(residuals.flatMap(({ values }) => [...values])).sort();
   const left = pairs.reduce((sum, [prediction]) => sum + prediction.data.length, 0) - all.length;
   const edges = edgesOf(all, asked.bins);
-  const data = names.flatMap((name, c): Record<string, unknown>[] => {
+  const data = names.flatMap((name, c): Element[] => {
     const color = seriesColour(c);
-    const { values, positions } = columns[c]!;
+    const { values, positions } = residuals[c]!;
     const every = Math.max(1, Math.ceil(values.length / maxPoints));
     const drawn = Array.from({ length: Math.ceil(values.length / every) }, (_, k) => k * every);
+    const columns = { x: drawn.map((k) => positions[k]!), y: Float64Array.from(drawn, (k) => values[k]!) };
     return [
-      {
-        type: "scatter",
-        mode: "markers",
-        name,
-        x: drawn.map((k) => positions[k]!),
-        y: encodeArray(Float64Array.from(drawn, (k) => values[k]!)),
-        marker: { color, size: 4, opacity: 0.6 },
-      },
-      {
-        ...histogram(values, edges),
-        ...{ xaxis: "x2", yaxis: "y2", name, showlegend: false },
+      scatter("markers", name, columns, { marker: { color, size: 4, opacity: 0.6 } }),
+      histogram(name, values, edges, {
+        ...{ xaxis: "x2", yaxis: "y2", showlegend: false },
         ...{ line: { color, width: 1.5 }, fill: "tozeroy", fillcolor: `${color}33` },
-      },
+      }),
     ];
   });
   const { mean, sd } = momentsOf(all);
@@ -98,11 +92,11 @@ export function plotResiduals(
     data,
     layout: {
       height: 420,
-      xaxis: { title: { text: times ? "" : timeLabel }, anchor: "y", automargin: true },
-      yaxis: { title: { text: "target - prediction" }, domain: [0.56, 1], automargin: true },
-      xaxis2: { title: { text: "target - prediction" }, anchor: "y2", automargin: true },
-      yaxis2: { title: { text: "share" }, domain: [0, 0.36], anchor: "x2", rangemode: "tozero", automargin: true },
-      shapes: [zeroLine(columns)],
+      xaxis: axis(times ? "" : timeLabel, { anchor: "y" }),
+      yaxis: axis("target - prediction", { domain: [0.56, 1] }),
+      xaxis2: axis("target - prediction", { anchor: "y2" }),
+      yaxis2: axis("share", { domain: [0, 0.36], anchor: "x2", rangemode: "tozero" }),
+      shapes: [zeroLine(residuals)],
     },
   };
 }
@@ -129,19 +123,19 @@ function residualsOf(
   return { values: Float64Array.from(values), positions };
 }
 
-function zeroLine(columns: readonly Residuals[]): Record<string, unknown> {
-  const { positions } = columns.find((column) => column.positions.length > 0) ?? { positions: [0] };
+function zeroLine(residuals: readonly Residuals[]): Element {
+  const { positions } = residuals.find((column) => column.positions.length > 0) ?? { positions: [0] };
   const sorted = typeof positions[0] === "number" ? [...(positions as number[])].sort((a, b) => a - b) : positions;
   const style = { color: baselineColour, width: 1, dash: "longdash" };
   return { type: "line", xref: "x", yref: "y", x0: sorted[0], x1: sorted.at(-1), y0: 0, y1: 0, line: style };
 }
 
-function normalCurve(edges: Float64Array, mean: number, sd: number): Record<string, unknown> {
+function normalCurve(edges: Float64Array, mean: number, sd: number): Element {
   const [low, high] = [edges[0]!, edges.at(-1)!];
   const width = (high - low) / (edges.length - 1);
   const x = Float64Array.from({ length: 121 }, (_, k) => low + ((high - low) * k) / 120);
   const density = (value: number) => Math.exp(-0.5 * ((value - mean) / sd) ** 2) / (sd * Math.sqrt(2 * Math.PI));
   const line = { color: baselineColour, width: 1.5, dash: "dash" };
   const y = x.map((value) => width * density(value));
-  return { type: "scatter", mode: "lines", name: "normal", x: encodeArray(x), y: encodeArray(y), xaxis: "x2", yaxis: "y2", line };
+  return scatter("lines", "normal", { x, y }, { xaxis: "x2", yaxis: "y2", line });
 }

@@ -1,7 +1,8 @@
 // Runs side by side: the scores of each with those of its seeds, and their errors by step.
 import type { Matrix } from "@spillway/numerics";
+import { axis, columnsOf, scatter, ticksOf } from "./elements.js";
 import { errorByStep, rmsByStep } from "./error.js";
-import { encodeArray, type Figure } from "./figure.js";
+import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { line } from "./line.js";
 import { baselineColour, predictionColour, seriesColour } from "./palette.js";
@@ -20,32 +21,20 @@ export function plotScores(metric: string, scores: readonly PlottedScore[], bett
     seeds.flatMap((value): [number, number][] => (Number.isFinite(value) ? [[value, k]] : [])),
   );
   const values = scores.flatMap(({ value }, k): [number, number][] => (Number.isFinite(value) ? [[value, k]] : []));
-  const marks = (name: string, list: readonly (readonly [number, number])[], marker: object) => ({
-    type: "scatter",
-    mode: "markers",
-    name,
-    x: encodeArray(Float64Array.from(list, ([x]) => x)),
-    y: encodeArray(Float64Array.from(list, ([, y]) => y)),
-    marker,
-  });
+  const ofSeed = { color: baselineColour, size: 5, opacity: 0.6 };
   const told = scores.map(({ run, value }) => `${run} ${formatNumber(value)}`).join(", ");
+  const names = scores.map(({ run }) => (run.length > 40 ? `${run.slice(0, 39)}…` : run));
   return {
     title: `${metric} of ${scores.length} runs`,
     description: `${metric}${better ? `, ${better} is better` : ""}: ${told}.`,
     data: [
-      ...(points.length > 0 ? [marks("each seed", points, { color: baselineColour, size: 5, opacity: 0.6 })] : []),
-      marks("score", values, { color: predictionColour, size: 9, symbol: "diamond" }),
+      ...(points.length > 0 ? [scatter("markers", "each seed", columnsOf(points), { marker: ofSeed })] : []),
+      scatter("markers", "score", columnsOf(values), { marker: { color: predictionColour, size: 9, symbol: "diamond" } }),
     ],
     layout: {
       height: Math.min(900, 140 + 28 * scores.length),
-      xaxis: { title: { text: `${metric}${better ? ` (${better} is better)` : ""}` }, automargin: true },
-      yaxis: {
-        range: [scores.length - 0.5, -0.5],
-        tickmode: "array",
-        tickvals: scores.map((_, k) => k),
-        ticktext: scores.map(({ run }) => (run.length > 40 ? `${run.slice(0, 39)}…` : run)),
-        automargin: true,
-      },
+      xaxis: axis(`${metric}${better ? ` (${better} is better)` : ""}`),
+      yaxis: axis(undefined, { ...ticksOf(names), range: [scores.length - 0.5, -0.5] }),
     },
   };
 }
@@ -69,10 +58,6 @@ export function plotRunErrors(runs: readonly PlottedForecasts[]): Figure {
     data: runs.map(({ run }, k) =>
       line({ name: run, values: errors[k]!, start: 1, style: { color: seriesColour(k), width: 2 }, maxPoints: 2000 }),
     ),
-    layout: {
-      height: 320,
-      xaxis: { title: { text: "step of the forecast" }, automargin: true },
-      yaxis: { title: { text: "error" }, rangemode: "tozero", automargin: true },
-    },
+    layout: { height: 320, xaxis: axis("step of the forecast"), yaxis: axis("error", { rangemode: "tozero" }) },
   };
 }

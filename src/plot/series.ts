@@ -4,6 +4,7 @@ import { checkedLater, flag, given, type InputOf, number, object, option, option
 import { asMatrix, type MatrixLike } from "@spillway/numerics";
 import { validPredictionTime } from "../metrics/index.js";
 import { bandTrace, checkedBand, type PlottedBand } from "./band.js";
+import { axis, type Element } from "./elements.js";
 import { errorByStep } from "./error.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
@@ -102,11 +103,11 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike | undefi
   const shown = Math.min(actual.cols, maxColumns);
   const panels = shown + (withError ? 1 : 0);
   const names = namesOf(asked.names, actual.cols);
-  const data: Record<string, unknown>[] = [];
+  const data: Element[] = [];
   const layout: Record<string, unknown> = { height: 120 + 210 * panels };
   for (let c = 0; c < shown; c++) {
-    const axis = c === 0 ? "" : String(c + 1);
-    const axes = (legendgroup: string) => ({ yaxis: `y${axis}`, showlegend: c === 0, legendgroup });
+    const number = c === 0 ? "" : String(c + 1);
+    const axes = (legendgroup: string) => ({ yaxis: `y${number}`, showlegend: c === 0, legendgroup });
     bands.forEach((band, k) => {
       data.push(bandTrace({ band, column: c, strength: (k + 1) / bands.length, ...ahead }, axes(`band ${band.level}`)));
     });
@@ -124,17 +125,17 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike | undefi
     }
     const style = { color: predictionColour, width: 1.5 };
     data.push(line({ name: "prediction", values: predicted.column(c), style, ...ahead }, axes("prediction")));
-    layout[`yaxis${axis}`] = { title: { text: names[c] }, domain: domainOf(c, panels), automargin: true };
+    layout[`yaxis${number}`] = axis(names[c], { domain: domainOf(c, panels) });
   }
   if (withError) {
     const style = { color: baselineColour, width: 1.5 };
     data.push(line({ name: "error", values: errorByStep(predicted, actual), style, ...ahead }, { yaxis: `y${panels}` }));
-    layout[`yaxis${panels}`] = { title: { text: "error" }, domain: domainOf(panels - 1, panels), rangemode: "tozero", automargin: true };
+    layout[`yaxis${panels}`] = axis("error", { domain: domainOf(panels - 1, panels), rangemode: "tozero" });
   }
   // Labels that are no dates stand in their own order, not in that of the first trace.
   const order = times && bands.length > 0 ? { categoryorder: "array", categoryarray: [...times] } : {};
   const axisTitle = lyapunov ? "Lyapunov times" : times ? "" : timeLabel;
-  layout["xaxis"] = { title: { text: axisTitle }, anchor: panels === 1 ? "y" : `y${panels}`, automargin: true, ...order };
+  layout["xaxis"] = axis(axisTitle, { anchor: panels === 1 ? "y" : `y${panels}`, ...order });
   const valid = lyapunov && known && validPredictionTime(known, predicted, { dt: lyapunov.dt, lyapunovExponent: lyapunov.exponent });
   const shapes = [
     ...(lead > 0 ? [startLine(times ? times[lead]! : begin)] : []),
@@ -170,7 +171,7 @@ export function plotSeries(series: MatrixLike, options: SeriesPlotOptions = {}):
     title,
     description: `${names.join(", ")} over ${matrix.rows} steps.`,
     data: names.map((name, c) => line({ name, values: matrix.column(c), start, style: { color: seriesColour(c), width: 1.5 }, maxPoints })),
-    layout: { height: 300, xaxis: { title: { text: timeLabel }, automargin: true }, yaxis: { automargin: true } },
+    layout: { height: 300, xaxis: axis(timeLabel), yaxis: axis(undefined) },
   };
 }
 
@@ -182,7 +183,7 @@ function domainOf(c: number, count: number): [number, number] {
   return [Math.max(0, top - height), Math.min(1, top)];
 }
 
-function startLine(at: number | string): Record<string, unknown> {
+function startLine(at: number | string): Element {
   const style = { color: baselineColour, width: 1, dash: "longdash" };
   return { type: "line", xref: "x", yref: "paper", x0: at, x1: at, y0: 0, y1: 1, line: style };
 }

@@ -3,7 +3,8 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import type { Spectrum } from "../analysis/index.js";
-import { encodeArray, type Figure } from "./figure.js";
+import { axis, scatter } from "./elements.js";
+import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { isArrayLike, titleTable } from "./options.js";
 import { baselineColour, seriesColour } from "./palette.js";
@@ -47,22 +48,24 @@ export function plotSpectrum(
   return {
     title,
     description: `Eigenvalues in the complex plane with the unit circle: ${entries.map(([name, { re }], k) => `${re.length} of ${name}, the largest of modulus ${formatNumber(radii[k]!)}`).join("; ")}.`,
-    data: entries.map(([name, { re, im }], k) => ({
-      type: "scatter",
-      mode: "markers",
-      name,
-      x: encodeArray(Float64Array.from(re)),
-      y: encodeArray(Float64Array.from(im)),
-      marker: { color: seriesColour(k), size: 5, symbol: k === 0 ? "circle" : "circle-open", opacity: 0.8 },
-      hovertemplate: "%{x:.4f} + %{y:.4f}i<extra></extra>",
-    })),
+    data: entries.map(([name, { re, im }], k) =>
+      scatter(
+        "markers",
+        name,
+        { x: Float64Array.from(re), y: Float64Array.from(im) },
+        {
+          marker: { color: seriesColour(k), size: 5, symbol: k === 0 ? "circle" : "circle-open", opacity: 0.8 },
+          hovertemplate: "%{x:.4f} + %{y:.4f}i<extra></extra>",
+        },
+      ),
+    ),
     layout: {
       height: 460,
       shapes: [
         { type: "circle", xref: "x", yref: "y", x0: -1, y0: -1, x1: 1, y1: 1, line: { color: baselineColour, width: 1, dash: "dash" } },
       ],
-      xaxis: { title: { text: "real part" }, range: [-reach, reach], automargin: true },
-      yaxis: { title: { text: "imaginary part" }, range: [-reach, reach], scaleanchor: "x", automargin: true },
+      xaxis: axis("real part", { range: [-reach, reach] }),
+      yaxis: axis("imaginary part", { range: [-reach, reach], scaleanchor: "x" }),
     },
   };
 }

@@ -1,7 +1,8 @@
 // Spikes as points, neuron against time, or as a rate image if there are too many to tell apart.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { flag, type InputOf, option, resolve, tuple, whole } from "@spillway/core/options.js";
-import { encodeArray, type Figure } from "./figure.js";
+import { axis, colourBar, heatmap, scatter } from "./elements.js";
+import type { Figure } from "./figure.js";
 import { isArrayLike, most, titleOption } from "./options.js";
 import { sequentialScale, seriesColour } from "./palette.js";
 
@@ -57,50 +58,34 @@ export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {
   const words = `${count} spikes of ${neuronCount} neurons over ${durationMs} ms, ${rate.toFixed(1)} Hz a neuron`;
   const layout = {
     height: 380,
-    xaxis: { title: { text: "time (ms)" }, range: [0, durationMs], automargin: true },
-    yaxis: { title: { text: "neuron" }, range: [-0.5, neuronCount - 0.5], automargin: true },
+    xaxis: axis("time (ms)", { range: [0, durationMs] }),
+    yaxis: axis("neuron", { range: [-0.5, neuronCount - 0.5] }),
   };
-  const points = {
-    type: "scatter",
-    mode: "markers",
-    name: "spikes",
-    marker: { color: seriesColour(0), size: 3, symbol: "line-ns-open" },
-    hovertemplate: "neuron %{y}, %{x:.2f} ms<extra></extra>",
-  };
-  if (count <= maxPoints) {
-    const x = encodeArray(Float32Array.from(times));
-    return { title, description: `${words}, one mark each.`, data: [{ ...points, x, y: encodeArray(neuronNumbers(spikes)) }], layout };
-  }
+  const points = () =>
+    scatter(
+      "markers",
+      "spikes",
+      { x: Float32Array.from(times), y: neuronNumbers(spikes) },
+      {
+        marker: { color: seriesColour(0), size: 3, symbol: "line-ns-open" },
+        hovertemplate: "neuron %{y}, %{x:.2f} ms<extra></extra>",
+      },
+    );
+  if (count <= maxPoints) return { title, description: `${words}, one mark each.`, data: [points()], layout };
   const image = rateImage(spikes, bins);
   const carried = zoomToPoints && count <= maxCarried;
   return {
     title,
     description: `${words}, as rates by bins of ${image.binMs.toFixed(2)} ms and ${image.binNeurons} neurons${carried ? "; a zoom shows single spikes" : ""}.`,
     data: [
-      {
-        type: "heatmap",
-        z: encodeArray(image.rates, [image.rows, image.cols]),
-        x0: image.binMs / 2,
-        dx: image.binMs,
-        y0: (image.binNeurons - 1) / 2,
-        dy: image.binNeurons,
-        zmin: 0,
-        colorscale: sequentialScale,
-        colorbar: { title: { text: "Hz" }, thickness: 12, len: 0.9, outlinewidth: 0 },
+      heatmap(image.rates, [image.rows, image.cols], {
+        ...{ x0: image.binMs / 2, dx: image.binMs, y0: (image.binNeurons - 1) / 2, dy: image.binNeurons, zmin: 0 },
+        ...{ colorscale: sequentialScale, colorbar: colourBar("Hz") },
         hovertemplate: "%{x:.1f} ms, neurons around %{y:.0f}: %{z:.1f} Hz<extra></extra>",
-      },
+      }),
     ],
     layout,
-    ...(carried
-      ? {
-          detail: {
-            ...points,
-            x: encodeArray(Float32Array.from(times)),
-            y: encodeArray(neuronNumbers(spikes)),
-            maxPoints,
-          },
-        }
-      : {}),
+    ...(carried ? { detail: { ...points(), maxPoints } } : {}),
   };
 }
 

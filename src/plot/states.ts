@@ -3,7 +3,8 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { flag, type InputOf, number, option, optional, resolve, tuple } from "@spillway/core/options.js";
 import type { Matrix, MatrixLike } from "@spillway/numerics";
 import { thin } from "./decimate.js";
-import { encodeArray, type Figure } from "./figure.js";
+import { axis, colourBar, heatmap } from "./elements.js";
+import type { Figure } from "./figure.js";
 import { line, type SeriesPlotOptions, seriesTable } from "./line.js";
 import { afterWashout, listKind, most, type WashoutOptions, washoutTable } from "./options.js";
 import { divergingScale, seriesColour } from "./palette.js";
@@ -59,25 +60,13 @@ export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOption
     title,
     description: `The states of ${whole.cols} neurons over ${whole.rows} steps as colours${centred ? ", less each neuron's mean" : ""}${drawn ? `; ${drawn} is drawn` : ""}.`,
     data: [
-      {
-        type: "heatmap",
-        z: encodeArray(z, [matrix.cols, matrix.rows]),
-        x0: start + washout,
-        dx: everyRow,
-        y0: 0,
-        dy: everyColumn,
-        zmin,
-        zmax,
-        colorscale: divergingScale,
-        colorbar: { title: { text: centred ? "x - mean" : "x" }, thickness: 12, len: 0.9, outlinewidth: 0 },
+      heatmap(z, [matrix.cols, matrix.rows], {
+        ...{ x0: start + washout, dx: everyRow, y0: 0, dy: everyColumn, zmin, zmax },
+        ...{ colorscale: divergingScale, colorbar: colourBar(centred ? "x - mean" : "x") },
         hovertemplate: "step %{x}, neuron %{y}: %{z:.3f}<extra></extra>",
-      },
+      }),
     ],
-    layout: {
-      height: 360,
-      xaxis: { title: { text: timeLabel }, automargin: true },
-      yaxis: { title: { text: "neuron" }, automargin: true },
-    },
+    layout: { height: 360, xaxis: axis(timeLabel), yaxis: axis("neuron") },
   };
 }
 
@@ -103,20 +92,11 @@ export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions 
   return {
     title,
     description: `The states of neurons ${neurons.join(", ")} over ${matrix.rows} steps.`,
-    data: neurons.map((neuron, k) =>
-      line({
-        name: `neuron ${neuron}`,
-        values: matrix.column(neuron),
-        start: start + washout,
-        style: { color: seriesColour(k), width: 1.5 },
-        maxPoints,
-      }),
-    ),
-    layout: {
-      height: 320,
-      xaxis: { title: { text: timeLabel }, automargin: true },
-      yaxis: { title: { text: "state" }, automargin: true },
-    },
+    data: neurons.map((neuron, k) => {
+      const style = { color: seriesColour(k), width: 1.5 };
+      return line({ name: `neuron ${neuron}`, values: matrix.column(neuron), start: start + washout, style, maxPoints });
+    }),
+    layout: { height: 320, xaxis: axis(timeLabel), yaxis: axis("state") },
   };
 }
 

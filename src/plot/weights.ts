@@ -1,6 +1,7 @@
 // The weights of plastic synapses before and after learning, as two histograms over each other.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type InputOf, option, optional, resolve, text, whole } from "@spillway/core/options.js";
+import { axis } from "./elements.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { edgesOf, histogram, momentsOf } from "./histogram.js";
@@ -41,18 +42,11 @@ export function plotWeights(before: ArrayLike<number>, after: ArrayLike<number>,
   return {
     title,
     description: `Weights of ${times[1].values.length} synapses in ${unit}; ${moments.join("; ")}.`,
-    data: times.map(({ name, values }, k) => ({
-      ...histogram(values, edges),
-      name,
-      line: { color: seriesColour(k), width: 1.5 },
-      fill: "tozeroy",
-      fillcolor: `${seriesColour(k)}33`,
-    })),
-    layout: {
-      height: 320,
-      xaxis: { title: { text: `weight (${unit})` }, automargin: true },
-      yaxis: { title: { text: "share of synapses" }, rangemode: "tozero", automargin: true },
-    },
+    data: times.map(({ name, values }, k) => {
+      const color = seriesColour(k);
+      return histogram(name, values, edges, { line: { color, width: 1.5 }, fill: "tozeroy", fillcolor: `${color}33` });
+    }),
+    layout: { height: 320, xaxis: axis(`weight (${unit})`), yaxis: axis("share of synapses", { rangemode: "tozero" }) },
   };
 }
 

@@ -1,5 +1,6 @@
 // A search over time: values by trial with the best so far, values on the way, who was busy when.
 import { resolve } from "@spillway/core/options.js";
+import { axis as axisOf, columnsOf, scatter, ticksOf } from "../elements.js";
 import type { Figure } from "../figure.js";
 import { formatNumber } from "../format.js";
 import { titleTable } from "../options.js";
@@ -7,14 +8,12 @@ import { baselineColour, predictionColour, targetColour } from "../palette.js";
 import {
   axisLayout,
   brokenLine,
-  checkedStudy,
   densityImage,
   drawnTrials,
   manyTrials,
   type PlottedStudy,
   type PlottedTrial,
-  pointsOf,
-  ranked,
+  readStudy,
   valueAxis,
 } from "./trials.js";
 
@@ -33,25 +32,21 @@ const prunedColour = "#56B4E9";
  */
 export function plotHistory(study: PlottedStudy, options: { readonly title?: string } = {}): Figure {
   const { title } = resolve(historyTable, options);
-  const { trials, direction, space } = checkedStudy(study);
-  const all = Array.from(trials);
-  const complete = ranked({ trials: all, direction, space });
-  const pruned = all.filter(({ state }) => state === "pruned");
-  const failed = all.filter(({ state }) => state === "failed");
-  const infinite = all.filter(({ state, value }) => state === "complete" && !Number.isFinite(value));
+  const { isMinimised, trials, best: complete } = readStudy(study);
+  const pruned = trials.filter(({ state }) => state === "pruned");
+  const failed = trials.filter(({ state }) => state === "failed");
+  const infinite = trials.filter(({ state, value }) => state === "complete" && !Number.isFinite(value));
   const axis = valueAxis([...complete, ...pruned].flatMap(({ value }) => (value !== undefined && Number.isFinite(value) ? [value] : [])));
-  const worst = direction === "minimise" ? axis.high : axis.low;
+  const worst = isMinimised ? axis.high : axis.low;
   const edge = (trial: PlottedTrial): [number, number] => {
     const at = axis.at(trial.value);
     return [trial.number, Number.isNaN(at) ? worst : at];
   };
   const many = complete.length > manyTrials;
-  const last = all.reduce((most, { number }) => Math.max(most, number), 0);
+  const last = trials.reduce((most, { number }) => Math.max(most, number), 0);
   const points = complete.map(edge);
   const marks = (name: string, found: readonly (readonly [number, number])[], color: string, symbol = "circle") =>
-    found.length > 0
-      ? [{ type: "scatter", mode: "markers", name, ...pointsOf(found), marker: { color, size: 5, opacity: 0.7, symbol } }]
-      : [];
+    found.length > 0 ? [scatter("markers", name, columnsOf(found), { marker: { color, size: 5, opacity: 0.7, symbol } })] : [];
   const best = complete[0];
   return {
     title,
@@ -61,21 +56,15 @@ export function plotHistory(study: PlottedStudy, options: { readonly title?: str
       ...marks(many ? `best ${drawnTrials}` : "complete", many ? points.slice(0, drawnTrials) : points, targetColour),
       ...marks("pruned", pruned.map(edge), prunedColour, "circle-open"),
       ...marks("failed", [...failed, ...infinite].map(edge), failedColour, "circle-open"),
-      {
-        type: "scatter",
-        mode: "lines",
-        name: "best so far",
-        ...brokenLine([bestSoFar(points, direction, last)]),
-        line: { color: predictionColour, width: 2 },
-      },
+      scatter("lines", "best so far", brokenLine([bestSoFar(points, isMinimised, last)]), { line: { color: predictionColour, width: 2 } }),
     ],
-    layout: { height: 340, xaxis: { title: { text: "trial" }, automargin: true }, yaxis: axisLayout(axis, "value") },
+    layout: { height: 340, xaxis: axisOf("trial"), yaxis: axisLayout(axis, "value") },
   };
 }
 
 /** The corners of the line of the best value so far. */
-function bestSoFar(points: readonly (readonly [number, number])[], direction: string, last: number): [number, number][] {
-  const sign = direction === "minimise" ? 1 : -1;
+function bestSoFar(points: readonly (readonly [number, number])[], isMinimised: boolean, last: number): [number, number][] {
+  const sign = isMinimised ? 1 : -1;
   const corners: [number, number][] = [];
   let best = Number.NaN;
   for (const [number, value] of points.toSorted(([a], [b]) => a - b)) {
@@ -95,19 +84,17 @@ function bestSoFar(points: readonly (readonly [number, number])[], direction: st
  */
 export function plotIntermediateValues(study: PlottedStudy, options: { readonly title?: string } = {}): Figure {
   const { title } = resolve(intermediateTable, options);
-  const { trials, direction, space } = checkedStudy(study);
+  const { trials, best } = readStudy(study);
   const stepsOf = ({ intermediate = {} }: PlottedTrial) =>
     Object.entries(intermediate).map(([step, value]): [number, number] => [Number(step), value]);
-  const withSteps = Array.from(trials).filter((trial) => stepsOf(trial).length > 0);
+  const withSteps = trials.filter((trial) => stepsOf(trial).length > 0);
   const pruned = withSteps.filter(({ state }) => state === "pruned").slice(0, manyTrials);
-  const complete = ranked({ trials: withSteps, direction, space }).slice(0, drawnTrials);
+  const complete = best.filter((trial) => stepsOf(trial).length > 0).slice(0, drawnTrials);
   const axis = valueAxis([...pruned, ...complete].flatMap((trial) => stepsOf(trial).map(([, value]) => value)).filter(Number.isFinite));
   const lines = (list: readonly PlottedTrial[]) =>
     brokenLine(list.map((trial) => stepsOf(trial).map(([step, value]) => [step, axis.at(value)] as const)));
   const trace = (name: string, list: readonly PlottedTrial[], color: string, width: number) =>
-    list.length > 0
-      ? [{ type: "scatter", mode: "lines+markers", name, ...lines(list), line: { color, width }, marker: { color, size: 4 } }]
-      : [];
+    list.length > 0 ? [scatter("lines+markers", name, lines(list), { line: { color, width }, marker: { color, size: 4 } })] : [];
   return {
     title,
     description: `Values on the way of ${withSteps.length} trials: ${complete.length} complete and ${pruned.length} stopped early are drawn.`,
@@ -116,7 +103,7 @@ export function plotIntermediateValues(study: PlottedStudy, options: { readonly 
       ...trace("complete", complete.slice(1).toReversed(), targetColour, 1),
       ...trace("best", complete.slice(0, 1), predictionColour, 2.5),
     ],
-    layout: { height: 340, xaxis: { title: { text: "resource" }, automargin: true }, yaxis: axisLayout(axis, "value") },
+    layout: { height: 340, xaxis: axisOf("resource"), yaxis: axisLayout(axis, "value") },
   };
 }
 
@@ -127,8 +114,8 @@ export function plotIntermediateValues(study: PlottedStudy, options: { readonly 
  */
 export function plotTimeline(study: PlottedStudy, options: { readonly title?: string } = {}): Figure {
   const { title } = resolve(timelineTable, options);
-  const { trials } = checkedStudy(study);
-  const timed = Array.from(trials).filter(
+  const { trials } = readStudy(study);
+  const timed = trials.filter(
     (trial): trial is PlottedTrial & { started: number; finished: number } =>
       Number.isFinite(trial.started) && Number.isFinite(trial.finished),
   );
@@ -148,22 +135,17 @@ export function plotTimeline(study: PlottedStudy, options: { readonly title?: st
   const span = timed.reduce((most, { finished }) => Math.max(most, finished), first) - first;
   const trace = (state: string, color: string) => {
     const lines = bars.filter((bar) => bar.state === state).map(({ line }) => line);
-    return lines.length > 0 ? [{ type: "scatter", mode: "lines", name: state, ...brokenLine(lines), line: { color, width: 8 } }] : [];
+    return lines.length > 0 ? [scatter("lines", state, brokenLine(lines), { line: { color, width: 8 } })] : [];
   };
-  const lanes = free.map((_, k) => k);
+  const ticks = free.length <= 20 ? ticksOf(free.map((_, k) => String(k + 1))) : {};
   return {
     title,
     description: `${timed.length} trials in ${formatNumber(span / 1000)} s, at most ${free.length} at once${span > 0 ? ` and ${formatNumber(busy / span)} on average` : ""}.`,
     data: [...trace("complete", targetColour), ...trace("pruned", prunedColour), ...trace("failed", failedColour)],
     layout: {
       height: Math.min(640, 160 + 16 * Math.max(4, free.length)),
-      xaxis: { title: { text: "seconds" }, automargin: true },
-      yaxis: {
-        title: { text: "at once" },
-        range: [-0.5, Math.max(0.5, free.length - 0.5)],
-        ...(lanes.length <= 20 ? { tickmode: "array", tickvals: lanes, ticktext: lanes.map((k) => String(k + 1)) } : {}),
-        automargin: true,
-      },
+      xaxis: axisOf("seconds"),
+      yaxis: axisOf("at once", { range: [-0.5, Math.max(0.5, free.length - 0.5)], ...ticks }),
     },
   };
 }

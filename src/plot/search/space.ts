@@ -1,25 +1,23 @@
 // Where a search found what: trials across all parameters, one parameter, two, and which matter.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { number, optional, record, resolve, type TableOf } from "@spillway/core/options.js";
-import { encodeArray, type Figure } from "../figure.js";
+import { axis as axisOf, columnsOf, type Element, heatmap, scatter, ticksOf } from "../elements.js";
+import type { Figure } from "../figure.js";
 import { formatNumber, formatShare } from "../format.js";
 import { titleTable } from "../options.js";
 import { baselineColour, sequentialScale, seriesColour } from "../palette.js";
 import {
   axisLayout,
   brokenLine,
-  checkedStudy,
   densityImage,
   drawnTrials,
   manyTrials,
   type PlottedParameter,
   type PlottedStudy,
   parameterAxis,
-  pointsOf,
   rankColours,
-  ranked,
+  readStudy,
   type ScoredTrial,
-  valueAxis,
 } from "./trials.js";
 
 /** Options of figures whose panels or columns are ordered. */
@@ -50,10 +48,8 @@ const importanceTable = titleTable("Importance of the parameters");
  */
 export function plotParallelCoordinates(study: PlottedStudy, options: SearchPlotOptions = {}): Figure {
   const { title, importance } = resolve(parallelTable, options);
-  const { trials, direction, space } = checkedStudy(study);
-  const best = ranked({ trials, direction, space });
-  const parameters = ordered(space.parameters, importance);
-  const values = valueAxis(best.map(({ value }) => value));
+  const { best, values, ...read } = readStudy(study);
+  const parameters = ordered(read.parameters, importance);
   const axes = [...parameters.map(parameterAxis), values];
   const points = (trial: ScoredTrial) =>
     axes.map(({ low, high, at }, k): [number, number] => {
@@ -68,12 +64,8 @@ export function plotParallelCoordinates(study: PlottedStudy, options: SearchPlot
     [0, tickvals.length - 1]
       .filter((tick, i, list) => list.indexOf(tick) === i)
       .map((tick) => ({
-        x: k,
-        y: (tickvals[tick]! - low) / (high - low),
-        text: ticktext[tick]!,
-        showarrow: false,
-        font: { size: 11 },
-        bgcolor: "rgba(255,255,255,0)",
+        ...{ x: k, y: (tickvals[tick]! - low) / (high - low), text: ticktext[tick]! },
+        ...{ showarrow: false, font: { size: 11 }, bgcolor: "rgba(255,255,255,0)" },
       })),
   );
   const names = [...parameters.map(({ name }) => name), "value"];
@@ -82,24 +74,14 @@ export function plotParallelCoordinates(study: PlottedStudy, options: SearchPlot
     description: `${shown.length} of ${best.length} complete trials as lines across ${names.join(", ")}${many ? "; the others as an image beneath" : ""}, coloured by rank.`,
     data: [
       ...(many ? [densityImage(crossings(best, points), [0, last], [0, 1], [40 * last, 60])] : []),
-      ...groups.toReversed().map(({ name, trials: group, color }, k) => ({
-        type: "scatter",
-        mode: "lines",
-        name,
-        ...brokenLine(group.map(points)),
-        line: { color, width: k === groups.length - 1 ? 1.8 : 0.8 },
-        hoverinfo: "skip",
-      })),
+      ...groups.toReversed().map(({ name, trials, color }, k) => {
+        const line = { color, width: k === groups.length - 1 ? 1.8 : 0.8 };
+        return scatter("lines", name, brokenLine(trials.map(points)), { line, hoverinfo: "skip" });
+      }),
     ],
     layout: {
       height: 400,
-      xaxis: {
-        range: [-0.25, last + 0.25],
-        tickmode: "array",
-        tickvals: names.map((_, k) => k),
-        ticktext: names.map(shortName),
-        automargin: true,
-      },
+      xaxis: axisOf(undefined, { ...ticksOf(names.map(shortName)), range: [-0.25, last + 0.25] }),
       yaxis: { range: [-0.05, 1.05], visible: false },
       annotations: notes,
     },
@@ -139,16 +121,14 @@ function byRank(best: readonly ScoredTrial[]) {
  */
 export function plotSlices(study: PlottedStudy, options: SearchPlotOptions = {}): Figure {
   const { title, importance } = resolve(slicesTable, options);
-  const { trials, direction, space } = checkedStudy(study);
-  const best = ranked({ trials, direction, space });
-  const parameters = ordered(space.parameters, importance);
-  const values = valueAxis(best.map(({ value }) => value));
+  const { best, values, ...read } = readStudy(study);
+  const parameters = ordered(read.parameters, importance);
   const many = best.length > manyTrials;
   const shown = (many ? best.slice(0, drawnTrials) : best).toSorted((a, b) => a.number - b.number);
   const across = Math.min(3, Math.max(1, parameters.length));
   const down = Math.ceil(parameters.length / across);
   const height = 70 + 220 * Math.max(1, down);
-  const data: Record<string, unknown>[] = [];
+  const data: Element[] = [];
   const layout: Record<string, unknown> = { height };
   parameters.forEach((parameter, p) => {
     const axis = parameterAxis(parameter);
@@ -163,16 +143,7 @@ export function plotSlices(study: PlottedStudy, options: SearchPlotOptions = {})
       if (part.length === 0) continue;
       const name = `trials ${part[0]!.number} to ${part.at(-1)!.number}`;
       const marker = { color: rankColours[groups - 1 - g], size: 5, opacity: 0.75 };
-      data.push({
-        type: "scatter",
-        mode: "markers",
-        name,
-        showlegend: p === 0,
-        legendgroup: name,
-        ...pointsOf(points(part)),
-        marker,
-        ...own,
-      });
+      data.push(scatter("markers", name, columnsOf(points(part)), { showlegend: p === 0, legendgroup: name, marker, ...own }));
     }
     const [column, row] = [p % across, Math.floor(p / across)];
     const xGap = 0.05;
@@ -210,20 +181,19 @@ export function plotSlices(study: PlottedStudy, options: SearchPlotOptions = {})
  */
 export function plotContour(study: PlottedStudy, first: string, second: string, options: { readonly title?: string } = {}): Figure {
   const { title } = resolve(contourTable, options);
-  const { trials, direction, space } = checkedStudy(study);
+  const { isMinimised, best, values, parameters } = readStudy(study);
   const parameterOf = (name: string) => {
-    const found = space.parameters.find((parameter) => parameter.name === name);
+    const found = parameters.find((parameter) => parameter.name === name);
     if (found) return found;
     throw ArgumentError.because(
-      `${JSON.stringify(name)} is no parameter of the study; it has ${space.parameters.map((each) => each.name).join(", ")}`,
+      `${JSON.stringify(name)} is no parameter of the study; it has ${parameters.map((each) => each.name).join(", ")}`,
     );
   };
   const [x, y] = [parameterAxis(parameterOf(first)), parameterAxis(parameterOf(second))];
-  const best = ranked({ trials, direction, space });
-  const values = valueAxis(best.map(({ value }) => value));
   const points = best
     .map((trial): [number, number, number] => [x.at(trial.params[first]), y.at(trial.params[second]), values.at(trial.value)])
     .filter((point) => point.every(Number.isFinite));
+  const marks = points.slice(0, manyTrials).map(([px, py]) => [px, py] as const);
   const every = Math.max(1, Math.ceil(points.length / 2000));
   const used = points.filter((_, k) => k % every === 0);
   const cells = 40;
@@ -238,34 +208,16 @@ export function plotContour(study: PlottedStudy, first: string, second: string, 
     }
     return weights > 0 ? sum / weights : Number.NaN;
   });
-  const scale =
-    direction === "minimise"
-      ? sequentialScale.map(([share], k) => [share, sequentialScale[sequentialScale.length - 1 - k]![1]])
-      : sequentialScale;
+  const reversed = sequentialScale.map(([share], k) => [share, sequentialScale[sequentialScale.length - 1 - k]![1]]);
+  const scale = isMinimised ? reversed : sequentialScale;
   const image = { x0: x.low + dx / 2, dx, y0: y.low + dy / 2, dy, colorscale: scale };
   return {
     title,
     description: `Values over ${first} and ${second}, of ${points.length} complete trials; darker is better.`,
     data: [
-      { type: "heatmap", z: encodeArray(z, [cells, cells]), ...image, showscale: false, hoverinfo: "skip" },
-      {
-        type: "scatter",
-        mode: "markers",
-        name: "trials",
-        ...pointsOf(points.slice(0, manyTrials).map(([px, py]) => [px, py])),
-        marker: { color: baselineColour, size: 4, opacity: 0.8 },
-      },
-      ...(points[0]
-        ? [
-            {
-              type: "scatter",
-              mode: "markers",
-              name: "best",
-              ...pointsOf([[points[0][0], points[0][1]]]),
-              marker: { color: rankColours[0], size: 9 },
-            },
-          ]
-        : []),
+      heatmap(z, [cells, cells], { ...image, showscale: false, hoverinfo: "skip" }),
+      scatter("markers", "trials", columnsOf(marks), { marker: { color: baselineColour, size: 4, opacity: 0.8 } }),
+      ...(marks[0] ? [scatter("markers", "best", columnsOf([marks[0]]), { marker: { color: rankColours[0], size: 9 } })] : []),
     ],
     layout: { height: 400, xaxis: axisLayout({ ...x, ticks: everyOther(x.ticks) }, first), yaxis: axisLayout(y, second) },
   };
@@ -283,34 +235,16 @@ export function plotImportance(importance: Readonly<Record<string, number>>, opt
   const shares = Object.entries(importance).sort(([, a], [, b]) => b - a);
   for (const [name, share] of shares)
     if (!(share >= 0 && share <= 1)) throw new ArgumentError(`importance[${JSON.stringify(name)}]`, share, "a share from 0 to 1");
+  const names = shares.map(([name]) => shortName(name));
+  const bars = shares.map(([, share], k) => [0, share].map((x) => [x, k] as const));
   return {
     title,
     description: `What makes the best tenth of the trials good: ${shares.map(([name, share]) => `${name} ${formatNumber(share)}`).join(", ") || "too few trials to say"}.`,
-    data: [
-      {
-        type: "scatter",
-        mode: "lines",
-        name: "share",
-        ...brokenLine(
-          shares.map(([, share], k) => [
-            [0, k],
-            [share, k],
-          ]),
-        ),
-        line: { color: seriesColour(0), width: 14 },
-      },
-    ],
+    data: [scatter("lines", "share", brokenLine(bars), { line: { color: seriesColour(0), width: 14 } })],
     layout: {
       height: 110 + 26 * Math.max(1, shares.length),
-      xaxis: { title: { text: "share" }, range: [0, 1], automargin: true },
-      yaxis: {
-        range: [Math.max(1, shares.length) - 0.4, -0.6],
-        tickmode: "array",
-        tickvals: shares.map((_, k) => k),
-        ticktext: shares.map(([name]) => shortName(name)),
-        showgrid: false,
-        automargin: true,
-      },
+      xaxis: axisOf("share", { range: [0, 1] }),
+      yaxis: axisOf(undefined, { ...ticksOf(names), range: [Math.max(1, shares.length) - 0.4, -0.6], showgrid: false }),
     },
   };
 }

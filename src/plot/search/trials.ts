@@ -3,7 +3,7 @@
 // import.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix } from "@spillway/numerics";
-import { encodeArray } from "../figure.js";
+import { axis, type Columns, columnsOf, type Element, heatmap } from "../elements.js";
 import { formatNumber } from "../format.js";
 import { isArrayLike } from "../options.js";
 import { sequentialScale } from "../palette.js";
@@ -50,8 +50,19 @@ export const drawnTrials = 500;
 /** From the best to the worst: each stands apart on light paper and on dark. */
 export const rankColours = ["#D55E00", "#E69F00", "#4CA98A", "#56B4E9", "#8FA3B3", "#A9B4BD"] as const;
 
-/** A copy whose trials are read once. @throws ArgumentError if it is no study */
-export function checkedStudy(study: PlottedStudy): PlottedStudy {
+/** A study whose trials were read once. */
+export interface ReadStudy {
+  readonly isMinimised: boolean;
+  readonly trials: readonly PlottedTrial[];
+  /** Complete trials with finite values, the best first. */
+  readonly best: readonly ScoredTrial[];
+  readonly parameters: readonly PlottedParameter[];
+  /** Over the values of `best`. */
+  readonly values: PlotAxis;
+}
+
+/** @throws ArgumentError if it is no study */
+export function readStudy(study: PlottedStudy): ReadStudy {
   const takes = "a study, or an object with direction, trials and space.parameters";
   if (typeof study !== "object" || study === null) throw new ArgumentError("study", study, takes);
   const { direction, trials, space } = study;
@@ -59,18 +70,15 @@ export function checkedStudy(study: PlottedStudy): PlottedStudy {
     throw new ArgumentError("study.direction", direction, '"minimise" or "maximise"');
   if (!isArrayLike(trials)) throw new ArgumentError("study.trials", trials, "a list of trials");
   if (!isArrayLike(space?.parameters)) throw new ArgumentError("study.space.parameters", space?.parameters, "a list of parameters");
-  return { direction, trials, space };
+  const isMinimised = direction === "minimise";
+  const all = Array.from(trials);
+  const best = all.filter((trial): trial is ScoredTrial => trial.state === "complete" && Number.isFinite(trial.value));
+  best.sort((a, b) => (isMinimised ? 1 : -1) * (a.value - b.value) || a.number - b.number);
+  return { isMinimised, trials: all, best, parameters: space.parameters, values: valueAxis(best.map(({ value }) => value)) };
 }
 
 /** A trial whose value is finite. */
 export type ScoredTrial = PlottedTrial & { readonly value: number };
-
-/** Complete trials with finite values, the best first. */
-export function ranked({ trials, direction }: PlottedStudy): ScoredTrial[] {
-  const sign = direction === "minimise" ? 1 : -1;
-  const scored = Array.from(trials).filter((trial): trial is ScoredTrial => trial.state === "complete" && Number.isFinite(trial.value));
-  return scored.sort((a, b) => sign * (a.value - b.value) || a.number - b.number);
-}
 
 /** One axis: where a value stands, and the ticks. Logarithms are taken here, so that images fit. */
 export interface PlotAxis {
@@ -114,8 +122,8 @@ function numberAxis(least: number, most: number, log: boolean): PlotAxis {
 }
 
 /** An axis as plotly's layout. */
-export function axisLayout({ low, high, ticks }: PlotAxis, title?: string): Record<string, unknown> {
-  return { ...(title === undefined ? {} : { title: { text: title } }), range: [low, high], tickmode: "array", ...ticks, automargin: true };
+export function axisLayout({ low, high, ticks }: PlotAxis, title?: string): Element {
+  return axis(title, { range: [low, high], tickmode: "array", ...ticks });
 }
 
 /** How many points lie where, as an image beneath those that are drawn one by one. */
@@ -124,7 +132,7 @@ export function densityImage(
   [x0, x1]: readonly [number, number],
   [y0, y1]: readonly [number, number],
   [cols, rows]: readonly [number, number],
-): Record<string, unknown> {
+): Element {
   const counts = Matrix.zeros(rows, cols);
   let most = 0;
   for (const [x, y] of points) {
@@ -136,26 +144,13 @@ export function densityImage(
   }
   const [dx, dy] = [(x1 - x0) / cols, (y1 - y0) / rows];
   const z = Float32Array.from(counts.data, (count) => Math.log1p(count));
-  const cells = { x0: x0 + dx / 2, dx, y0: y0 + dy / 2, dy };
-  return {
-    type: "heatmap",
-    z: encodeArray(z, [rows, cols]),
-    ...cells,
-    zmin: 0,
-    zmax: Math.log1p(most || 1),
-    colorscale: sequentialScale,
-    showscale: false,
-    hoverinfo: "skip",
-  };
+  return heatmap(z, [rows, cols], {
+    ...{ x0: x0 + dx / 2, dx, y0: y0 + dy / 2, dy, zmin: 0, zmax: Math.log1p(most || 1) },
+    ...{ colorscale: sequentialScale, showscale: false, hoverinfo: "skip" },
+  });
 }
 
 /** Lines that do not touch as one trace: values that are no numbers interrupt it. */
-export function brokenLine(lines: readonly (readonly (readonly [number, number])[])[]): { readonly x: unknown; readonly y: unknown } {
-  const points = lines.flatMap((line) => [...line, [Number.NaN, Number.NaN] as const]);
-  return { x: encodeArray(Float64Array.from(points, ([x]) => x)), y: encodeArray(Float64Array.from(points, ([, y]) => y)) };
-}
-
-/** Points as marks. */
-export function pointsOf(points: readonly (readonly [number, number])[]): { readonly x: unknown; readonly y: unknown } {
-  return { x: encodeArray(Float64Array.from(points, ([x]) => x)), y: encodeArray(Float64Array.from(points, ([, y]) => y)) };
+export function brokenLine(lines: readonly (readonly (readonly [number, number])[])[]): Columns {
+  return columnsOf(lines.flatMap((line) => [...line, [Number.NaN, Number.NaN] as const]));
 }
