@@ -11,34 +11,58 @@ import { taskOf } from "./own-data.js";
 /** Benchmark series that the lab offers to drive the reservoir. */
 export const signalNames = ["mackeyGlass", "lorenz", "rossler", "mso", "narma", "logistic"] as const;
 
-/** Everything that can be set in the lab. */
-export interface LabSettings {
+/** A slider: from where to where, in what steps, and where it begins. Whole steps give whole numbers. */
+export interface Range {
+  readonly label: string;
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly step: number;
+  readonly initial: number;
+}
+
+const slider = (label: string, minimum: number, maximum: number, step: number, initial: number): Range => {
+  return { label, minimum, maximum, step, initial };
+};
+
+/** The sliders of the page, by setting. */
+export const ranges = {
   /** N. */
-  readonly size: number;
+  size: slider("size N", 10, 1000, 10, 300),
   /** Target spectral radius of W. A delay line has none: its strength is `lineWeight`. */
-  readonly spectralRadius: number;
+  spectralRadius: slider("spectral radius", 0, 2, 0.01, 0.95),
   /** a, from above 0 to 1. */
-  readonly leakRate: number;
+  leakRate: slider("leak rate a", 0.01, 1, 0.01, 0.3),
   /** Of the topologies that draw their connections. */
-  readonly connectionProbability: number;
+  connectionProbability: slider("connection probability", 0.01, 1, 0.01, 0.1),
   /** Of cycleWithJumps: neurons that a jump passes over. */
-  readonly jump: number;
+  jump: slider("jump length", 2, 100, 1, 10),
   /** Of cycleWithJumps: the weight of a jump; the cycle's is 1 before W is scaled. */
-  readonly jumpWeight: number;
+  jumpWeight: slider("jump weight", 0, 2, 0.05, 0.5),
   /** Of blockDiagonal. */
-  readonly blocks: number;
+  blocks: slider("blocks", 1, 50, 1, 4),
   /** Of smallWorld: the chance that an edge of the lattice is rewired. */
-  readonly rewiring: number;
+  rewiring: slider("rewiring", 0, 1, 0.01, 0.1),
   /** Of delayLine: every weight. */
-  readonly lineWeight: number;
+  lineWeight: slider("line weight", 0, 1.5, 0.01, 1),
   /** Factor on every input weight. */
-  readonly inputScaling: number;
+  inputScaling: slider("input scaling", 0.01, 3, 0.01, 0.5),
   /** Factor on the bias of every neuron. */
-  readonly bias: number;
+  bias: slider("bias", 0, 1, 0.01, 0.3),
   /** Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation. */
-  readonly noiseLevel: number;
+  noiseLevel: slider("noise", 0, 0.5, 0.005, 0),
+  /** Of the reservoir. */
+  seed: slider("seed", 0, 99, 1, 0),
   /** Of the readout: log10 of the ridge lambda. */
-  readonly lambdaExponent: number;
+  lambdaExponent: slider("readout lambda, power of ten", -12, 2, 1, -7),
+} as const;
+
+/** A setting that is a number. */
+export type NumericSetting = keyof typeof ranges;
+
+type NumericSettings = { readonly [Name in keyof typeof ranges]: number };
+
+/** Everything that can be set in the lab. */
+export interface LabSettings extends NumericSettings {
   /** What the readout sees of the states: plain, squareHalf or squares. */
   readonly transform: NonNullable<FeatureOptions["transform"]>;
   /** Whether the readout sees the input too. */
@@ -47,20 +71,16 @@ export interface LabSettings {
   readonly topology: string;
   /** What drives the reservoir: the name of a task. */
   readonly signal: string;
-  /** Of the reservoir. */
-  readonly seed: number;
 }
 
-/** A slider: from where to where, and in what steps. Whole steps give whole numbers. */
-export interface Range {
-  readonly label: string;
-  readonly minimum: number;
-  readonly maximum: number;
-  readonly step: number;
-}
-
-/** A setting that is a number. */
-export type NumericSetting = Exclude<keyof LabSettings, "topology" | "signal" | "transform" | "readInput">;
+/** What the page begins with. */
+export const defaultSettings: LabSettings = {
+  ...(Object.fromEntries(Object.entries(ranges).map(([name, { initial }]) => [name, initial])) as NumericSettings),
+  transform: "plain",
+  readInput: false,
+  topology: "erdosRenyi",
+  signal: "mackeyGlass",
+};
 
 /** What a readout can see of the states, in words. */
 export const transforms: Readonly<Record<LabSettings["transform"], string>> = {
@@ -70,24 +90,6 @@ export const transforms: Readonly<Record<LabSettings["transform"], string>> = {
 };
 
 const isTransform = (name: unknown): name is LabSettings["transform"] => Object.keys(transforms).includes(name as string);
-
-/** The sliders of the page, by setting. */
-export const ranges: Readonly<Record<NumericSetting, Range>> = {
-  size: { label: "size N", minimum: 10, maximum: 1000, step: 10 },
-  spectralRadius: { label: "spectral radius", minimum: 0, maximum: 2, step: 0.01 },
-  leakRate: { label: "leak rate a", minimum: 0.01, maximum: 1, step: 0.01 },
-  connectionProbability: { label: "connection probability", minimum: 0.01, maximum: 1, step: 0.01 },
-  jump: { label: "jump length", minimum: 2, maximum: 100, step: 1 },
-  jumpWeight: { label: "jump weight", minimum: 0, maximum: 2, step: 0.05 },
-  blocks: { label: "blocks", minimum: 1, maximum: 50, step: 1 },
-  rewiring: { label: "rewiring", minimum: 0, maximum: 1, step: 0.01 },
-  lineWeight: { label: "line weight", minimum: 0, maximum: 1.5, step: 0.01 },
-  inputScaling: { label: "input scaling", minimum: 0.01, maximum: 3, step: 0.01 },
-  bias: { label: "bias", minimum: 0, maximum: 1, step: 0.01 },
-  noiseLevel: { label: "noise", minimum: 0, maximum: 0.5, step: 0.005 },
-  seed: { label: "seed", minimum: 0, maximum: 99, step: 1 },
-  lambdaExponent: { label: "readout lambda, power of ten", minimum: -12, maximum: 2, step: 1 },
-};
 
 /** The sliders that are an option of one topology. */
 const optionSliders: Readonly<Partial<Record<NumericSetting, readonly [topology: string, option: string]>>> = {
@@ -133,28 +135,6 @@ export function hasEffect(name: NumericSetting, topology: string): boolean {
     expectedNonzeros({ size: 1000, connectionProbability, topology: topologyOf({ ...defaultSettings, topology }) });
   return connections(0.1) !== connections(0.2);
 }
-
-/** What the page begins with. */
-export const defaultSettings: LabSettings = {
-  size: 300,
-  spectralRadius: 0.95,
-  leakRate: 0.3,
-  connectionProbability: 0.1,
-  jump: 10,
-  jumpWeight: 0.5,
-  blocks: 4,
-  rewiring: 0.1,
-  lineWeight: 1,
-  inputScaling: 0.5,
-  bias: 0.3,
-  noiseLevel: 0,
-  lambdaExponent: -7,
-  transform: "plain",
-  readInput: false,
-  topology: "erdosRenyi",
-  signal: "mackeyGlass",
-  seed: 0,
-};
 
 /** The reservoir that the settings describe. */
 export function reservoirOf(settings: LabSettings): ReservoirOptions & { readonly inputSize: 1 } {

@@ -1,10 +1,11 @@
 // The metrics that have a name.
 import { callback, choice } from "@spillway/core/options.js";
 import { Registry } from "@spillway/core/registry.js";
+import type { Pair } from "./check.js";
 import { accuracy } from "./classification.js";
 import { maeOf, mseOf } from "./errors.js";
 import { forecastMetrics } from "./forecast-metrics.js";
-import type { Metric, SeriesMetric } from "./metric-kinds.js";
+import type { ClassMetric, Metric, SeriesMetric } from "./metric-kinds.js";
 import { normOf, nrmseOf } from "./nrmse.js";
 import { r2Of } from "./r2.js";
 import { validPredictionTime } from "./valid-prediction-time.js";
@@ -16,9 +17,15 @@ export const noLabel = "(none)";
 
 const scaledError: SeriesMetric["score"] = (target, prediction, _, { norm, reference }) =>
   nrmseOf({ target, prediction }, normOf(reference ?? target, norm));
-const rmse: SeriesMetric["score"] = (target, prediction) => Math.sqrt(mseOf({ target, prediction }));
-const simple = { options: {}, better: "lower" } as const;
-const ofCells = { ...simple, takesMissing: true } as const;
+const ofPair = (score: (pair: Pair) => number): SeriesMetric["score"] => {
+  return (target, prediction) => score({ target, prediction });
+};
+const rmse = ofPair((pair) => Math.sqrt(mseOf(pair)));
+const ofCells = { options: {}, better: "lower", takesMissing: true } as const;
+const ofClasses = { options: {}, better: "lower", of: "classes" } as const;
+
+const wrong: ClassMetric["score"] = (target, prediction) => target.filter((label, b) => label !== prediction[b]).length;
+const missed: ClassMetric["score"] = (_, prediction) => prediction.filter((label) => label === noLabel).length;
 
 /** Every metric, by name. */
 export const metrics: Registry<Metric> = new Registry<Metric>(
@@ -34,28 +41,9 @@ export const metrics: Registry<Metric> = new Registry<Metric>(
   [
     { ...ofCells, name: "nrmse", description: "Normalised root mean squared error.", of: "series", score: scaledError },
     { ...ofCells, name: "rmse", description: "Root mean squared error.", of: "series", score: rmse },
-    {
-      ...ofCells,
-      name: "mse",
-      description: "Mean squared error.",
-      of: "series",
-      score: (target, prediction) => mseOf({ target, prediction }),
-    },
-    {
-      ...ofCells,
-      name: "mae",
-      description: "Mean absolute error.",
-      of: "series",
-      score: (target, prediction) => maeOf({ target, prediction }),
-    },
-    {
-      ...ofCells,
-      name: "r2",
-      description: "Coefficient of determination.",
-      better: "higher",
-      of: "series",
-      score: (target, prediction) => r2Of({ target, prediction }),
-    },
+    { ...ofCells, name: "mse", description: "Mean squared error.", of: "series", score: ofPair(mseOf) },
+    { ...ofCells, name: "mae", description: "Mean absolute error.", of: "series", score: ofPair(maeOf) },
+    { ...ofCells, name: "r2", description: "Coefficient of determination.", better: "higher", of: "series", score: ofPair(r2Of) },
     ...forecastMetrics,
     { ...ofCells, name: "nrmseAtHorizon", description: "nrmse of the last step of every start.", of: "horizon", score: scaledError },
     { ...ofCells, name: "rmseAtHorizon", description: "rmse of the last step of every start.", of: "horizon", score: rmse },
@@ -71,28 +59,9 @@ export const metrics: Registry<Metric> = new Registry<Metric>(
         return time.lyapunovTimes ?? time.steps;
       },
     },
-    {
-      name: "accuracy",
-      description: "The share of cases with the right class.",
-      options: {},
-      better: "higher",
-      of: "classes",
-      score: (y, p) => accuracy(y, p),
-    },
-    {
-      ...simple,
-      name: "errors",
-      description: "Cases with a wrong class.",
-      of: "classes",
-      score: (y, p) => count(y, (label, b) => label !== p[b]),
-    },
-    {
-      ...simple,
-      name: "missed",
-      description: "Cases that were given no label.",
-      of: "classes",
-      score: (_, p) => count(p, (label) => label === noLabel),
-    },
+    { ...ofClasses, name: "accuracy", description: "The share of cases with the right class.", better: "higher", score: accuracy },
+    { ...ofClasses, name: "errors", description: "Cases with a wrong class.", score: wrong },
+    { ...ofClasses, name: "missed", description: "Cases that were given no label.", score: missed },
   ],
 );
 
@@ -102,8 +71,4 @@ export const metrics: Registry<Metric> = new Registry<Metric>(
  */
 export function registerMetric(metric: Metric): void {
   metrics.register(metric);
-}
-
-function count(labels: readonly string[], counts: (label: string, b: number) => boolean): number {
-  return labels.filter(counts).length;
 }

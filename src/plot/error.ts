@@ -5,7 +5,7 @@ import type { Matrix, MatrixLike } from "@spillway/numerics";
 import { axis } from "./elements.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
-import { line, type SeriesPlotOptions, sameShape, seriesTable } from "./line.js";
+import { checkedPairs, line, type SeriesPlotOptions, sameShape, seriesTable } from "./line.js";
 import { checkList, listKind } from "./options.js";
 import { baselineColour, otherColour, predictionColour } from "./palette.js";
 
@@ -48,21 +48,13 @@ const mostStarts = 200;
  */
 export function plotError(predictions: readonly MatrixLike[], targets: readonly MatrixLike[], options: ErrorPlotOptions = {}): Figure {
   const { title, start, maxPoints, timeLabel, statistic, ...asked } = resolve(errorTable, options);
-  checkList(predictions, "predictions", "series");
-  checkList(targets, "targets", "series");
-  if (predictions.length === 0 || predictions.length !== targets.length) {
-    throw ArgumentError.shape(
-      `there are ${predictions.length} predictions and ${targets.length} targets; it takes as many of both, at least one`,
-    );
-  }
-  const errorsOf = (said: readonly MatrixLike[]) => said.map((prediction, k) => errorByStep(...sameShape(prediction, targets[k]!)));
-  const errors = errorsOf(predictions);
+  const errors = checkedPairs(predictions, targets).map((pair) => errorByStep(...pair));
   const middleOf = statistic === "median" ? medianByStep : rmsByStep;
   const others = (asked.baselines ?? []).map(({ name, predictions: said }, k) => {
     checkList(said, `baselines[${k}].predictions`, "series");
     if (said.length !== targets.length)
       throw ArgumentError.shape(`baselines[${k}] has ${said.length} predictions; ${targets.length} targets take as many`);
-    return { name: String(name), values: middleOf(errorsOf(said)) };
+    return { name: String(name), values: middleOf(said.map((each, k) => errorByStep(...sameShape(each, targets[k]!)))) };
   });
   const many = errors.length > 1;
   const style = { color: many ? baselineColour : predictionColour, width: many ? 0.75 : 1.5 };
@@ -141,24 +133,20 @@ export function errorByStep(prediction: Matrix, target: Matrix): Float64Array {
   return out;
 }
 
-/** The root of the mean of the squares, by step. */
-export function rmsByStep(errors: readonly Float64Array[]): Float64Array {
+/** A number for each step, made of the errors of the step that are known. */
+function byStep(errors: readonly Float64Array[], of: (known: number[]) => number): Float64Array {
   const length = Math.min(...errors.map((error) => error.length));
-  return Float64Array.from({ length }, (_, t) => {
-    const known = errorsAt(errors, t);
-    return Math.sqrt(known.reduce((sum, error) => sum + error ** 2, 0) / known.length);
-  });
+  return Float64Array.from({ length }, (_, t) => of(errors.map((error) => error[t]!).filter((error) => !Number.isNaN(error))));
 }
 
-/** The errors of a step that are known. */
-function errorsAt(errors: readonly Float64Array[], t: number): number[] {
-  return errors.flatMap((error) => (Number.isNaN(error[t]!) ? [] : error[t]!));
+/** The root of the mean of the squares, by step. */
+export function rmsByStep(errors: readonly Float64Array[]): Float64Array {
+  return byStep(errors, (known) => Math.sqrt(known.reduce((sum, error) => sum + error ** 2, 0) / known.length));
 }
 
 function medianByStep(errors: readonly Float64Array[]): Float64Array {
-  const length = Math.min(...errors.map((error) => error.length));
-  return Float64Array.from({ length }, (_, t) => {
-    const sorted = errorsAt(errors, t).sort((a, b) => a - b);
+  return byStep(errors, (known) => {
+    const sorted = known.sort((a, b) => a - b);
     if (sorted.length === 0) return Number.NaN;
     const half = sorted.length >> 1;
     return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;

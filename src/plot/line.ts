@@ -4,7 +4,7 @@ import { number, option, optional, type TableOf, text } from "@spillway/core/opt
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { decimate } from "./decimate.js";
 import { type Element, scatter } from "./elements.js";
-import { listKind, most, titleTable } from "./options.js";
+import { checkList, listKind, most, titleTable } from "./options.js";
 
 /** How the axes of a series are called. */
 export interface SeriesPlotOptions {
@@ -61,6 +61,20 @@ export function sameShape(prediction: MatrixLike, target: MatrixLike, name = "pr
     });
   }
   return [a, b];
+}
+
+/**
+ * Predictions with their targets.
+ * @throws ArgumentError if they are no lists of as many, at least one, or differ in shape
+ */
+export function checkedPairs(predictions: readonly MatrixLike[], targets: readonly MatrixLike[]): [Matrix, Matrix][] {
+  checkList(predictions, "predictions", "series");
+  checkList(targets, "targets", "series");
+  if (predictions.length === 0 || predictions.length !== targets.length)
+    throw ArgumentError.shape(
+      `there are ${predictions.length} predictions and ${targets.length} targets; it takes as many of both, at least one`,
+    );
+  return predictions.map((prediction, k) => sameShape(prediction, targets[k]!));
 }
 
 /** A name for every column. */

@@ -6,8 +6,8 @@ import { axis, type Element, scatter } from "./elements.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { edgesOf, histogram, momentsOf } from "./histogram.js";
-import { namesOf, sameShape } from "./line.js";
-import { checkList, listKind, most, titleOption } from "./options.js";
+import { checkedPairs, namesOf } from "./line.js";
+import { listKind, most, titleOption } from "./options.js";
 import { baselineColour, seriesColour } from "./palette.js";
 
 export const residualTable = {
@@ -47,13 +47,7 @@ export function plotResiduals(
   options: ResidualPlotOptions = {},
 ): Figure {
   const { title, timeLabel, starts, times, maxPoints, ...asked } = resolve(residualTable, options);
-  checkList(predictions, "predictions", "series");
-  checkList(targets, "targets", "series");
-  if (predictions.length === 0 || predictions.length !== targets.length)
-    throw ArgumentError.shape(
-      `there are ${predictions.length} predictions and ${targets.length} targets; it takes as many of both, at least one`,
-    );
-  const pairs = predictions.map((prediction, k) => sameShape(prediction, targets[k]!));
+  const pairs = checkedPairs(predictions, targets);
   for (const [name, given] of [["starts", starts] as const, ["times", times] as const])
     if (given && given.length !== pairs.length)
       throw ArgumentError.shape(`${name} holds ${given.length}; ${pairs.length} forecasts take as many`, { field: name });

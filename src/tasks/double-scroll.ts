@@ -3,8 +3,8 @@
 import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { type Matrix, portableExp } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
-import { discardOption, startSeedOption, vectorOption } from "./options.js";
-import type { SeriesTask } from "./task.js";
+import { flowTable, vectorOption } from "./options.js";
+import { type SeriesTask, seriesTask } from "./task.js";
 
 const table = {
   /** Resistance R1; default 1.2. */
@@ -19,10 +19,7 @@ const table = {
   beta: option(number(), 11.6, "steepness of the diodes"),
   /** V1, V2, I at time 0. */
   initialState: vectorOption([0.37926545, 0.058339, -0.08167691], "V1, V2, I at time 0"),
-  dt: option(number({ above: 0 }), 0.25, "time between two samples"),
-  step: option(number({ above: 0 }), 0.005, "longest integration step"),
-  discard: discardOption,
-  seed: startSeedOption,
+  ...flowTable(0.25, 0.005),
 };
 
 /** Circuit, start and integration of the double-scroll attractor. */
@@ -55,17 +52,16 @@ export function doubleScroll(length: number, options: DoubleScrollOptions = {}):
   return integrate("doubleScroll", derivative, initialState, length, sampling);
 }
 
-export const doubleScrollTask: SeriesTask = {
-  kind: "series",
-  name: "doubleScroll",
-  description: "Double-scroll circuit: a chaotic electronic oscillator",
-  options: table,
-  generate: doubleScroll,
-  lyapunovExponents: [
+export const doubleScrollTask: SeriesTask = seriesTask(
+  "doubleScroll",
+  "Double-scroll circuit: a chaotic electronic oscillator",
+  table,
+  doubleScroll,
+  [
     {
       value: 0.092,
       parameters: { r1: 1.2, r2: 3.44, r4: 0.193, ir: 4.5e-5, beta: 11.6 },
       source: "measured: growth of a tangent vector over 400,000 units of time (Runge-Kutta 4, step 0.005)",
     },
   ],
-};
+);

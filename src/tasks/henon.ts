@@ -3,7 +3,7 @@
 import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { checkLength, discardOption, vectorOption } from "./options.js";
-import { finishedSeries, type SeriesTask } from "./task.js";
+import { finishedSeries, type SeriesTask, seriesTask, sprott } from "./task.js";
 
 const table = {
   /** Default 1.4. */
@@ -43,13 +43,6 @@ export function henon(length: number, options: HenonOptions = {}): Matrix<Float6
   return finishedSeries("henon", 2, out);
 }
 
-export const henonTask: SeriesTask = {
-  kind: "series",
-  name: "henon",
-  description: "Hénon 1976: a chaotic map of the plane",
-  options: table,
-  generate: henon,
-  lyapunovExponents: [
-    { value: 0.4192, parameters: { a: 1.4, b: 0.3 }, source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A" },
-  ],
-};
+export const henonTask: SeriesTask = seriesTask("henon", "Hénon 1976: a chaotic map of the plane", table, henon, [
+  { value: 0.4192, parameters: { a: 1.4, b: 0.3 }, source: sprott },
+]);

@@ -1,12 +1,11 @@
 // The Kuramoto-Sivashinsky equation: spatio-temporal chaos in one dimension.
-import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { type Matrix, portableCos, portableSin } from "@spillway/numerics";
 import { type ComplexVector, complexZeros, etdrk4 } from "./etdrk4.js";
 import { fourierTransform } from "./fourier.js";
 import type { SamplingOptions } from "./integrate.js";
-import { checkLength, discardOption, optionalVectorOption, stepsPer } from "./options.js";
-import { finishedSeries, type SeriesTask } from "./task.js";
+import { checkLength, optionalVectorOption, samplingTable, startOf, stepsPer } from "./options.js";
+import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 const gridOption = option(
   checked<number>(
@@ -24,9 +23,7 @@ const table = {
   L: option(number({ above: 0 }), 32 * Math.PI, "length of the periodic domain; the default is 32 pi"),
   /** The N values at time 0; null for cos(2 pi x / L) (1 + sin(2 pi x / L)). */
   initialState: optionalVectorOption("the N values at time 0; left out: cos(2 pi x / L) (1 + sin(2 pi x / L))", "N numbers"),
-  dt: option(number({ above: 0 }), 0.25, "time between two samples"),
-  step: option(number({ above: 0 }), 0.0625, "longest integration step"),
-  discard: discardOption,
+  ...samplingTable(0.25, 0.0625),
 };
 
 /** Grid, domain, start and integration of the Kuramoto-Sivashinsky equation. */
@@ -49,14 +46,7 @@ export interface KuramotoSivashinskyOptions extends SamplingOptions, InputOf<typ
 export function kuramotoSivashinsky(length: number, options: KuramotoSivashinskyOptions = {}): Matrix<Float64Array> {
   const { N, L, initialState, dt, step, discard } = resolve(table, options, "kuramotoSivashinsky");
   checkLength("kuramotoSivashinsky", length);
-  const start = initialState ?? defaultStart(N);
-  if (start.length !== N) {
-    throw ArgumentError.shape(`initialState holds ${start.length} numbers; it takes N, ${N}`, {
-      of: "kuramotoSivashinsky",
-      field: "initialState",
-      value: start,
-    });
-  }
+  const start = startOf("kuramotoSivashinsky", initialState ?? defaultStart(N), N);
   const fourier = fourierTransform(N);
   const linear = new Float64Array(N);
   const halfWaveNumber = new Float64Array(N);
@@ -128,17 +118,16 @@ function isPowerOfTwo(value: number): boolean {
   return (value & (value - 1)) === 0;
 }
 
-export const kuramotoSivashinskyTask: SeriesTask = {
-  kind: "series",
-  name: "kuramotoSivashinsky",
-  description: "Kuramoto-Sivashinsky: spatio-temporal chaos of a flame front",
-  options: table,
-  generate: kuramotoSivashinsky,
-  lyapunovExponents: [
+export const kuramotoSivashinskyTask: SeriesTask = seriesTask(
+  "kuramotoSivashinsky",
+  "Kuramoto-Sivashinsky: spatio-temporal chaos of a flame front",
+  table,
+  kuramotoSivashinsky,
+  [
     {
       value: 0.092,
       parameters: { N: 128, L: 32 * Math.PI },
       source: "measured: divergence of two trajectories over 15,000 units of time (ETDRK4, step 0.125)",
     },
   ],
-};
+);

@@ -3,7 +3,7 @@
 import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { checkLength, discardOption } from "./options.js";
-import { finishedSeries, type SeriesTask } from "./task.js";
+import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 const table = {
   /** Growth rate, above 0 and at most 4; default 3.9. */
@@ -40,14 +40,7 @@ export function logistic(length: number, options: LogisticOptions = {}): Matrix<
   return finishedSeries("logistic", 1, out);
 }
 
-export const logisticTask: SeriesTask = {
-  kind: "series",
-  name: "logistic",
-  description: "Logistic map: chaos in one dimension",
-  options: table,
-  generate: logistic,
-  lyapunovExponents: [
-    { value: 0.496, parameters: { r: 3.9 }, source: "measured: mean of ln |r (1 - 2 x)| over 20,000,000 iterations" },
-    { value: Math.LN2, parameters: { r: 4 }, source: "ln 2, exact: the map is conjugate to the tent map" },
-  ],
-};
+export const logisticTask: SeriesTask = seriesTask("logistic", "Logistic map: chaos in one dimension", table, logistic, [
+  { value: 0.496, parameters: { r: 3.9 }, source: "measured: mean of ln |r (1 - 2 x)| over 20,000,000 iterations" },
+  { value: Math.LN2, parameters: { r: 4 }, source: "ln 2, exact: the map is conjugate to the tent map" },
+]);

@@ -3,8 +3,8 @@
 import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
-import { discardOption, startSeedOption, vectorOption } from "./options.js";
-import type { SeriesTask } from "./task.js";
+import { flowTable, vectorOption } from "./options.js";
+import { type SeriesTask, seriesTask, sprott } from "./task.js";
 
 const table = {
   /** Prandtl number; default 10. */
@@ -15,10 +15,7 @@ const table = {
   beta: option(number(), 8 / 3, "geometry of the convection cells"),
   /** x, y, z at time 0. */
   initialState: vectorOption([1, 1, 1], "x, y, z at time 0"),
-  dt: option(number({ above: 0 }), 0.03, "time between two samples"),
-  step: option(number({ above: 0 }), 0.0005, "longest integration step"),
-  discard: discardOption,
-  seed: startSeedOption,
+  ...flowTable(0.03, 0.0005),
 };
 
 /** Parameters, start and integration of the Lorenz system. */
@@ -47,17 +44,6 @@ export function lorenz(length: number, options: LorenzOptions = {}): Matrix<Floa
   return integrate("lorenz", derivative, initialState, length, sampling);
 }
 
-export const lorenzTask: SeriesTask = {
-  kind: "series",
-  name: "lorenz",
-  description: "Lorenz 1963: a chaotic flow in three dimensions",
-  options: table,
-  generate: lorenz,
-  lyapunovExponents: [
-    {
-      value: 0.9056,
-      parameters: { sigma: 10, rho: 28, beta: 8 / 3 },
-      source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A",
-    },
-  ],
-};
+export const lorenzTask: SeriesTask = seriesTask("lorenz", "Lorenz 1963: a chaotic flow in three dimensions", table, lorenz, [
+  { value: 0.9056, parameters: { sigma: 10, rho: 28, beta: 8 / 3 }, source: sprott },
+]);

@@ -1,10 +1,9 @@
 // The Lorenz system of 1996: a ring of variables of any number.
-import { ArgumentError } from "@spillway/core/errors.js";
 import { count, type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
-import { discardOption, optionalVectorOption, startSeedOption } from "./options.js";
-import type { SeriesTask } from "./task.js";
+import { flowTable, optionalVectorOption, startOf } from "./options.js";
+import { type SeriesTask, seriesTask } from "./task.js";
 
 const table = {
   /** Number of variables, at least 4; default 36. */
@@ -15,10 +14,7 @@ const table = {
   dF: option(number(), 0.01, "what the first variable starts above F"),
   /** The N variables at time 0; null for F everywhere and F + dF in the first. */
   initialState: optionalVectorOption("the N variables at time 0; left out: F, and F + dF in the first", "N numbers"),
-  dt: option(number({ above: 0 }), 0.01, "time between two samples"),
-  step: option(number({ above: 0 }), 0.00125, "longest integration step"),
-  discard: discardOption,
-  seed: startSeedOption,
+  ...flowTable(0.01, 0.00125),
 };
 
 /** Size, forcing, start and integration of the Lorenz-96 system. */
@@ -38,14 +34,7 @@ export interface Lorenz96Options extends FlowOptions, InputOf<typeof table> {}
  */
 export function lorenz96(length: number, options: Lorenz96Options = {}): Matrix<Float64Array> {
   const { N, F, dF, initialState, ...sampling } = resolve(table, options, "lorenz96");
-  const start = initialState ?? Array.from({ length: N }, (_, i) => (i === 0 ? F + dF : F));
-  if (start.length !== N) {
-    throw ArgumentError.shape(`initialState holds ${start.length} numbers; it takes N, ${N}`, {
-      of: "lorenz96",
-      field: "initialState",
-      value: start,
-    });
-  }
+  const start = startOf("lorenz96", initialState ?? Array.from({ length: N }, (_, i) => (i === 0 ? F + dF : F)), N);
   const derivative = (state: Float64Array, out: Float64Array) => {
     for (let i = 0; i < N; i++) {
       const next = state[i + 1 < N ? i + 1 : 0]!;
@@ -57,22 +46,15 @@ export function lorenz96(length: number, options: Lorenz96Options = {}): Matrix<
   return integrate("lorenz96", derivative, start, length, sampling);
 }
 
-export const lorenz96Task: SeriesTask = {
-  kind: "series",
-  name: "lorenz96",
-  description: "Lorenz 1996: spatio-temporal chaos on a ring",
-  options: table,
-  generate: lorenz96,
-  lyapunovExponents: [
-    {
-      value: 1.67,
-      parameters: { N: 36, F: 8 },
-      source: "measured: growth of a tangent vector over 100,000 units of time (Runge-Kutta 4, step 0.01)",
-    },
-    {
-      value: 1.69,
-      parameters: { N: 40, F: 8 },
-      source: "measured: growth of a tangent vector over 10,000 units of time (Runge-Kutta 4, step 0.01)",
-    },
-  ],
-};
+export const lorenz96Task: SeriesTask = seriesTask("lorenz96", "Lorenz 1996: spatio-temporal chaos on a ring", table, lorenz96, [
+  {
+    value: 1.67,
+    parameters: { N: 36, F: 8 },
+    source: "measured: growth of a tangent vector over 100,000 units of time (Runge-Kutta 4, step 0.01)",
+  },
+  {
+    value: 1.69,
+    parameters: { N: 40, F: 8 },
+    source: "measured: growth of a tangent vector over 10,000 units of time (Runge-Kutta 4, step 0.01)",
+  },
+]);

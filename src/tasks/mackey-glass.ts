@@ -5,7 +5,7 @@ import { type Matrix, portablePow, portableTanh } from "@spillway/numerics";
 import { type DelayProblem, delayedEuler, delayedReservoirPy, delayedRungeKutta4, type History } from "./mackey-glass-schemes.js";
 import { checkLength, discardOption, optionalSeedOption, optionalVectorOption, stepsPer, wholeSteps } from "./options.js";
 import { taskStream } from "./streams.js";
-import { finishedSeries, type SeriesTask } from "./task.js";
+import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 const table = {
   /** The delay, in units of time; default 17. */
@@ -151,13 +151,12 @@ function powerOf(n: number): (x: number) => number {
   };
 }
 
-export const mackeyGlassTask: SeriesTask = {
-  kind: "series",
-  name: "mackeyGlass",
-  description: "Mackey-Glass 1977: a delay differential equation, mildly chaotic at tau 17",
-  options: table,
-  generate: mackeyGlass,
-  lyapunovExponents: [
+export const mackeyGlassTask: SeriesTask = seriesTask(
+  "mackeyGlass",
+  "Mackey-Glass 1977: a delay differential equation, mildly chaotic at tau 17",
+  table,
+  mackeyGlass,
+  [
     {
       value: 0.00513,
       parameters: { tau: 17, a: 0.2, b: 0.1, n: 10 },
@@ -169,4 +168,4 @@ export const mackeyGlassTask: SeriesTask = {
       source: "measured: growth of a tangent function over 1,000,000 units of time (Runge-Kutta 4, step 0.1)",
     },
   ],
-};
+);

@@ -3,7 +3,7 @@
 import { checked, flag, type InputOf, option, resolve } from "@spillway/core/options.js";
 import { type Matrix, portableSin } from "@spillway/numerics";
 import { checkLength, discardOption } from "./options.js";
-import { finishedSeries, type SeriesTask } from "./task.js";
+import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 const frequenciesOption = option(
   checked<readonly number[]>(
@@ -61,10 +61,4 @@ export function mso(length: number, options: MsoOptions = {}): Matrix<Float64Arr
   return finishedSeries("mso", 1, out);
 }
 
-export const msoTask: SeriesTask = {
-  kind: "series",
-  name: "mso",
-  description: "Multiple superimposed oscillators: a sum of incommensurate sines",
-  options: table,
-  generate: mso,
-};
+export const msoTask: SeriesTask = seriesTask("mso", "Multiple superimposed oscillators: a sum of incommensurate sines", table, mso);

@@ -3,8 +3,8 @@
 import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
-import { discardOption, startSeedOption, vectorOption } from "./options.js";
-import type { SeriesTask } from "./task.js";
+import { flowTable, vectorOption } from "./options.js";
+import { type SeriesTask, seriesTask, sprott } from "./task.js";
 
 const table = {
   /** Default 40. */
@@ -15,10 +15,7 @@ const table = {
   c: option(number(), 28, "c of the equation"),
   /** x, y, z at time 0. */
   initialState: vectorOption([-0.1, 0.5, -0.6], "x, y, z at time 0"),
-  dt: option(number({ above: 0 }), 0.01, "time between two samples"),
-  step: option(number({ above: 0 }), 0.00025, "longest integration step"),
-  discard: discardOption,
-  seed: startSeedOption,
+  ...flowTable(0.01, 0.00025),
 };
 
 /** Parameters, start and integration of the multiscroll attractor. */
@@ -47,18 +44,11 @@ export function multiscroll(length: number, options: MultiscrollOptions = {}): M
   return integrate("multiscroll", derivative, initialState, length, sampling);
 }
 
-export const multiscrollTask: SeriesTask = {
-  kind: "series",
-  name: "multiscroll",
-  description: "Chen 1999: a chaotic flow with two scrolls",
-  options: table,
-  generate: multiscroll,
-  lyapunovExponents: [
-    {
-      value: 2.32,
-      parameters: { a: 40, b: 3, c: 28 },
-      source: "measured: growth of a tangent vector over 40,000 units of time (Runge-Kutta 4, step 0.0005)",
-    },
-    { value: 2.027, parameters: { a: 35, b: 3, c: 28 }, source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A" },
-  ],
-};
+export const multiscrollTask: SeriesTask = seriesTask("multiscroll", "Chen 1999: a chaotic flow with two scrolls", table, multiscroll, [
+  {
+    value: 2.32,
+    parameters: { a: 40, b: 3, c: 28 },
+    source: "measured: growth of a tangent vector over 40,000 units of time (Runge-Kutta 4, step 0.0005)",
+  },
+  { value: 2.027, parameters: { a: 35, b: 3, c: 28 }, source: sprott },
+]);

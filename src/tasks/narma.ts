@@ -81,7 +81,7 @@ export function narma(length: number, options: NarmaOptions = {}): InputsAndTarg
   const { order, u, seed, compat } = settings;
   const before = compat === "reservoirpy" ? order : order - 1;
   const count = before + length;
-  const recurrence = compat === "reservoirpy" ? reservoirPySeries : standardSeries;
+  const recurrence = (inputs: Float64Array) => targetsOf(settings, inputs, length);
   const result = (inputs: Float64Array, targets: Float64Array): InputsAndTargets => ({
     inputs: new Matrix(length, 1, inputs.slice(before, count)),
     targets: new Matrix(length, 1, targets),
@@ -96,7 +96,7 @@ export function narma(length: number, options: NarmaOptions = {}): InputsAndTarg
       });
     }
     const inputs = Float64Array.from(u);
-    const targets = recurrence(settings, inputs, length);
+    const targets = recurrence(inputs);
     if (targets === undefined)
       throw ArgumentError.because(`the series diverges for this u; ${advice}`, { of: "narma", field: "u", value: u });
     return result(inputs, targets);
@@ -105,7 +105,7 @@ export function narma(length: number, options: NarmaOptions = {}): InputsAndTarg
   const stream = taskStream("narma", seed);
   for (let attempt = 0; attempt < maxDraws; attempt++) {
     const inputs = Float64Array.from({ length: count }, (_, i) => 0.5 * stream.uniform(attempt, i));
-    const targets = recurrence(settings, inputs, length);
+    const targets = recurrence(inputs);
     if (targets !== undefined) return result(inputs, targets);
   }
   throw ArgumentError.because(`the series of order ${order} diverged for ${maxDraws} draws of the input; ${advice}`, {
@@ -117,31 +117,22 @@ export function narma(length: number, options: NarmaOptions = {}): InputsAndTarg
 
 const advice = "take a shorter series, or a smaller a1, a2, b or c (narma30 has those for order 30)";
 
-/** Target rows y(1) ... y(length), or undefined if they diverge. */
-function standardSeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: Float64Array, length: number): Float64Array | undefined {
-  const out = new Float64Array(length);
-  for (let t = 0; t < length; t++) {
-    const last = t > 0 ? out[t - 1]! : 0;
+/**
+ * Target rows y(1) ... y(length), or of ReservoirPy's recurrence y(0) ... y(length - 1); undefined
+ * if they diverge.
+ */
+function targetsOf({ order, a1, a2, b, c, compat }: Resolved<typeof table>, u: Float64Array, length: number): Float64Array | undefined {
+  // How many steps the sum and the first input are further back.
+  const lag = compat === "reservoirpy" ? 1 : 0;
+  const y = new Float64Array(length + 1 - lag);
+  for (let t = 0; t + 1 < y.length; t++) {
     let sum = 0;
-    for (let i = Math.max(0, t - order); i < t; i++) sum += out[i]!;
-    const value = a1 * last + a2 * last * sum + b * u[t]! * u[t + order - 1]! + c;
+    for (let i = Math.max(0, t - order + 1 - lag); i <= t - lag; i++) sum += y[i]!;
+    const value = a1 * y[t]! + a2 * y[t]! * sum + b * u[t]! * u[t + order - 1 + lag]! + c;
     if (!(Math.abs(value) <= divergenceLimit)) return undefined;
-    out[t] = value;
+    y[t + 1] = value;
   }
-  return out;
-}
-
-/** Target rows y(0) ... y(length - 1) of ReservoirPy's recurrence, or undefined if they diverge. */
-function reservoirPySeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: Float64Array, length: number): Float64Array | undefined {
-  const out = new Float64Array(length);
-  for (let t = 0; t + 1 < length; t++) {
-    let sum = 0;
-    for (let i = Math.max(0, t - order); i < t; i++) sum += out[i]!;
-    const value = a1 * out[t]! + a2 * out[t]! * sum + b * u[t]! * u[t + order]! + c;
-    if (!(Math.abs(value) <= divergenceLimit)) return undefined;
-    out[t + 1] = value;
-  }
-  return out;
+  return y.slice(1 - lag);
 }
 
 export const narmaTask: DrivenTask = {

@@ -22,10 +22,30 @@ export function optionalSeedOption(description: string): Option<Seed | null> {
 }
 
 /** What moves the start of a system: an option of every one that is integrated from a point. */
-export const startSeedOption: Option<Seed | null> = optionalSeedOption("moves the start: initialState + 0.1 (U - 0.5); null for none");
+const startSeedOption: Option<Seed | null> = optionalSeedOption("moves the start: initialState + 0.1 (U - 0.5); null for none");
 
 /** Samples left out at the start: an option of every generator that has a transient. */
 export const discardOption: Option<number> = option(count(0, 10_000_000), 0, "samples left out at the start");
+
+/** How a system is sampled: the time between two rows and the longest integration step, if left out. */
+export const samplingTable = (dt: number, step: number) => ({
+  dt: option(number({ above: 0 }), dt, "time between two samples"),
+  step: option(number({ above: 0 }), step, "longest integration step"),
+  discard: discardOption,
+});
+
+/** The same of a system that starts at a point. */
+export const flowTable = (dt: number, step: number) => ({ ...samplingTable(dt, step), seed: startSeedOption });
+
+/** The start of a system of N variables. @throws ArgumentError for another number of them */
+export function startOf(task: string, given: readonly number[], N: number): readonly number[] {
+  if (given.length === N) return given;
+  throw ArgumentError.shape(`initialState holds ${given.length} numbers; it takes N, ${N}`, {
+    of: task,
+    field: "initialState",
+    value: given,
+  });
+}
 
 /** Checks the number of rows that is asked for. */
 export function checkLength(task: string, length: number): void {

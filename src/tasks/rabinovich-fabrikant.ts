@@ -3,8 +3,8 @@
 import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { integrate, type SamplingOptions } from "./integrate.js";
-import { discardOption, vectorOption } from "./options.js";
-import type { SeriesTask } from "./task.js";
+import { samplingTable, vectorOption } from "./options.js";
+import { type SeriesTask, seriesTask } from "./task.js";
 
 const table = {
   /** Default 1.1. */
@@ -13,9 +13,7 @@ const table = {
   gamma: option(number(), 0.87, "gamma of the equation"),
   /** x, y, z at time 0. */
   initialState: vectorOption([-1, 0, 0.5], "x, y, z at time 0"),
-  dt: option(number({ above: 0 }), 0.05, "time between two samples"),
-  step: option(number({ above: 0 }), 0.00125, "longest integration step"),
-  discard: discardOption,
+  ...samplingTable(0.05, 0.00125),
 };
 
 /** Parameters, start and integration of the Rabinovich-Fabrikant equations. */
@@ -46,17 +44,16 @@ export function rabinovichFabrikant(length: number, options: RabinovichFabrikant
   return integrate("rabinovichFabrikant", derivative, initialState, length, { ...sampling, seed: null });
 }
 
-export const rabinovichFabrikantTask: SeriesTask = {
-  kind: "series",
-  name: "rabinovichFabrikant",
-  description: "Rabinovich-Fabrikant 1979: waves in a nonequilibrium medium, three dimensions",
-  options: table,
-  generate: rabinovichFabrikant,
-  lyapunovExponents: [
+export const rabinovichFabrikantTask: SeriesTask = seriesTask(
+  "rabinovichFabrikant",
+  "Rabinovich-Fabrikant 1979: waves in a nonequilibrium medium, three dimensions",
+  table,
+  rabinovichFabrikant,
+  [
     {
       value: 0.199,
       parameters: { alpha: 1.1, gamma: 0.87 },
       source: "measured: growth of a tangent vector over 200,000 units of time (Runge-Kutta 4, step 0.0025)",
     },
   ],
-};
+);

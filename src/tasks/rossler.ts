@@ -3,8 +3,8 @@
 import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
 import { type FlowOptions, integrate } from "./integrate.js";
-import { discardOption, startSeedOption, vectorOption } from "./options.js";
-import type { SeriesTask } from "./task.js";
+import { flowTable, vectorOption } from "./options.js";
+import { type SeriesTask, seriesTask, sprott } from "./task.js";
 
 const table = {
   /** Default 0.2. */
@@ -15,10 +15,7 @@ const table = {
   c: option(number(), 5.7, "c of the equation"),
   /** x, y, z at time 0. */
   initialState: vectorOption([-0.1, 0, 0.02], "x, y, z at time 0"),
-  dt: option(number({ above: 0 }), 0.1, "time between two samples"),
-  step: option(number({ above: 0 }), 0.0025, "longest integration step"),
-  discard: discardOption,
-  seed: startSeedOption,
+  ...flowTable(0.1, 0.0025),
 };
 
 /** Parameters, start and integration of the Rössler system. */
@@ -46,17 +43,6 @@ export function rossler(length: number, options: RosslerOptions = {}): Matrix<Fl
   return integrate("rossler", derivative, initialState, length, sampling);
 }
 
-export const rosslerTask: SeriesTask = {
-  kind: "series",
-  name: "rossler",
-  description: "Rössler 1976: a chaotic flow with one folded band",
-  options: table,
-  generate: rossler,
-  lyapunovExponents: [
-    {
-      value: 0.0714,
-      parameters: { a: 0.2, b: 0.2, c: 5.7 },
-      source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A",
-    },
-  ],
-};
+export const rosslerTask: SeriesTask = seriesTask("rossler", "Rössler 1976: a chaotic flow with one folded band", table, rossler, [
+  { value: 0.0714, parameters: { a: 0.2, b: 0.2, c: 5.7 }, source: sprott },
+]);

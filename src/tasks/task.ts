@@ -43,6 +43,20 @@ export interface DrivenTask extends TaskPart {
   generate(length: number, options: object): InputsAndTargets;
 }
 
+/** The entry of a generated series in the list of tasks. */
+export function seriesTask(
+  name: string,
+  description: string,
+  options: SeriesTask["options"],
+  generate: SeriesTask["generate"],
+  lyapunovExponents?: readonly KnownLyapunovExponent[],
+): SeriesTask {
+  return { kind: "series", name, description, options, generate, lyapunovExponents };
+}
+
+/** A source of several Lyapunov exponents. */
+export const sprott = "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A";
+
 /** A benchmark series and its generator; `kind` tells a series from inputs with targets. */
 export type Task = SeriesTask | DrivenTask;
 

@@ -1,13 +1,14 @@
 // A figure as a static SVG without a browser: axes, traces, shapes, annotations and a legend. What
 // plotly does beyond these figures is not here.
 import { resolve } from "@spillway/core/options.js";
+import type { Element } from "../elements.js";
 import { checkFigure, type Figure } from "../figure.js";
 import { escapeHtml, formatNumber } from "../format.js";
 import { type ColourScale, colourAt } from "./heatmap.js";
 import { type SvgOptions, sizeOf, svgTable } from "./options.js";
 import { type AxisLayout, Scale, type Tick } from "./scale.js";
-import { dashOf, extentOf, rangeOf, type Trace, traceSvg } from "./traces.js";
-import { numbersOf } from "./values.js";
+import { dashOf, extentOf, rangeOf, round, type Trace, traceSvg } from "./traces.js";
+import { extremesOf, numbersOf } from "./values.js";
 
 /**
  * The view of plotly's default camera: from the front, to the left and above, without perspective.
@@ -22,8 +23,9 @@ const up = [-0.408248, -0.408248, 0.816497] as const;
 function flattened(figure: Figure, width: number): Figure {
   if (!figure.data.some(({ type }) => type === "scatter3d")) return figure;
   const columns = figure.data.map((trace) => (["x", "y", "z"] as const).map((axis) => numbersOf(trace[axis])));
-  const low = [0, 1, 2].map((c) => Math.min(...columns.map((axes) => least(axes[c]!))));
-  const high = [0, 1, 2].map((c) => Math.max(...columns.map((axes) => -least(Array.from(axes[c]!, (value) => -value)))));
+  const ends = [0, 1, 2].map((c) => columns.map((axes) => extremesOf(axes[c]!)));
+  const low = ends.map((each) => Math.min(...each.map(([least]) => least)));
+  const high = ends.map((each) => Math.max(...each.map(([, largest]) => largest)));
   const project = (point: readonly number[]) => {
     const unit = point.map((value, c) => (value - low[c]!) / (high[c]! - low[c]! || 1));
     return [right, up].map((direction) => direction.reduce<number>((sum, value, c) => sum + value * unit[c]!, 0)) as [number, number];
@@ -51,12 +53,6 @@ function flattened(figure: Figure, width: number): Figure {
     data,
     layout: { height: figure.layout["height"] ?? 480, annotations, xaxis: { visible: false }, yaxis: { visible: false } },
   };
-}
-
-function least(values: ArrayLike<number>): number {
-  let low = Infinity;
-  for (let i = 0; i < values.length; i++) if (values[i]! < low) low = values[i]!;
-  return low;
 }
 
 const themes = {
@@ -100,7 +96,7 @@ export function toSvg(source: Figure, options: SvgOptions = {}): string {
   const entries = legend(figure.data, left, right, theme.ink);
   const inner: Box = { left, right, top: 42 + 16 * Math.max(1, entries.lines), bottom: height - 52 };
   const drawn = panels(figure, inner);
-  const titleSize = fixed(Math.min(15, Math.max(9, (width - left - 8) / (0.56 * figure.title.length))));
+  const titleSize = round(Math.min(15, Math.max(9, (width - left - 8) / (0.56 * figure.title.length))));
   const parts = drawn.map((panel) => panelSvg(panel, layout, theme));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${written.width}" height="${written.height}" viewBox="0 0 ${width} ${height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12">
 <title>${escapeHtml(figure.title)}</title><desc>${escapeHtml(figure.description)}</desc>
@@ -124,16 +120,14 @@ function panels({ data, layout }: Figure, inner: Box): Panel[] {
     const xLayout = (layout[`xaxis${xName.slice(1)}`] ?? {}) as Panel["xLayout"];
     const yLayout = (layout[`yaxis${yName.slice(1)}`] ?? {}) as Panel["yLayout"];
     const extents = traces.map(extentOf);
-    const x = new Scale(
-      xLayout,
-      extents.map((extent) => extent.x),
-    );
-    const y = new Scale(
-      yLayout,
-      extents.map((extent) => extent.y),
-    );
+    const scaleOf = (layout: AxisLayout, name: "x" | "y") =>
+      new Scale(
+        layout,
+        Array.from(extents, (extent) => extent[name]),
+      );
+    const [x, y] = [scaleOf(xLayout, "x"), scaleOf(yLayout, "y")];
     if (traces.some(({ type, fill }) => (type === "bar" && yLayout.type !== "log") || fill === "tozeroy")) y.include(0);
-    if (traces.some(({ type }) => type === "scatter") && !yLayout.range) breathe(y);
+    if (traces.some(({ type }) => type === "scatter") && !yLayout.range) addMargin(y);
     const box = boxOf(inner, xLayout.domain, yLayout.domain);
     if (yLayout.scaleanchor) sameUnits(x, y, box);
     x.setRange(box.left, box.right);
@@ -153,13 +147,13 @@ function boxOf(inner: Box, xDomain: readonly [number, number] = [0, 1], yDomain:
   };
 }
 
-/** A little room above and below lines. */
-function breathe(scale: Scale): void {
+/** A margin above and below lines. */
+function addMargin(scale: Scale): void {
   const [low, high] = scale.range;
   scale.range = [low - 0.05 * (high - low), high + 0.05 * (high - low)];
 }
 
-/** A unit is as long on both axes: the one with room to spare is widened. */
+/** A unit is as long on both axes: the one whose units are longer gets a wider range. */
 function sameUnits(x: Scale, y: Scale, box: Box): void {
   const perX = (box.right - box.left) / (x.range[1] - x.range[0]);
   const perY = (box.bottom - box.top) / (y.range[1] - y.range[0]);
@@ -182,31 +176,31 @@ function panelSvg(panel: Panel, layout: Figure["layout"], theme: (typeof themes)
     for (const { at, label } of fitting(x)) {
       const px = x.pixelOf(at);
       if (!inside(px, box.left, box.right)) continue;
-      parts.push(`<line x1="${fixed(px)}" x2="${fixed(px)}" y1="${fixed(box.top)}" y2="${fixed(box.bottom)}" stroke="${rule}"/>`);
+      parts.push(`<line x1="${round(px)}" x2="${round(px)}" y1="${round(box.top)}" y2="${round(box.bottom)}" stroke="${rule}"/>`);
       if (!sharesTime)
-        parts.push(`<text x="${fixed(px)}" y="${fixed(box.bottom + 16)}" text-anchor="middle" fill="${ink}">${escapeHtml(label)}</text>`);
+        parts.push(`<text x="${round(px)}" y="${round(box.bottom + 16)}" text-anchor="middle" fill="${ink}">${escapeHtml(label)}</text>`);
     }
     const title = xLayout.title?.text;
     if (title && !sharesTime)
       parts.push(
-        `<text x="${fixed((box.left + box.right) / 2)}" y="${fixed(box.bottom + 36)}" text-anchor="middle" fill="${ink}">${escapeHtml(title)}</text>`,
+        `<text x="${round((box.left + box.right) / 2)}" y="${round(box.bottom + 36)}" text-anchor="middle" fill="${ink}">${escapeHtml(title)}</text>`,
       );
   }
   if (yLayout.visible !== false) {
     for (const { at, label } of y.ticks()) {
       const py = y.pixelOf(at);
       if (!inside(py, box.top, box.bottom)) continue;
-      parts.push(`<line x1="${fixed(box.left)}" x2="${fixed(box.right)}" y1="${fixed(py)}" y2="${fixed(py)}" stroke="${rule}"/>`);
-      parts.push(`<text x="${fixed(box.left - 6)}" y="${fixed(py + 4)}" text-anchor="end" fill="${ink}">${escapeHtml(label)}</text>`);
+      parts.push(`<line x1="${round(box.left)}" x2="${round(box.right)}" y1="${round(py)}" y2="${round(py)}" stroke="${rule}"/>`);
+      parts.push(`<text x="${round(box.left - 6)}" y="${round(py + 4)}" text-anchor="end" fill="${ink}">${escapeHtml(label)}</text>`);
     }
     const title = yLayout.title?.text;
-    const middle = fixed((box.top + box.bottom) / 2);
+    const middle = round((box.top + box.bottom) / 2);
     if (title)
       parts.push(`<text transform="translate(16 ${middle}) rotate(-90)" text-anchor="middle" fill="${ink}">${escapeHtml(title)}</text>`);
   }
   // An inner svg clips to its own box, without an id that another figure on the page could have
   // too.
-  const [left, top, width, height] = [box.left, box.top, box.right - box.left, box.bottom - box.top].map(fixed);
+  const [left, top, width, height] = [box.left, box.top, box.right - box.left, box.bottom - box.top].map(round);
   parts.push(
     `<svg x="${left}" y="${top}" width="${width}" height="${height}" viewBox="${left} ${top} ${width} ${height}" overflow="hidden">${traces.map((trace) => traceSvg(trace, x, y)).join("")}${shapes(panel, layout)}</svg>`,
   );
@@ -224,10 +218,8 @@ function fitting(scale: Scale): readonly Tick[] {
   return ticks.filter((_, k) => k % every === 0);
 }
 
-type Item = Readonly<Record<string, unknown>>;
-
 function shapes({ x, y, box, xName, yName }: Panel, layout: Figure["layout"]): string {
-  const list = ((layout["shapes"] ?? []) as readonly Item[]).filter(
+  const list = ((layout["shapes"] ?? []) as readonly Element[]).filter(
     (shape) => (shape["xref"] ?? "x") === xName && [yName, "paper", undefined].includes(shape["yref"] as string),
   );
   return list
@@ -235,24 +227,24 @@ function shapes({ x, y, box, xName, yName }: Panel, layout: Figure["layout"]): s
       const across = (key: string) => x.pixel(shape[key] as number | string);
       const up = (key: string) =>
         shape["yref"] === "paper" ? box.bottom - Number(shape[key]) * (box.bottom - box.top) : y.pixel(shape[key] as number | string);
-      const line = (shape["line"] ?? {}) as Item;
+      const line = (shape["line"] ?? {}) as Element;
       const stroke = `stroke="${escapeHtml(String(line["color"] ?? "#8A8A8A"))}" stroke-width="${Number(line["width"] ?? 1)}"${dashOf(line)}`;
       const [x0, x1, y0, y1] = [across("x0"), across("x1"), up("y0"), up("y1")];
       if (shape["type"] === "circle")
-        return `<ellipse cx="${fixed((x0 + x1) / 2)}" cy="${fixed((y0 + y1) / 2)}" rx="${fixed(Math.abs(x1 - x0) / 2)}" ry="${fixed(Math.abs(y1 - y0) / 2)}" fill="none" ${stroke}/>`;
-      return `<line x1="${fixed(x0)}" x2="${fixed(x1)}" y1="${fixed(y0)}" y2="${fixed(y1)}" ${stroke}/>`;
+        return `<ellipse cx="${round((x0 + x1) / 2)}" cy="${round((y0 + y1) / 2)}" rx="${round(Math.abs(x1 - x0) / 2)}" ry="${round(Math.abs(y1 - y0) / 2)}" fill="none" ${stroke}/>`;
+      return `<line x1="${round(x0)}" x2="${round(x1)}" y1="${round(y0)}" y2="${round(y1)}" ${stroke}/>`;
     })
     .join("");
 }
 
 function annotations({ x, y, xName, yName }: Panel, layout: Figure["layout"], ink: string): string {
   if (xName !== "x" || yName !== "y") return "";
-  return ((layout["annotations"] ?? []) as readonly Item[])
+  return ((layout["annotations"] ?? []) as readonly Element[])
     .map((note) => {
-      const font = (note["font"] ?? {}) as Item;
+      const font = (note["font"] ?? {}) as Element;
       const anchor = { left: "start", right: "end" }[String(note["xanchor"])] ?? "middle";
       const py = y.pixel(note["y"] as number) + 4 - Number(note["yshift"] ?? 0);
-      return `<text x="${fixed(x.pixel(note["x"] as number))}" y="${fixed(py)}" text-anchor="${anchor}" font-size="${Number(font["size"] ?? 12)}" fill="${escapeHtml(String(font["color"] ?? ink))}">${escapeHtml(String(note["text"] ?? ""))}</text>`;
+      return `<text x="${round(x.pixel(note["x"] as number))}" y="${round(py)}" text-anchor="${anchor}" font-size="${Number(font["size"] ?? 12)}" fill="${escapeHtml(String(font["color"] ?? ink))}">${escapeHtml(String(note["text"] ?? ""))}</text>`;
     })
     .join("");
 }
@@ -265,7 +257,7 @@ function legend(data: readonly Trace[], left: number, right: number, ink: string
   let y = 40;
   const svg = named
     .map((trace) => {
-      const colours = [trace["line"], trace["marker"]].map((part) => (part as Item | undefined)?.["color"]);
+      const colours = [trace["line"], trace["marker"]].map((part) => (part as Element | undefined)?.["color"]);
       const colour = String(colours.find((value) => typeof value === "string") ?? "#0072B2");
       const name = String(trace["name"]);
       const wide = 34 + 7 * name.length;
@@ -289,13 +281,9 @@ function colourBar(trace: Trace, inner: Box, ink: string): string {
   const steps = 48;
   const cells = Array.from({ length: steps }, (_, k) => {
     const [r, g, b] = colourAt(scale, (k + 0.5) / steps);
-    return `<rect x="${left}" y="${fixed(inner.bottom - ((k + 1) * tall) / steps)}" width="12" height="${fixed(tall / steps + 0.5)}" fill="rgb(${r},${g},${b})"/>`;
+    return `<rect x="${left}" y="${round(inner.bottom - ((k + 1) * tall) / steps)}" width="12" height="${round(tall / steps + 0.5)}" fill="rgb(${r},${g},${b})"/>`;
   });
-  const title = ((trace["colorbar"] as Item)["title"] as { readonly text?: string } | undefined)?.text;
-  const label = (value: number, y: number) => `<text x="${left + 16}" y="${fixed(y)}" fill="${ink}">${formatNumber(value)}</text>`;
+  const title = ((trace["colorbar"] as Element)["title"] as { readonly text?: string } | undefined)?.text;
+  const label = (value: number, y: number) => `<text x="${left + 16}" y="${round(y)}" fill="${ink}">${formatNumber(value)}</text>`;
   return `${cells.join("")}${label(high, inner.top + 9)}${label((low + high) / 2, (inner.top + inner.bottom) / 2 + 4)}${label(low, inner.bottom)}${title ? `<text x="${left}" y="${inner.top - 8}" fill="${ink}">${escapeHtml(title)}</text>` : ""}`;
-}
-
-function fixed(value: number): string {
-  return String(Number(value.toFixed(2)));
 }

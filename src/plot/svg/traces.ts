@@ -1,11 +1,12 @@
 // Traces as SVG elements within one panel: lines, marks, bars and heat maps.
+import type { Element } from "../elements.js";
 import { escapeHtml } from "../format.js";
 import { sequentialScale } from "../palette.js";
 import { type ColourScale, colourAt, heatmapPng } from "./heatmap.js";
 import type { Scale } from "./scale.js";
-import { type AxisValues, matrixOf, numbersOf, valuesOf } from "./values.js";
+import { type AxisValues, extremesOf, matrixOf, numbersOf, valuesOf } from "./values.js";
 
-export type Trace = Readonly<Record<string, unknown>>;
+export type Trace = Element;
 
 /** What a trace stretches over: texts or numbers on each axis. */
 export function extentOf(trace: Trace): { readonly x: AxisValues; readonly y: AxisValues } {
@@ -34,56 +35,52 @@ export function traceSvg(trace: Trace, x: Scale, y: Scale): string {
   const mode = String(trace["mode"] ?? "lines");
   const points = Array.from({ length: ys.length }, (_, i) => [x.pixel(xs[i]!), y.pixel(ys[i]!)] as const);
   const parts: string[] = [];
-  if (trace["fill"] === "tozeroy") parts.push(area(points, y.pixelOf(0), String(trace["fillcolor"] ?? "#0072B233")));
-  if (trace["fill"] === "toself") parts.push(polygons(points, String(trace["fillcolor"] ?? "#0072B233")));
+  const fill = String(trace["fillcolor"] ?? "#0072B233");
+  if (trace["fill"] === "tozeroy") parts.push(area(points, y.pixelOf(0), fill));
+  if (trace["fill"] === "toself") parts.push(`<path d="${pathOf(points, "Z")}" fill="${escapeHtml(fill)}"/>`);
   if (mode.includes("lines") && style(trace, "line")["width"] !== 0) parts.push(lines(points, trace));
   if (mode.includes("markers")) parts.push(marks(points, trace));
   return `<g${opacity}>${parts.join("")}</g>`;
 }
 
 type Point = readonly [number, number];
-const style = (trace: Trace, key: string): Readonly<Record<string, unknown>> => (trace[key] as Record<string, unknown>) ?? {};
-const round = (value: number) => Number(value.toFixed(2));
+const style = (trace: Trace, key: string): Element => (trace[key] as Element) ?? {};
+const isFinitePoint = ([px, py]: Point) => Number.isFinite(px) && Number.isFinite(py);
+
+/** A number of pixels as it is written. */
+export const round = (value: number): number => Number(value.toFixed(2));
 
 const dashes: Readonly<Record<string, string>> = { dash: "7 4", longdash: "12 5", dot: "2 3" };
 
 /** The dash pattern of a plotly line style as an attribute. */
-export function dashOf(line: Readonly<Record<string, unknown>>): string {
+export function dashOf(line: Element): string {
   const dash = dashes[String(line["dash"] ?? "")];
   return dash ? ` stroke-dasharray="${dash}"` : "";
 }
 
-/** A path that is interrupted if a value is missing. */
-function lines(points: readonly Point[], trace: Trace): string {
-  const line = style(trace, "line");
+/** A path that is interrupted if a value is missing; each stretch ends with `end`. */
+function pathOf(points: readonly Point[], end: "" | "Z"): string {
   let path = "";
   let drawing = false;
-  for (const [px, py] of points) {
-    const finite = Number.isFinite(px) && Number.isFinite(py);
-    if (finite) path += `${drawing ? "L" : "M"}${round(px)} ${round(py)}`;
+  for (const point of points) {
+    const finite = isFinitePoint(point);
+    if (finite) path += `${drawing ? "L" : "M"}${round(point[0])} ${round(point[1])}`;
+    else if (drawing) path += end;
     drawing = finite;
   }
-  return `<path d="${path}" fill="none" stroke="${escapeHtml(String(line["color"] ?? "#0072B2"))}" stroke-width="${Number(line["width"] ?? 1.5)}" stroke-linejoin="round"${dashOf(line)}/>`;
+  return drawing ? path + end : path;
+}
+
+function lines(points: readonly Point[], trace: Trace): string {
+  const line = style(trace, "line");
+  return `<path d="${pathOf(points, "")}" fill="none" stroke="${escapeHtml(String(line["color"] ?? "#0072B2"))}" stroke-width="${Number(line["width"] ?? 1.5)}" stroke-linejoin="round"${dashOf(line)}/>`;
 }
 
 function area(points: readonly Point[], foot: number, colour: string): string {
-  const shown = points.filter(([px, py]) => Number.isFinite(px) && Number.isFinite(py));
+  const shown = points.filter(isFinitePoint);
   if (shown.length === 0) return "";
   const top = shown.map(([px, py]) => `L${round(px)} ${round(py)}`).join("");
   return `<path d="M${round(shown[0]![0])} ${round(foot)}${top}L${round(shown[shown.length - 1]![0])} ${round(foot)}Z" fill="${escapeHtml(colour)}"/>`;
-}
-
-/** A closed area for each stretch of finite points. */
-function polygons(points: readonly Point[], colour: string): string {
-  let path = "";
-  let drawing = false;
-  for (const [px, py] of points) {
-    const finite = Number.isFinite(px) && Number.isFinite(py);
-    if (finite) path += `${drawing ? "L" : "M"}${round(px)} ${round(py)}`;
-    else if (drawing) path += "Z";
-    drawing = finite;
-  }
-  return `<path d="${path}${drawing ? "Z" : ""}" fill="${escapeHtml(colour)}"/>`;
 }
 
 function marks(points: readonly Point[], trace: Trace): string {
@@ -91,31 +88,29 @@ function marks(points: readonly Point[], trace: Trace): string {
   const size = Number(marker["size"] ?? 6);
   const colour = typeof marker["color"] === "string" ? marker["color"] : String(style(trace, "line")["color"] ?? "#0072B2");
   const symbol = String(marker["symbol"] ?? "circle");
-  const shown = points.filter(([px, py]) => Number.isFinite(px) && Number.isFinite(py));
   if (symbol.startsWith("line-ns")) {
-    const path = shown.map(([px, py]) => `M${round(px)} ${round(py - size)}v${2 * size}`).join("");
+    const path = points
+      .filter(isFinitePoint)
+      .map(([px, py]) => `M${round(px)} ${round(py - size)}v${2 * size}`)
+      .join("");
     return `<path d="${path}" stroke="${escapeHtml(colour)}" stroke-width="1"/>`;
   }
   const colours = colourScaled(marker);
   const paint = symbol.endsWith("-open") ? `fill="none" stroke="${escapeHtml(colour)}"` : `fill="${escapeHtml(colour)}"`;
   const opacity = marker["opacity"] === undefined ? "" : ` opacity="${Number(marker["opacity"])}"`;
-  const circle = ([px, py]: Point, i: number) => {
-    if (!Number.isFinite(px) || !Number.isFinite(py)) return "";
-    return `<circle cx="${round(px)}" cy="${round(py)}" r="${size / 2}"${colours ? ` fill="${colours(i)}"` : ""}/>`;
+  const circle = (point: Point, i: number) => {
+    if (!isFinitePoint(point)) return "";
+    return `<circle cx="${round(point[0])}" cy="${round(point[1])}" r="${size / 2}"${colours ? ` fill="${colours(i)}"` : ""}/>`;
   };
   return `<g ${paint}${opacity}>${points.map(circle).join("")}</g>`;
 }
 
 /** The colour of each mark, if they have a number each and a scale of colours. */
-function colourScaled(marker: Readonly<Record<string, unknown>>): ((i: number) => string) | undefined {
+function colourScaled(marker: Element): ((i: number) => string) | undefined {
   if (typeof marker["color"] === "string" || marker["color"] === undefined || marker["colorscale"] === undefined) return undefined;
   const values = numbersOf(marker["color"]);
-  let low = Number(marker["cmin"] ?? Infinity);
-  let high = Number(marker["cmax"] ?? -Infinity);
-  for (let i = 0; i < values.length; i++) {
-    if (marker["cmin"] === undefined) low = Math.min(low, values[i]!);
-    if (marker["cmax"] === undefined) high = Math.max(high, values[i]!);
-  }
+  const [least, largest] = extremesOf(values);
+  const [low, high] = [Number(marker["cmin"] ?? least), Number(marker["cmax"] ?? largest)];
   return (i) => `rgb(${colourAt(marker["colorscale"] as ColourScale, (values[i]! - low) / (high - low || 1)).join(",")})`;
 }
 
@@ -143,14 +138,7 @@ function heatmap(trace: Trace, x: Scale, y: Scale): string {
 
 /** From where to where the colours of a heat map run. */
 export function rangeOf(trace: Trace): readonly [number, number] {
-  const values = numbersOf(matrixOf(trace["z"]).data);
-  let low = Infinity;
-  let high = -Infinity;
-  for (let i = 0; i < values.length; i++) {
-    if (!Number.isFinite(values[i])) continue;
-    low = Math.min(low, values[i]!);
-    high = Math.max(high, values[i]!);
-  }
-  if (low > high) [low, high] = [0, 1];
+  const found = extremesOf(numbersOf(matrixOf(trace["z"]).data));
+  const [low, high] = found[0] > found[1] ? [0, 1] : found;
   return [Number(trace["zmin"] ?? low), Number(trace["zmax"] ?? high)];
 }

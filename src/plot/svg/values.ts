@@ -24,6 +24,17 @@ export function numbersOf(source: unknown): ArrayLike<number> {
   return typeof values[0] === "string" ? Array.from(values as readonly string[], Number) : (values as ArrayLike<number>);
 }
 
+/** The least and the largest finite value; infinite the other way round if there is none. */
+export function extremesOf(values: ArrayLike<number>): readonly [low: number, high: number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (let i = 0; i < values.length; i++) {
+    if (!Number.isFinite(values[i])) continue;
+    low = Math.min(low, values[i]!);
+    high = Math.max(high, values[i]!);
+  }
+  return [low, high];
+}
+
 /** A matrix in rows. */
 export function matrixOf(source: unknown): { readonly data: ArrayLike<number>; readonly rows: number; readonly cols: number } {
   if (typeof source === "object" && source !== null && "shape" in source) {
