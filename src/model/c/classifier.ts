@@ -7,7 +7,7 @@ import { layerNormEpsilon } from "../layer-norm.js";
 import { type View, viewsOf } from "../views.js";
 import { Constants, type Field, nowhere, type Program } from "./constants.js";
 import { checkAlike, type Part, partsOf, unheld } from "./refuse.js";
-import { Reservoirs } from "./reservoir.js";
+import { reservoirsOf } from "./reservoir.js";
 import { headerText, textConstant, typeName } from "./text.js";
 
 /** What is written of it beside its parts. */
@@ -52,7 +52,7 @@ export function cClassifier(parts: ClassifierParts, { name, version }: Classifie
   const statistics = representation === "statistics";
   const constants = new Constants();
   const models = all.map((each) => each.parts);
-  const held = new Reservoirs(models, constants);
+  const held = reservoirsOf(models, constants);
   const double = (what: string, values: ArrayLike<number> | undefined) => constants.to("float64", what, values);
   const rows = members.flatMap(({ levels }, m) =>
     views.map((view, v): readonly Field[] => {
@@ -102,7 +102,7 @@ export function cClassifier(parts: ClassifierParts, { name, version }: Classifie
     pointers: {
       ...{ views: { to: "views" }, heads: { to: "heads" } },
       epsilon: layerNorm ? double("epsilon", [layerNormEpsilon]) : nowhere,
-      tanh_table: held.tanhTable,
+      tanh_table: held.tanhTable(),
     },
     declarations: [
       ...held.declarations,

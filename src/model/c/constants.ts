@@ -28,6 +28,9 @@ export interface ConstantTable {
   readonly rows: readonly (readonly Field[])[];
 }
 
+/** The names of what a program has. */
+export const namesOf = (has: Readonly<Record<string, boolean | undefined>>): string[] => Object.keys(has).filter((name) => has[name]);
+
 /** The null pointer. */
 export const nowhere: Field = 0;
 
@@ -77,7 +80,7 @@ export interface Program {
   readonly title: string;
   readonly header: string;
   readonly constants: Constants;
-  /** Counts and switches by their names in the runtime. */
+  /** Counts and switches by their names in the runtime, in the order of `model` in wasm.c. */
   readonly numbers: Readonly<Record<string, number>>;
   /** Further names for which a line `#if NAME` of the runtime is true. */
   readonly flags: ReadonlySet<string>;

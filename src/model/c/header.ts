@@ -1,4 +1,5 @@
 // NAME.h of an exported forecaster: its state, and what a program calls.
+import type { CalendarFeature } from "../../series/calendar.js";
 import { calendarDeclaration } from "./calendar.js";
 import { givenOf, observes, outsideOf, pastOf, type Shape, stateFields } from "./shape.js";
 import { headerText, lines, typeName } from "./text.js";
@@ -7,8 +8,8 @@ import { mostLost } from "./transforms.js";
 const isState = (field: string): boolean => field === "x" || field === "next";
 
 /** NAME.h */
-export function headerOf(shape: Shape, title: string): string {
-  const { name, precision, inputs, outputs, integers, calendar, fills, noise } = shape;
+export function headerOf(shape: Shape, calendar: readonly CalendarFeature[], title: string): string {
+  const { name, precision, inputs, outputs, integers, fills, noise } = shape;
   const given = givenOf(shape);
   const outside = outsideOf(shape);
   const takesOutside = shape.closes && outside > 0;

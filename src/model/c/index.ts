@@ -5,15 +5,13 @@ import { resolve } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { AnomalyDetector } from "../anomaly/detector.js";
 import { Classifier } from "../classifier/classifier.js";
-import { decodeClassifier } from "../classifier/file.js";
-import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
 import { cClassifier } from "./classifier.js";
-import { exportedParts } from "./combination.js";
 import type { Program } from "./constants.js";
 import { cDetector } from "./detector.js";
 import { cIntegers, isWhollyInteger } from "./integer.js";
 import { type COptions, cTable } from "./options.js";
+import { classifierParts, exportedParts } from "./parts.js";
 import { cProgram } from "./program.js";
 import { checkKind, type ExportedModel } from "./refuse.js";
 import { sourceOf } from "./source.js";
@@ -53,10 +51,7 @@ export async function toC(model: ExportedModel, options: COptions = {}): Promise
   const name = checkName(resolve(cTable, options).name);
   const note = { name, version: packageVersion };
   if (model instanceof AnomalyDetector) return filesOf(cDetector(model.settings, model.state, note), name);
-  if (model instanceof Classifier) {
-    const file = await decodeModelFile(await model.toBytes(), "classifier", "classifier");
-    return filesOf(cClassifier(await decodeClassifier(file, "classifier"), note), name);
-  }
+  if (model instanceof Classifier) return filesOf(cClassifier(await classifierParts(model), note), name);
   const parts = await exportedParts(model);
   const write = isWhollyInteger(parts) ? cIntegers : cProgram;
   return filesOf(write(parts, { ...note, calendar: model.calendar }), name);

@@ -4,14 +4,15 @@ import { inScores } from "../forecaster/preprocessing.js";
 import { readoutFeaturesOf } from "../forecaster/readout-features.js";
 import { columnsOf, inScoresOf, type Standardisation, sameStandardisation, standardised } from "../standardisation.js";
 import { calendarRows } from "./calendar.js";
-import { combinedTables, directParts, type ExportedParts } from "./combination.js";
-import { Constants, type Field, nowhere, type Program } from "./constants.js";
+import { combinedTables } from "./combination.js";
+import { Constants, type Field, namesOf, nowhere, type Program } from "./constants.js";
 import { headerOf } from "./header.js";
+import { directParts, type ExportedParts } from "./parts.js";
 import { checkAlike, checkMembers, type RateMember } from "./refuse.js";
-import { Reservoirs, statesAs } from "./reservoir.js";
-import { givenOf, observes, outsideOf, pastOf, type Shape } from "./shape.js";
+import { type Reservoirs, reservoirsOf, statesAs } from "./reservoir.js";
+import { givenOf, observes, outsideOf, pastOf, type Shape, shapeOf } from "./shape.js";
 import type { ArrayType } from "./text.js";
-import { type CTransforms, mostLost, pastAfter, seenAfter, transformFlags, transformRows } from "./transforms.js";
+import { mostLost, pastAfter, transformedRecent, transformFlags, transformRows } from "./transforms.js";
 
 /** What the program is called, and what the parts do not say. */
 export interface ProgramNote {
@@ -29,26 +30,24 @@ export interface ForecasterProgram extends Program {
 /** @throws ArgumentError for what C does not hold */
 export function cProgram(parts: ExportedParts, { name, version, calendar }: ProgramNote): ForecasterProgram {
   const members = checkMembers(parts);
-  const windows = directParts(parts);
-  const inOrder = [...members.map((member) => member.parts), ...windows];
+  const inOrder = [...members.map((member) => member.parts), ...directParts(parts)];
   checkAlike(inOrder.flat());
   const constants = new Constants();
-  const reservoirs = new Reservoirs(inOrder, constants);
+  const reservoirs = reservoirsOf(inOrder, constants);
   const features = members[0]?.readout.features;
   const own = shapeOf(name, members, parts);
   const { outputs, inputs, known, transforms, lags } = own;
-  const ofMembers = { ...own, calendar, noise: reservoirs.flags.includes("NOISE") };
   const steps: (readonly Field[])[] = [];
   const firsts = transforms?.lists.map((list, k) => {
     const rows = transformRows(list, String(k), constants);
     steps.push(...rows);
     return steps.length - rows.length;
   });
-  const rows = members.map((member, m) => fieldsOf(member, m, ofMembers, firsts, reservoirs, constants));
+  const rows = members.map((member, m) => fieldsOf(member, m, own, firsts, reservoirs, constants));
   if (steps.length > 0) constants.tables.push({ name: "transforms", type: "transform", rows: steps });
   if (rows.length > 0) constants.tables.push({ name: "members", type: "member", rows });
-  const combined = combinedTables(parts, own.widths, reservoirs, constants);
-  const shape: Shape = { ...ofMembers, beside: combined.beside };
+  const combined = combinedTables(parts, own, reservoirs, constants);
+  const shape: Shape = { ...own, beside: combined.beside };
   const { rows: days, hasYears } = calendarRows(calendar, constants);
   if (days.length > 0) constants.tables.push({ name: "calendar_features", type: "feature", rows: days });
   const bounds = shape.closes && parts.bounds?.some((ends) => ends.some((end) => end !== null)) ? parts.bounds : undefined;
@@ -62,7 +61,7 @@ export function cProgram(parts: ExportedParts, { name, version, calendar }: Prog
     ...{ MEMBERS: members.length, INPUTS: inputs, OUTPUTS: outputs, GROUPS: Math.max(-1, ...parts.groups) + 1, LAGS: mostLags },
     ...{ MOST_INPUTS: reservoirs.mostInputs, MOST_ROWS: mostRows },
     LEAST_ROWS: (isObserving ? Math.max(1, mostLags) : mostLags) + lost,
-    ...{ TRAINED_ROWS: Math.min(mostRows, shape.readoutFeatureRows), MOST_LOST: lost, PAST: pastOf(shape), LARGEST: shape.largest },
+    ...{ TRAINED_ROWS: Math.min(mostRows, shape.recentRows), MOST_LOST: lost, PAST: pastOf(shape), LARGEST: shape.largest },
     ...{ FILLS: shape.fills, FILLS_FED: shape.fillsFed, FEEDBACK: Number(shape.feedback), FED: hasFed ? outputs : 0 },
     ...{ OBSERVES: Number(isObserving), DRIVEN: Number(!hasFed), HOLDS: Number(shape.held) },
     ...{ SQUARE_HALF: Number(features?.state === "squareHalf"), SQUARES: Number(features?.squares === true), KNOWN: known },
@@ -71,20 +70,15 @@ export function cProgram(parts: ExportedParts, { name, version, calendar }: Prog
     BOUNDED: Number(bounds !== undefined),
     ...combined.numbers,
   };
-  const has: Readonly<Record<string, boolean>> = {
+  const has = namesOf({
     ...{ PREDICTS: !isObserving, TEACHES: shape.feedback, CLOSES: shape.closes, GIVEN: givenOf(shape) > 0 },
-    ...{ SEVERAL: members.length > 1, SEES: shape.sees, YEARS: hasYears, FORECASTER: true },
-  };
-  const flags = new Set([
-    ...reservoirs.flags,
-    ...combined.flags,
-    ...(transforms ? transformFlags(transforms) : []),
-    ...Object.keys(has).filter((flag) => has[flag]),
-  ]);
+    ...{ SEVERAL: members.length > 1, SEES: shape.hasInputFeatures, YEARS: hasYears, FORECASTER: true },
+  });
+  const flags = new Set([...reservoirs.flags, ...combined.flags, ...(transforms ? transformFlags(transforms) : []), ...has]);
   const title = `Written by Spillway ${version}: a forecaster of ${outputs} output${outputs === 1 ? "" : "s"}.`;
   const timed = days.length > 0;
   return {
-    ...{ kind: "forecaster", title, header: headerOf(shape, title), constants, numbers, flags, shape },
+    ...{ kind: "forecaster", title, header: headerOf(shape, calendar, title), constants, numbers, flags, shape },
     pointers: {
       members: rows.length > 0 ? { to: "members" } : nowhere,
       groups: constants.to("uint8_t", "groups", members.length > 1 ? parts.groups : []),
@@ -93,7 +87,7 @@ export function cProgram(parts: ExportedParts, { name, version, calendar }: Prog
       lowest: constants.to("float64", "lowest", ends(0, -Number.MAX_VALUE)),
       highest: constants.to("float64", "highest", ends(1, Number.MAX_VALUE)),
       calendar_features: timed ? { to: "calendar_features" } : nowhere,
-      tanh_table: reservoirs.tanhTable,
+      tanh_table: reservoirs.tanhTable(),
       entries: parts.combination ? { to: "entries" } : nowhere,
       first_beside: combined.first,
     },
@@ -113,56 +107,8 @@ function filesOf({ transforms, beside }: Shape, ofReservoirs: readonly string[],
   ];
 }
 
-/** What of a program its members say. */
-export function shapeOf(
-  name: string,
-  members: readonly RateMember[],
-  { settings, combination }: ExportedParts,
-): Omit<Shape, "calendar" | "noise"> {
-  const [first] = members;
-  const model = first?.model;
-  const outputs = combination?.columns ?? first!.readout.outputSize;
-  const known = combination?.known ?? first!.preprocessing.known;
-  const inputs = model?.inputSize ?? outputs + known;
-  const { missing = "error" } = settings;
-  const feedback = (model?.outputSize ?? 0) > 0;
-  const ofRow = known === 0 ? inputs : feedback ? 0 : outputs;
-  const all = [...members.map(({ parts }) => parts), ...directParts({ combination })];
-  const [reservoir] = all.flat();
-  return {
-    ...{ name, inputs, outputs, known, feedback },
-    precision: reservoir?.model.precision ?? "float64",
-    masks: missing === "mask" ? outputs : 0,
-    fills: missing === "error" ? 0 : ofRow,
-    fillsFed: missing !== "error" && feedback ? outputs : 0,
-    closes: feedback || inputs >= outputs,
-    widths: members.map((member) => member.parts.reduce((sum, part) => sum + part.model.size, 0)),
-    largest: Math.max(0, ...all.flatMap((parts) => parts.map((part) => part.model.size))),
-    lags: members.map(({ lags }) => lags),
-    readoutFeatureRows: seenRowsOf(members),
-    held: settings.hold && members.every((member) => member.preprocessing.held !== undefined),
-    transforms: transformsOf(members),
-    integers: reservoir?.model.config.arithmetic === "integer",
-    sees: members.some(({ readout: { features } }) => features.input),
-  };
-}
-
-/** Rows that were seen, as far as they matter: a member keeps no more of them than it needs. */
-function seenRowsOf(members: readonly RateMember[]): number {
-  const lacks = members.filter(
-    ({ state, lags, preprocessing }) => state.recent.rows < Math.max(lags, preprocessing.known > 0 ? 1 : 0) + preprocessing.transforms.lost,
-  );
-  return Math.min(...lacks.map(({ state }) => state.recent.rows));
-}
-
-function transformsOf(members: readonly RateMember[]): CTransforms | undefined {
-  const lists = new Map(members.map(({ preprocessing }) => [JSON.stringify(preprocessing.transforms), preprocessing.transforms]));
-  if ([...lists.values()].every(({ steps }) => steps.length === 0)) return undefined;
-  return { lists: [...lists.values()], outputs: members[0]!.readout.outputSize };
-}
-
 /** What a closed loop takes: its scale, its readout, its range, and the last rows of the series. */
-export function loopOf(member: RateMember, { feedback, inputs, outputs }: Pick<Shape, "feedback" | "inputs" | "outputs">) {
+function loopOf(member: RateMember, { feedback, inputs, outputs }: Pick<Shape, "feedback" | "inputs" | "outputs">) {
   const { preprocessing, readout } = member;
   const loopScale = feedback || inputs < outputs ? preprocessing.targetScale : columnsOf(preprocessing.inputScale, 0, outputs);
   return {
@@ -217,17 +163,17 @@ function fieldsOf(
   ];
 }
 
-/** The states of a member's reservoirs where it stands, side by side. */
-export function trainedState({ state }: RateMember): Float64Array {
+/** The states of a member's reservoirs at its position, side by side. */
+function trainedState({ state }: RateMember): Float64Array {
   return Float64Array.from([...(state.reservoir.below ?? []), ...state.reservoir.values]);
 }
 
 /**
- * The last rows of the series in z-scores, newest first; rows that were not seen are 0. One row at
+ * The last rows of the series in z-scores, newest first; rows that are missing are 0. One row at
  * least.
  */
 function lastScores({ lags, state, preprocessing }: RateMember, scale: Standardisation, feedback: boolean): Float64Array {
-  const recent = seenAfter(state.recent, preprocessing.transforms);
+  const recent = transformedRecent(state.recent, preprocessing.transforms);
   const cols = scale.mean.length;
   const out = new Float64Array(Math.max(1, lags) * cols);
   if (feedback) return out;

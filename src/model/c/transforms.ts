@@ -4,7 +4,7 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import { differenceOf, forwardStep, isDifference } from "../../series/transform-step.js";
 import { type FittedTransforms, transformed } from "../../series/transforms.js";
-import { type Constants, type Field, nowhere } from "./constants.js";
+import { type Constants, type Field, namesOf, nowhere } from "./constants.js";
 
 type Step = FittedTransforms["steps"][number];
 
@@ -46,7 +46,7 @@ export function pastAfter(recent: Matrix, { steps, lost }: FittedTransforms, row
 }
 
 /** The last rows with transforms done; none if differences take them all. */
-export function seenAfter(recent: Matrix, fitted: FittedTransforms): Matrix {
+export function transformedRecent(recent: Matrix, fitted: FittedTransforms): Matrix {
   if (recent.rows <= fitted.lost) return recent.subarray(0, 0);
   return fitted.steps.reduce((here, step) => forwardStep(here, step), recent as Matrix<Float64Array>);
 }
@@ -67,11 +67,10 @@ const numberOf = (step: Step): number => {
 export function transformFlags({ lists }: CTransforms): readonly string[] {
   const kinds = new Set(lists.flatMap(({ steps }) => steps.map(numberOf)));
   const [differences, squash, logarithm, standardise, boxCox] = [0, 1, 2, 3, 4].map((kind) => kinds.has(kind));
-  const held: Readonly<Record<string, boolean | undefined>> = {
+  return namesOf({
     ...{ TRANSFORMS: true, DIFFERENCES: differences, SQUASH: squash, LOGARITHM: logarithm, STANDARDISE: standardise, BOX_COX: boxCox },
     ...{ EXP: logarithm || boxCox, LOG: logarithm || boxCox || squash, TANH_DOUBLE: squash },
-  };
-  return Object.keys(held).filter((name) => held[name]);
+  });
 }
 
 /** Fields of the table of transforms, one row a step. */

@@ -3,9 +3,9 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
+import { classifierParts } from "../c/parts.js";
 import { checkOneSeries, type ExportedModel } from "../c/refuse.js";
 import { Classifier } from "../classifier/classifier.js";
-import { decodeClassifier } from "../classifier/file.js";
 import { decodeForecaster } from "../forecaster/file.js";
 import { Forecaster } from "../forecaster/forecaster.js";
 import { decodeModelFile } from "../model-file.js";
@@ -40,13 +40,12 @@ export async function toOnnx(model: ExportedModel, options: OnnxOptions = {}): P
     );
   const { use, stateful } = resolve(onnxTable, options);
   if (model instanceof Forecaster) checkOneSeries(model);
-  const bytes = await model.toBytes();
   if (model instanceof Classifier) {
-    const parts = await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier");
+    const parts = await classifierParts(model);
     const metadata = { settings: stableJson(parts.settings), classes: stableJson(parts.classes) };
     return encodeOnnx(classifierGraph(parts), packageVersion, metadata);
   }
-  const parts = await decodeForecaster(await decodeModelFile(bytes, "forecaster", "forecaster"), "forecaster");
+  const parts = await decodeForecaster(await decodeModelFile(await model.toBytes(), "forecaster", "forecaster"), "forecaster");
   return encodeOnnx(forecasterGraph(parts, use, stateful), packageVersion, {
     settings: stableJson(parts.settings),
   });

@@ -5,11 +5,9 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { type InputOf, object, option, optional, resolve, text } from "@spillway/core/options.js";
 import { writeFileAtomic } from "@spillway/io/atomic.js";
 import { AnomalyDetector } from "../anomaly/detector.js";
-import { exportedParts } from "../c/combination.js";
+import { classifierParts, exportedParts } from "../c/parts.js";
 import { checkKind, type ExportedModel } from "../c/refuse.js";
 import { Classifier } from "../classifier/classifier.js";
-import { decodeClassifier } from "../classifier/file.js";
-import { decodeModelFile } from "../model-file.js";
 import { packageVersion } from "../version.js";
 import { hostProgram, workletProgram } from "./host.js";
 import { classifierModule, detectorFile, forecasterModule, type WasmModule } from "./module.js";
@@ -59,10 +57,7 @@ export async function toWasm(model: ExportedModel, options: WasmExportOptions = 
 async function moduleOf(model: ExportedModel, sound: ResolvedSound | undefined): Promise<WasmModule> {
   if (model instanceof AnomalyDetector) return detectorFile(model.settings, model.state, sound);
   const version = packageVersion;
-  if (model instanceof Classifier) {
-    const file = await decodeModelFile(await model.toBytes(), "classifier", "classifier");
-    return classifierModule(await decodeClassifier(file, "classifier"), { version, sound });
-  }
+  if (model instanceof Classifier) return classifierModule(await classifierParts(model), { version, sound });
   if (sound) throw ArgumentError.because("a forecaster takes no sound: it is for classifiers and detectors", { field: "sound" });
   return forecasterModule(await exportedParts(model), { version, calendar: model.calendar });
 }

@@ -3,8 +3,8 @@ import { calendarColumns } from "../../series/calendar.js";
 import type { AnomalySettings } from "../anomaly/options.js";
 import { detectorProgram, layoutOf } from "../anomaly/program.js";
 import { cClassifier } from "../c/classifier.js";
-import type { ExportedParts } from "../c/combination.js";
 import type { Program } from "../c/constants.js";
+import type { ExportedParts } from "../c/parts.js";
 import { cProgram } from "../c/program.js";
 import { beyondPlain } from "../c/runtime.js";
 import { givenOf, observes, outsideOf, stateFields } from "../c/shape.js";
@@ -52,18 +52,6 @@ const described = (module: Uint8Array, about: object): WasmModule => ({
 });
 
 const name = "model";
-
-/** The numbers of `model` in wasm.c, in its order; then come the offsets of fields, and pointers. */
-const forecasterNumbers = [
-  ...["MEMBERS", "INPUTS", "OUTPUTS", "GROUPS", "LAGS", "MOST_INPUTS", "MOST_ROWS", "LEAST_ROWS", "TRAINED_ROWS", "MOST_LOST"],
-  ...["PAST", "LARGEST", "FILLS", "FILLS_FED", "FEEDBACK", "FED", "OBSERVES", "DRIVEN", "HOLDS", "SQUARE_HALF", "SQUARES"],
-  ...["KNOWN", "MASKS", "CALENDAR_COLUMNS", "CALENDAR", "OUTSIDE", "BOUNDED"],
-  ...["COMBINED", "ENTRIES", "KEPT", "LOOP_WIDTH"],
-];
-const classifierNumbers = [
-  ...["MEMBERS", "VIEWS", "INPUTS", "OUTPUTS", "CLASSES", "LEVELS", "WASHOUT", "MOST_INPUTS", "WIDTH", "FEATURES", "LAYER_NORM"],
-  ...["STATISTICS", "LAST", "MEAN", "SQUARE_HALF", "SQUARES", "VOTES"],
-];
 
 /** Functions by what a model has to have so that they are called. */
 const calledFor: Readonly<Record<string, readonly string[]>> = {
@@ -139,14 +127,14 @@ export function forecasterModule(
   };
   return moduleOf(
     program,
-    { numbers: forecasterNumbers, offsets, bytes: end, locals, calls },
+    { offsets, bytes: end, locals, calls },
     {
       kind: "forecaster",
       inputs: shape.inputs,
       outputs,
       observes: observes(shape),
       known: givenOf(shape),
-      calendar: calendarColumns(shape.calendar),
+      calendar: calendarColumns(note.calendar),
       outside: shape.closes ? outsideOf(shape) : -1,
     },
   );
@@ -173,7 +161,7 @@ export function classifierModule(
   const work = { words: true, columns: channels, each: end, all: 8 * classes.length + passes * end };
   const front = note.sound && addFront(note.sound, work, program.constants);
   const calls: Memory["calls"] = { classify: true, ...(front && { process: true }) };
-  return moduleOf(program, { numbers: classifierNumbers, offsets, bytes: end, locals, calls, front }, about);
+  return moduleOf(program, { offsets, bytes: end, locals, calls, front }, about);
 }
 
 /** A detector's program, and where its state may lie. @param state what `begin` sets, if any */
@@ -206,7 +194,6 @@ export function detectorFile(settings: AnomalySettings, state: Float64Array, sou
 }
 
 interface Memory {
-  readonly numbers: readonly string[];
   readonly offsets: readonly number[];
   /** Bytes of a state, or of what a call works in. */
   readonly bytes: number;
@@ -220,7 +207,7 @@ interface Memory {
 /** A host also has to know where memory is free, and the bytes of a state or of what a call works in. */
 function moduleOf(
   program: Program,
-  { numbers, offsets, bytes, locals, calls, front }: Memory,
+  { offsets, bytes, locals, calls, front }: Memory,
   about: ForecasterAbout | ClassifierAbout,
 ): WasmModule {
   const { kind, constants, flags, pointers } = program;
@@ -240,7 +227,8 @@ function moduleOf(
   const { module, end, address } = link({
     runtime: `${isPlain ? "plain" : kind}-${isInteger ? "integer" : flags.has("DOUBLE") ? "double" : "single"}`,
     constants,
-    model: [...numbers.map((number) => program.numbers[number]!), ...offsets, ...Object.values(pointers)],
+    // The fields of `model` in wasm.c are in the order of the program's numbers and pointers.
+    model: [...Object.values(program.numbers), ...offsets, ...Object.values(pointers)],
     stack: 4096 + 8 * locals,
     calls: new Set(Object.entries(calls).flatMap(([call, flag]) => (flag === true || has(flag) ? [`model_${call}`] : []))),
     without: new Set(without),
