@@ -2,12 +2,12 @@
 // classes out. States are summed as they come, so a sequence of any length takes the same memory.
 import { SoftmaxReadout } from "../../readout/index.js";
 import type { ClassifierParts } from "../classifier/file.js";
-import type { ClassifierSettings, Label } from "../classifier/options.js";
 import { layerNormEpsilon } from "../layer-norm.js";
 import { type View, viewsOf } from "../views.js";
 import { Constants, type Field, nowhere, type Program } from "./constants.js";
 import { checkAlike, type Part, partsOf, unheld } from "./refuse.js";
 import { reservoirsOf } from "./reservoir.js";
+import { total } from "./shape.js";
 import { headerText, textConstant, typeName } from "./text.js";
 
 /** What is written of it beside its parts. */
@@ -38,21 +38,21 @@ function checkClassifier({ settings, members }: ClassifierParts) {
   };
 }
 
-/** @throws ArgumentError for what C does not hold */
-export function cClassifier(parts: ClassifierParts, { name, version }: ClassifierNote): ClassifierProgram {
+/** A classifier, and what its memory depends on. @throws ArgumentError for what C does not hold */
+export function cClassifier(parts: ClassifierParts, { name, version }: ClassifierNote): Program & { readonly shape: Shape } {
   const { settings, classes, members, scale } = parts;
-  const { representation, thresholds, input, layerNorm } = settings;
+  const { representation, input, layerNorm } = settings;
   const { views, reservoirs, heads: readoutHeads } = checkClassifier(parts);
   const readouts = members.map(({ readout }) => readout);
-  const { features: spec, weights } = readouts[0]!;
-  const featureSize = weights.cols / (spec.squares ? 2 : 1);
+  const { features: spec } = readouts[0]!;
   const all = reservoirs.flat();
-  const rate = all.flatMap(({ parts: own }) => own);
   const channels = scale.mean.length;
   const statistics = representation === "statistics";
   const constants = new Constants();
-  const models = all.map((each) => each.parts);
-  const held = reservoirsOf(models, constants);
+  const held = reservoirsOf(
+    all.map((each) => each.parts),
+    constants,
+  );
   const double = (what: string, values: ArrayLike<number> | undefined) => constants.to("float64", what, values);
   const rows = members.flatMap(({ levels }, m) =>
     views.map((view, v): readonly Field[] => {
@@ -72,21 +72,11 @@ export function cClassifier(parts: ClassifierParts, { name, version }: Classifie
     ...[Number(readoutHeads[m]!.softmax), double(`factor_${m}`, [readoutHeads[m]!.factor])],
   ]);
   constants.tables.push({ name: "views", type: "view", rows }, { name: "heads", type: "head", rows: heads });
-  const shape: Shape = {
-    name,
-    channels,
-    classes,
-    width: Math.max(...all.map(({ parts: own }) => own.reduce((sum, { model }) => sum + model.size, 0))),
-    largest: Math.max(...rate.map(({ model }) => model.size)),
-    size: Math.max(...all.map(({ size }) => size)),
-    features: layerNorm || spec.squares || spec.state !== "plain" ? featureSize : 0,
-    levels: statistics ? thresholds : 0,
-    settings,
-  };
+  const shape = shapeOf(name, parts, all);
   const flags = new Set([...held.flags, "CLASSIFIER", "EXP"]);
   if (statistics || layerNorm) flags.add("ROOT");
   if (reservoirs[0]!.length > 1) flags.add("DIFFERENCES");
-  const [{ precision }] = rate.map(({ model }) => model) as [Part["model"]];
+  const { precision } = all[0]!.parts[0]!.model;
   const title = `Written by Spillway ${version}: a classifier of ${classes.length} classes.`;
   const neuron = flags.has("INTEGER") ? "int16_t" : typeName(precision);
   return {
@@ -112,23 +102,27 @@ export function cClassifier(parts: ClassifierParts, { name, version }: Classifie
   };
 }
 
-/** A classifier, and what its memory depends on. */
-export interface ClassifierProgram extends Program {
-  readonly shape: Shape;
-}
+/** What the memory of a program depends on. */
+type Shape = ReturnType<typeof shapeOf>;
 
-export interface Shape {
-  readonly name: string;
-  readonly channels: number;
-  readonly classes: readonly Label[];
-  /** Neurons of a view, of its largest reservoir, and those that are read, at most. */
-  readonly width: number;
-  readonly largest: number;
-  readonly size: number;
-  /** Features that are kept until all are there; 0 if each goes into sums as it comes. */
-  readonly features: number;
-  readonly levels: number;
-  readonly settings: ClassifierSettings;
+function shapeOf(
+  name: string,
+  { settings, classes, scale, members }: ClassifierParts,
+  reservoirs: readonly { readonly size: number; readonly parts: readonly Part[] }[],
+) {
+  const sizes = reservoirs.map(({ parts }) => parts.map(({ model }) => model.size));
+  const { features, weights } = members[0]!.readout;
+  const keepsFeatures = settings.layerNorm || features.squares || features.state !== "plain";
+  return {
+    ...{ name, classes, settings, channels: scale.mean.length },
+    /** Neurons of a view, of its largest reservoir, and those that are read, at most. */
+    width: Math.max(...sizes.map(total)),
+    largest: Math.max(...sizes.flat()),
+    size: Math.max(...reservoirs.map(({ size }) => size)),
+    /** Features that are kept until all are there; 0 if each goes into sums as it comes. */
+    features: keepsFeatures ? weights.cols / (features.squares ? 2 : 1) : 0,
+    levels: settings.representation === "statistics" ? settings.thresholds : 0,
+  };
 }
 
 function headerOf(

@@ -2,7 +2,6 @@
 // docs/numerics.md, rule 18.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { isSparse } from "@spillway/numerics";
-import type { ReservoirModel } from "../../reservoir/index.js";
 import { inputSteps, inputUnit, unit } from "../../reservoir/integer/step.js";
 import { tanhTable } from "../../reservoir/integer/tanh.js";
 import { integerRows } from "../../reservoir/integer/weights.js";
@@ -12,7 +11,7 @@ import { columnsOf, type Standardisation, sameStandardisation } from "../standar
 import { Constants, type Field, nowhere, type Program } from "./constants.js";
 import type { ExportedParts } from "./parts.js";
 import type { ProgramNote } from "./program.js";
-import { checkMembers, type Part, type RateMember } from "./refuse.js";
+import { checkMembers, type RateMember } from "./refuse.js";
 import { columnType } from "./reservoir.js";
 import { type ArrayType, headerText, lines } from "./text.js";
 
@@ -34,83 +33,54 @@ export function isWhollyInteger({ members, combination }: ExportedParts): boolea
 }
 
 /** What the program depends on. */
-interface Plan {
-  readonly name: string;
-  readonly model: ReservoirModel;
-  readonly outputs: number;
-  readonly feedback: boolean;
-  /** Columns that come from outside in a closed loop; undefined if there is none. */
-  readonly outside: number | undefined;
-  readonly held: boolean;
+type Plan = ReturnType<typeof planOf>;
+
+function planOf(parts: ForecasterParts) {
+  const member = checkMembers(parts)[0]!;
+  const { readout, preprocessing } = member;
+  const { model } = member.parts[0]!;
+  const feedback = model.outputSize > 0;
+  const outputs = readout.outputSize;
+  const closes = feedback || model.inputSize >= outputs;
+  const held = closes && parts.settings.hold && preprocessing.held !== undefined;
+  const rows = integerRows(model);
+  const [leak] = rows.leakRate;
+  return {
+    ...{ member, model, rows, outputs, feedback, held },
+    /** Columns that come from outside in a closed loop; undefined if there is none. */
+    outside: closes ? model.inputSize - (feedback ? 0 : outputs) : undefined,
+    answers: answersOf(member, held),
+    /** Bits of the fraction of the scales' means. */
+    fraction: fractionOf([preprocessing.inputScale, preprocessing.targetScale]),
+    /** The leak rate of all neurons, if it is one. */
+    leak: rows.leakRate.every((value) => value === leak) ? leak : undefined,
+    hasBias: model.bias.some((value) => value !== 0),
+    isInitial: model.initialState.some((value) => value !== 0),
+  };
 }
 
 /** @throws ArgumentError for what C in integers does not hold */
 export function cIntegers(parts: ForecasterParts, { name, version }: ProgramNote): Program {
-  const member = checkMembers(parts)[0]!;
-  const {
-    readout,
-    preprocessing,
-    parts: [{ model }],
-  } = member as { parts: [Part] } & RateMember;
-  const feedback = model.outputSize > 0;
-  const outputs = readout.outputSize;
-  const closes = feedback || model.inputSize >= outputs;
-  const outside = closes ? (feedback ? model.inputSize : model.inputSize - outputs) : undefined;
-  const held = closes && parts.settings.hold && preprocessing.held !== undefined;
-  const plan: Plan = { name, model, outputs, feedback, outside, held };
-  const answers = answersOf(member, held);
-  const fraction = fractionOf([preprocessing.inputScale, preprocessing.targetScale]);
+  const plan = planOf(parts);
+  const { model, outputs, feedback, held, outside, answers, leak, hasBias, isInitial } = plan;
   const title = `Written by Spillway ${version}: a forecaster of ${outputs} output${outputs === 1 ? "" : "s"}, in integers.`;
-  const { weights } = model;
-  const rows = integerRows(model);
-  const traits = traitsOf(model, rows);
-  const { constants, pointers } = arraysOf(member, plan, { answers, fraction, rows, traits });
   return {
-    ...{ kind: "integers", title, header: headerOf(plan, title, fraction, answers.fraction), constants, pointers, declarations: [] },
+    ...{ kind: "integers", title, header: headerOf(name, plan, title), ...arraysOf(plan), declarations: [] },
     numbers: {
-      ...{ SIZE: model.size, INPUTS: model.inputSize, OUTPUTS: outputs, LEAK: traits.leak ?? 0, OUTSIDE: outside ?? 0 },
+      ...{ SIZE: model.size, INPUTS: model.inputSize, OUTPUTS: outputs, LEAK: leak ?? 0, OUTSIDE: outside ?? 0 },
       ...{ VALUE_SHIFT: answers.fraction - valueBits, FED_SHIFT: answers.fraction - inputBits },
-      ...{
-        FEEDBACK: Number(feedback),
-        HOLDS: Number(held),
-        CLOSES: Number(closes),
-        BIAS: Number(traits.ownBias),
-        FINER: Number(isFiner(answers)),
-      },
-      ...{ SPARSE: Number(isSparse(weights)), INITIAL: Number(traits.isInitial) },
+      ...{ FEEDBACK: Number(feedback), HOLDS: Number(held), CLOSES: Number(outside !== undefined), BIAS: Number(hasBias) },
+      ...{ FINER: Number(isFiner(answers)), SPARSE: Number(isSparse(model.weights)), INITIAL: Number(isInitial) },
     },
     flags: new Set(),
     files: [null, "integers.c"],
   };
 }
 
-/** What decides which arrays a program has. */
-function traitsOf(model: ReservoirModel, { leakRate }: ReturnType<typeof integerRows>) {
-  const [leak] = leakRate;
-  return {
-    /** The leak rate of all neurons, if it is one. */
-    leak: leakRate.every((value) => value === leak) ? leak : undefined,
-    ownBias: model.bias.some((value) => value !== 0),
-    isInitial: model.initialState.some((value) => value !== 0),
-  };
-}
-
 const isFiner = ({ finer }: Answers): boolean => finer.some((bits) => bits > 0);
 
-interface ArrayWork {
-  readonly answers: Answers;
-  /** Bits of the fraction of the scales' means. */
-  readonly fraction: number;
-  readonly rows: ReturnType<typeof integerRows>;
-  readonly traits: ReturnType<typeof traitsOf>;
-}
-
 /** The arrays of a program, and the fields that point to them. */
-function arraysOf(
-  { preprocessing, state }: RateMember,
-  { model, feedback, held }: Plan,
-  { answers, fraction, rows, traits }: ArrayWork,
-): { readonly constants: Constants; readonly pointers: Record<string, Field> } {
+function arraysOf({ member, model, rows, feedback, held, answers, fraction, leak, hasBias, isInitial }: Plan) {
   const constants = new Constants();
   const pointers: Record<string, Field> = {};
   const add = (type: ArrayType, array: string, values: ArrayLike<number | bigint> | undefined) => {
@@ -118,16 +88,25 @@ function arraysOf(
     pointers[array] = to === undefined ? nowhere : { to };
   };
   const { weights } = model;
-  const { leak, ownBias, isInitial } = traits;
+  const { preprocessing, state } = member;
   const steps = 2 ** fraction;
   const addScale = (of: "input" | "target", mean: ArrayLike<number>, factors: readonly number[]) => {
     const shifted = factors.map(factorOf);
-    const means = Array.from(mean, (each) => Math.round(each * steps));
-    const multipliers = shifted.map(({ multiplier }) => multiplier);
-    const shifts = shifted.map(({ shift }) => shift);
-    add("int32_t", `${of}_means`, means);
-    add("int32_t", `${of}_factors`, multipliers);
-    add("uint8_t", `${of}_shifts`, shifts);
+    add(
+      "int32_t",
+      `${of}_means`,
+      Array.from(mean, (each) => Math.round(each * steps)),
+    );
+    add(
+      "int32_t",
+      `${of}_factors`,
+      Array.from(shifted, ({ multiplier }) => multiplier),
+    );
+    add(
+      "uint8_t",
+      `${of}_shifts`,
+      Array.from(shifted, ({ shift }) => shift),
+    );
   };
   const { inputScale, targetScale } = preprocessing;
   const inputFactors = Array.from(inputScale.deviation, (each) => inputUnit / (each * steps));
@@ -137,7 +116,7 @@ function arraysOf(
   add("int16_t", "tanh_table", tanhTable);
   add(model.config.weightPrecision === "int8" ? "int8_t" : "int16_t", "weights", rows.weights);
   add("uint8_t", "exponents", rows.exponents);
-  if (ownBias) add("int32_t", "bias", rows.bias);
+  if (hasBias) add("int32_t", "bias", rows.bias);
   if (!leak) add("uint16_t", "leak", rows.leakRate);
   if (isSparse(weights)) {
     add(weights.values.length < 65536 ? "uint16_t" : "uint32_t", "row_offsets", weights.rowOffsets);
@@ -244,8 +223,9 @@ function factorOf(value: number): { readonly multiplier: number; readonly shift:
 }
 
 /** NAME.h */
-function headerOf({ name, model, outputs, feedback, outside }: Plan, title: string, fraction: number, outputFraction: number): string {
+function headerOf(name: string, { model, outputs, feedback, outside, fraction, answers }: Plan, title: string): string {
   const upper = name.toUpperCase();
+  const inBrackets = (bits: number) => (bits < 0 ? `(${bits})` : bits);
   const { size, inputSize } = model;
   const input = lines(inputSize > 0, "const int16_t *input, ");
   const takes = (outside ?? 0) > 0 ? "const int16_t *input, " : "";
@@ -281,8 +261,8 @@ void ${name}_values(const int64_t *output, int32_t *values);`,
    Rows are scores in steps of 2^-12, (value - mean) / deviation, -8 to 8. Outputs are scores in
    steps of 2^-${upper}_OUTPUT_FRACTION. No call allocates, and no number is floating-point.`;
   const body = `/* Bits behind the point of values in the units of the data, and of outputs. */
-#define ${upper}_FRACTION ${fraction < 0 ? `(${fraction})` : fraction}
-#define ${upper}_OUTPUT_FRACTION ${outputFraction < 0 ? `(${outputFraction})` : outputFraction}
+#define ${upper}_FRACTION ${inBrackets(fraction)}
+#define ${upper}_OUTPUT_FRACTION ${inBrackets(answers.fraction)}
 
 typedef struct {
   int16_t x[${size}];
