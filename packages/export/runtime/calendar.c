@@ -48,9 +48,9 @@ static double *cycle(double *known, double at, double period, int harmonics)
 {
   int j;
   for (j = 1; j <= harmonics; j++) {
-    double place = (double)j * at;
-    while (place >= period) place = place - period;
-    sine_and_cosine((0x1.921fb54442d18p+2 * place) / period, known, known + 1);
+    double phase = (double)j * at;
+    while (phase >= period) phase = phase - period;
+    sine_and_cosine((0x1.921fb54442d18p+2 * phase) / period, known, known + 1);
     known += 2;
   }
   return known;

@@ -336,7 +336,7 @@ static void next_features(double *state, const double *z, const double *calendar
 #if JOINT
 /* Moves the limits of the P columns that have a value, by whether a row begins an incident by novelty. Where N of them are
    odd, `novelty` moved the mean of their logarithms by GAIN (N / P - rate / COLUMNS); in all it is GAIN (begins - rate). */
-static void settle(double *state, int begins)
+static void move_limits(double *state, int begins)
 {
   const shared *s = (const shared *)state;
   double factor = settings[COMMON_FALL];
@@ -484,7 +484,7 @@ static void take(double *state, const double *row, double *out)
     }
   }
 #if JOINT
-  if (settings[COMMON_GAIN] > 0) settle(state, out[ALARM] == BY_NOVELTY);
+  if (settings[COMMON_GAIN] > 0) move_limits(state, out[ALARM] == BY_NOVELTY);
 #endif
   out[P_VALUE] = out[P_VALUE] > 1 ? nothing() : out[P_VALUE] * COLUMNS < 1 ? out[P_VALUE] * COLUMNS : 1;
 #if FORECAST

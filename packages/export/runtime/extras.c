@@ -49,7 +49,7 @@ static real noise_of(const reservoir *m, uint32_t t, int r, uint32_t *words)
 
 #endif
 #if COMPOSITE
-/* What a layer or group takes: the states of the layer below, which stand before its own, or columns of the inputs. */
+/* What a layer or group takes: the states of the layer below, which are before its own, or columns of the inputs. */
 static const real *part_inputs(const reservoir *m, const neuron *x, const real *u, real *taken)
 {
   int i;

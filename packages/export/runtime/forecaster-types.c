@@ -10,7 +10,7 @@ typedef struct {
   int count, width, size;
   const neuron *initial_state;
   /* Features of the readout, those beside the state, and rows of the series among them. */
-  int features, seen, lags;
+  int features, input_features, lags;
   const double *readout, *intercept, *loop_readout, *loop_intercept;
   const double *input_mean, *input_deviation;
   const double *target_mean, *target_deviation, *loop_mean, *loop_deviation, *lower, *upper;

@@ -19,8 +19,8 @@ static void answer(const member *m, const double *weights, const double *interce
 #endif
       partial[k & 31] = partial[k & 31] + row[k] * value;
     }
-#if SEES
-    if (m->seen > 0) {
+#if INPUT_FEATURES
+    if (m->input_features > 0) {
 #if LAGS
       for (i = 0; i < m->lags * OUTPUTS; i++, k++) partial[k & 31] = partial[k & 31] + row[k] * (double)window[i];
 #endif

@@ -55,7 +55,7 @@ ${fills > 0 ? "int" : "void"} ${name}_observe(${name}_state *state, const double
 void ${name}_predict(${name}_state *state, const double *input, double *output);
 `;
   const forecast = `/* ${shape.beside ? "Forecasts: what the members agree on for" : "Closed loop: the outputs of"} the next \`steps\` steps (steps x ${outputs}, row by row)${lines(shape.beside === undefined, ", each fed back")}${lines(takesOutside, `;\n   \`outside\` has ${columns(outside)} a step`)}.
-   Gives how many steps were done: fewer than asked if an output is not finite${lines(Math.max(...shape.lags) > 0 || observes(shape) || pastOf(shape) > 0, ", and 0 if too few\n   rows were seen since a reset")}. The state moves on: copy it before to go on from where it was. */
+   Gives how many steps were done: fewer than asked if an output is not finite${lines(Math.max(...shape.lags) > 0 || observes(shape) || pastOf(shape) > 0, ", and 0 if too few\n   rows were taken since a reset")}. The state moves on: copy it before to go on from where it was. */
 int ${name}_forecast(${name}_state *state, int steps, ${lines(takesOutside, "const double *outside, ")}double *output);
 `;
   const body = `typedef struct {
@@ -63,7 +63,7 @@ ${fields.join("\n")}
   int rows;
 } ${name}_state;
 
-/* Goes to where the trained model stands: behind the last row that it has seen. */
+/* Goes to the position of the trained model, after the last row that it took. */
 void ${name}_begin(${name}_state *state);
 
 ${lines(

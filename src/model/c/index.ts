@@ -34,7 +34,7 @@ export interface CFiles {
  * forecaster of one such reservoir, whose readout sees the state alone, becomes C without a
  * floating-point number: rows are scores in 16 bits, which NAME_scores makes of fixed-point values.
  *
- * A forecaster: NAME_begin goes to where it stands, NAME_predict or NAME_observe takes the next
+ * A forecaster: NAME_begin goes to its position, NAME_predict or NAME_observe takes the next
  * row, NAME_forecast runs the closed loop, as `predict` and `forecast` do. A combination of members
  * has no NAME_reset. A classifier:
  * NAME_classify gives the class of a sequence and the shares of all, as `predict` and

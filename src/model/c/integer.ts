@@ -230,7 +230,7 @@ function headerOf(name: string, { model, outputs, feedback, outside, fraction, a
   const input = lines(inputSize > 0, "const int16_t *input, ");
   const takes = (outside ?? 0) > 0 ? "const int16_t *input, " : "";
   const declared = [
-    `/* Goes to where the trained model stands: behind the last row that it has seen. */
+    `/* Goes to the position of the trained model, after the last row that it took. */
 void ${name}_begin(${name}_state *state);`,
     `/* Goes to the initial state, before any row. */
 void ${name}_reset(${name}_state *state);`,

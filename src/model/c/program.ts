@@ -72,7 +72,7 @@ export function cProgram(parts: ExportedParts, { name, version, calendar }: Prog
   };
   const has = namesOf({
     ...{ PREDICTS: !isObserving, TEACHES: shape.feedback, CLOSES: shape.closes, GIVEN: givenOf(shape) > 0 },
-    ...{ SEVERAL: members.length > 1, SEES: shape.hasInputFeatures, YEARS: hasYears, FORECASTER: true },
+    ...{ SEVERAL: members.length > 1, INPUT_FEATURES: shape.hasInputFeatures, YEARS: hasYears, FORECASTER: true },
   });
   const flags = new Set([...reservoirs.flags, ...combined.flags, ...(transforms ? transformFlags(transforms) : []), ...has]);
   const title = `Written by Spillway ${version}: a forecaster of ${outputs} output${outputs === 1 ? "" : "s"}.`;

@@ -89,7 +89,7 @@ export class FieldModel implements ForecastModel<FieldSettings, FieldGroups> {
   async #openReservoirs(geometry: FieldGeometry, previous: readonly FieldGroups[]): Promise<FieldComputers> {
     const [first] = previous;
     const earlier = previous.map(({ computers }) => computers);
-    if (first?.computers.length === geometry.groups && first.computers[0]!.model.inputSize === geometry.seen) return earlier;
+    if (first?.computers.length === geometry.groups && first.computers[0]!.model.inputSize === geometry.inputs) return earlier;
     await disposeAllAsync(earlier.flat());
     return openReservoirs(geometry, this.settings, this.#reservoirs);
   }
@@ -242,13 +242,13 @@ function fieldTrainer(settings: FieldSettings): RidgeTrainer {
  * One list a member. @throws ArgumentError if the description takes other inputs than a group sees
  */
 async function openReservoirs(
-  { seen, groups }: FieldGeometry,
+  { inputs, groups }: FieldGeometry,
   { shared, members = 1 }: FieldSettings,
   { description, ...selection }: FieldReservoirs,
 ): Promise<FieldComputers> {
-  if (description.inputSize !== undefined && description.inputSize !== seen)
-    throw ArgumentError.shape(`a group sees ${seen} columns and the reservoir takes ${description.inputSize} (inputSize); leave it out`);
-  const make = (seed: Seed | undefined) => ReservoirComputer.create({ ...description, seed, inputSize: seen }, selection);
+  if (description.inputSize !== undefined && description.inputSize !== inputs)
+    throw ArgumentError.shape(`a group sees ${inputs} columns and the reservoir takes ${description.inputSize} (inputSize); leave it out`);
+  const make = (seed: Seed | undefined) => ReservoirComputer.create({ ...description, seed, inputSize: inputs }, selection);
   return eachOrNone(
     seedsOf(members, description),
     async (own, m) => {

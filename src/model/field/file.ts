@@ -125,7 +125,7 @@ async function getMember(
   const models: ReservoirModel[] = [];
   for (let g = 0; g < (settings.shared ? 1 : geometry.groups); g++) {
     const model = await getReservoir(reader, prefixOf(g));
-    if (model.kind !== undefined || model.inputSize !== geometry.seen || model.outputSize > 0)
+    if (model.kind !== undefined || model.inputSize !== geometry.inputs || model.outputSize > 0)
       throw reader.error(`the reservoir of group ${g} does not go with its groups and halo`);
     models.push(model);
   }

@@ -37,7 +37,7 @@ export class FieldGeometry {
    * Columns that a group sees: its own, and the halo around them; what is known of the whole field,
    * and whether values were filled of the same columns.
    */
-  readonly seen: number;
+  readonly inputs: number;
   /** For each group its readout: groups that look the same share one, if weights are shared. */
   readonly readouts: readonly number[];
   /** How many readouts there are. */
@@ -45,7 +45,7 @@ export class FieldGeometry {
   readonly #directions: readonly [Direction, Direction];
   readonly #channels: number;
   readonly #own: Int32Array[] = [];
-  readonly #seen: Int32Array[] = [];
+  readonly #inputs: Int32Array[] = [];
 
   /** @throws ArgumentError if groups, halo or shape do not go with so many columns */
   constructor(settings: FieldSettings, columns: number, known: KnownColumns = { given: 0, masks: 0, calendar: 0 }) {
@@ -58,7 +58,7 @@ export class FieldGeometry {
     this.own = down.own * along.own * channels;
     const around = (down.own + 2 * down.halo) * (along.own + 2 * along.halo) * channels;
     this.known = known;
-    this.seen = around * (known.masks > 0 ? 2 : 1) + known.given + known.calendar;
+    this.inputs = around * (known.masks > 0 ? 2 : 1) + known.given + known.calendar;
     const looks = Array.from(
       { length: this.groups },
       (_, g) => `${look(down, Math.floor(g / along.groups))} ${look(along, g % along.groups)}`,
@@ -69,9 +69,9 @@ export class FieldGeometry {
   }
 
   /** What a group sees of a row of the field, known columns after it; 0 beyond an open end. */
-  writeSeen(g: number, row: FloatArray, out: FloatArray): void {
-    this.#seen[g] ??= this.#inputsOf(g);
-    const from = this.#seen[g];
+  writeInputs(g: number, row: FloatArray, out: FloatArray): void {
+    this.#inputs[g] ??= this.#inputColumnsOf(g);
+    const from = this.#inputs[g];
     for (let i = 0; i < from.length; i++) out[i] = from[i] === beyond ? 0 : row[from[i]!]!;
   }
 
@@ -82,10 +82,10 @@ export class FieldGeometry {
     for (let i = 0; i < to.length; i++) row[to[i]!] = own[i]!;
   }
 
-  /** What a group sees of rows of the field, known columns after them: T x `seen`. */
-  seenOf(field: Matrix, g: number): Matrix<Float64Array> {
-    const out = Matrix.zeros(field.rows, this.seen);
-    for (let t = 0; t < field.rows; t++) this.writeSeen(g, field.row(t), out.row(t));
+  /** What a group sees of rows of the field, known columns after them: T x `inputs`. */
+  inputsOf(field: Matrix, g: number): Matrix<Float64Array> {
+    const out = Matrix.zeros(field.rows, this.inputs);
+    for (let t = 0; t < field.rows; t++) this.writeInputs(g, field.row(t), out.row(t));
     return out;
   }
 
@@ -98,15 +98,15 @@ export class FieldGeometry {
     return out;
   }
 
-  #inputsOf(g: number): Int32Array {
+  #inputColumnsOf(g: number): Int32Array {
     const { given, masks, calendar } = this.known;
-    const around = this.#columnsOf(g, "seen");
+    const around = this.#columnsOf(g, "around");
     const from = (first: number, count: number) => Array.from({ length: count }, (_, k) => first + k);
     const filled = masks > 0 ? around.map((c) => (c === beyond ? beyond : this.columns + given + c)) : [];
     return Int32Array.from([...around, ...from(this.columns, given), ...filled, ...from(this.columns + given + masks, calendar)]);
   }
 
-  #columnsOf(g: number, which: "own" | "seen"): Int32Array {
+  #columnsOf(g: number, which: "own" | "around"): Int32Array {
     const [down, along] = this.#directions;
     const sites = (direction: Direction, group: number): number[] => {
       const halo = which === "own" ? 0 : direction.halo;

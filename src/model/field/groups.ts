@@ -82,7 +82,7 @@ export class FieldGroups implements ForecastMember<FieldGroupsState> {
   ): Promise<readonly (FieldGroups | IllConditionedError)[]> {
     const { geometry, preprocessing } = made;
     const fields = data.map((one) => preprocessed(preprocessing, one, { hybrid: undefined, feedback: false }));
-    const shape = { stateSize: computers[0]!.model.size, inputSize: geometry.seen, outputSize: geometry.own };
+    const shape = { stateSize: computers[0]!.model.size, inputSize: geometry.inputs, outputSize: geometry.own };
     const sinks = Array.from({ length: geometry.readoutCount }, () => trainers[0]!.accumulator(shape));
     const pacer = new WorkPacer(work, geometry.groups * fields.length);
     try {
@@ -90,11 +90,11 @@ export class FieldGroups implements ForecastMember<FieldGroupsState> {
         for (const [s, field] of fields.entries()) {
           const { inputs, targets, last } = field;
           computer.reset();
-          await computer.train(geometry.seenOf(inputs, g), geometry.ownOf(targets, g), sinks[geometry.readouts[g]!]!, {
+          await computer.train(geometry.inputsOf(inputs, g), geometry.ownOf(targets, g), sinks[geometry.readouts[g]!]!, {
             washout,
             signal: work.signal,
           });
-          if (last && s === fields.length - 1) await computer.run(geometry.seenOf(last, g));
+          if (last && s === fields.length - 1) await computer.run(geometry.inputsOf(last, g));
           await pacer.pause(g * fields.length + s + 1);
         }
       const found: (FieldGroups | IllConditionedError)[] = [];
@@ -173,7 +173,7 @@ export class FieldGroups implements ForecastMember<FieldGroupsState> {
   async #run(inputs: Matrix, signal: AbortSignal | undefined): Promise<void> {
     const driving = standardised(this.fit.preprocessing.inputScale, inputs);
     for (const [g, computer] of this.computers.entries())
-      await computer.run(this.fit.geometry.seenOf(driving, g), { every: driving.rows, signal });
+      await computer.run(this.fit.geometry.inputsOf(driving, g), { every: driving.rows, signal });
   }
 
   recall(history: Matrix): void {
@@ -196,7 +196,7 @@ export class FieldGroups implements ForecastMember<FieldGroupsState> {
     for (let from = 0; from < field.rows; from += chunk) {
       const rows = field.subarray(from, from + chunk);
       for (const [g, computer] of this.computers.entries()) {
-        const inputs = geometry.seenOf(rows, g);
+        const inputs = geometry.inputsOf(rows, g);
         const states = await computer.run(inputs, { signal: work.signal });
         const own = readouts[geometry.readouts[g]!]!.predict(states, roundedInputs(computer, inputs), { precision });
         for (let t = 0; t < rows.rows; t++) geometry.writeOwn(g, own.row(t), out.row(from + t));
@@ -228,7 +228,7 @@ export class FieldGroups implements ForecastMember<FieldGroupsState> {
       joined.set(row);
       if (known) joined.set(known.row(t), geometry.columns);
       for (const [g, group] of groups.entries()) {
-        geometry.writeSeen(g, joined, group.input);
+        geometry.writeInputs(g, joined, group.input);
         group.values = group.computer.step(group.input);
       }
     };

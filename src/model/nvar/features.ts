@@ -124,7 +124,7 @@ export class NvarFeatures {
     this.count = taken.length;
   }
 
-  /** Room for the monomials of one row. */
+  /** Memory for the monomials of one row. */
   scratch(doubleDouble: boolean): Numbers {
     return numbers(this.#parent.length, doubleDouble);
   }

@@ -108,8 +108,8 @@ function prepare(
       `the first start is row ${starts[0]} of ${name} and washout is ${washout}; it takes ${washout + 2} or more, so that a row trains`,
       { field: "starts", value: starts[0] },
     );
-  const seen = starts.map((start) => targets.subarray(0, refit ? start : starts[0]!));
-  const ranges = seen.map((part) => (hold ? rangeOf([part]) : undefined));
+  const known = starts.map((start) => targets.subarray(0, refit ? start : starts[0]!));
+  const ranges = known.map((part) => (hold ? rangeOf([part]) : undefined));
   const ends = (of: "lower" | "upper", free: number) =>
     new Matrix(
       starts.length,
@@ -120,7 +120,7 @@ function prepare(
   for (const [k, start] of starts.entries()) came.data.set(targets.subarray(start, start + horizon).data, k * horizon * rows.cols);
   return {
     ...{ rows, targets, starts, lower: ends("lower", Number.NEGATIVE_INFINITY), upper: ends("upper", Number.POSITIVE_INFINITY) },
-    score: scoring(loss, came, contextOf(seen[0]!, horizon)),
+    score: scoring(loss, came, contextOf(known[0]!, horizon)),
   };
 }
 

@@ -70,14 +70,14 @@ function reached(functions: readonly string[], roots: readonly number[], without
 function memoryOf({ arrays, tables }: Constants, first: number) {
   const at = new Map<string, number>();
   let end = first;
-  const placed = (name: string, length: number) => {
+  const reserve = (name: string, length: number) => {
     at.set(name, end);
     end = aligned(end + length, length % 16 === 0 ? 16 : 8);
     return at.get(name)!;
   };
-  for (const { name, values } of arrays) placed(name, values.byteLength);
+  for (const { name, values } of arrays) reserve(name, values.byteLength);
   const rowBytes = new Map(tables.map(({ name, rows }) => [name, 4 * rows[0]!.length]));
-  for (const { name, rows } of tables) placed(name, rows.length * rowBytes.get(name)!);
+  for (const { name, rows } of tables) reserve(name, rows.length * rowBytes.get(name)!);
   const address = (field: Field): number =>
     typeof field === "number" ? field : at.get(field.to)! + (field.row ?? 0) * (rowBytes.get(field.to) ?? 0);
   const bytes = new Uint8Array(end - first);

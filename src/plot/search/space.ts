@@ -262,7 +262,7 @@ function shortName(name: string): string {
   return name.slice(name.lastIndexOf(".") + 1) || name;
 }
 
-/** Ticks that have room in a panel: five numbers become three. */
+/** Ticks that fit into a panel: five numbers become three. */
 function everyOther(ticks: { readonly tickvals: readonly number[]; readonly ticktext: readonly string[] }) {
   if (ticks.tickvals.length !== 5) return ticks;
   return { tickvals: ticks.tickvals.filter((_, k) => k % 2 === 0), ticktext: ticks.ticktext.filter((_, k) => k % 2 === 0) };

@@ -111,11 +111,11 @@ function numberAxis(least: number, most: number, log: boolean): PlotAxis {
   const to = (value: number) => (log ? Math.log10(value) : value);
   const at = (value: unknown) => (typeof value === "number" && Number.isFinite(value) && (!log || value > 0) ? to(value) : Number.NaN);
   const [from, end] = [to(least), to(most)];
-  const room = 0.03 * (end - from || Math.abs(from) || 1);
+  const margin = 0.03 * (end - from || Math.abs(from) || 1);
   const ticks = end > from ? (log ? logTicks(from, end) : linearTicks(from, end)) : [{ at: from, label: formatNumber(least) }];
   return {
-    low: from - room,
-    high: end + room,
+    low: from - margin,
+    high: end + margin,
     at,
     ticks: { tickvals: ticks.map((tick) => tick.at), ticktext: ticks.map(({ label }) => label) },
   };
