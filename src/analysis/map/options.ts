@@ -55,28 +55,35 @@ const axisKind: Kind<MapAxis> = object(axisTable);
 /** An axis of a map: a number of the reservoir's description, and its values. */
 export interface MapAxis extends InputOf<typeof axisTable> {}
 
-export const qualityMapTable = {
+export const ensembleMeasureTable = {
   ...analysisTable,
   ...inputTable,
+  /** Default exponent, memory capacity and both ranks. */
+  measures: option(list(choice(...mapMeasures), "a list of measures", 1), usualMeasures, "What is measured of each reservoir."),
+  /** Of storage and transfer, as `informationDynamics` has it. Default "gaussian". */
+  estimator: estimatorOption,
+  onProgress: workTable.onProgress,
+};
+
+/** Which measures of the reservoirs, and under which input. */
+export interface EnsembleMeasureOptions
+  extends AnalysisOptions,
+    Pick<WorkOptions, "onProgress">,
+    InputOf<typeof inputTable>,
+    InputOf<typeof ensembleMeasureTable> {}
+
+export const qualityMapTable = {
+  ...ensembleMeasureTable,
   /** Across. Default the spectral radius, 16 values from 0.1 to 2.5. */
   x: option(axisKind, usualAxes(16).x, "Across: a number of the reservoir's description and its values."),
   /**
    * Upwards. Default the input scaling, 16 values from 0.01 to 3, evenly on a scale of logarithms.
    */
   y: option(axisKind, usualAxes(16).y, "Upwards: the same."),
-  /** Default exponent, memory capacity and both ranks. */
-  measures: option(list(choice(...mapMeasures), "a list of measures", 1), usualMeasures, "What is measured at each point."),
-  /** Of storage and transfer, as `informationDynamics` has it. Default "gaussian". */
-  estimator: estimatorOption,
-  onProgress: workTable.onProgress,
 };
 
 /** The axes and measures of a map. */
-export interface QualityMapOptions
-  extends AnalysisOptions,
-    Pick<WorkOptions, "onProgress">,
-    InputOf<typeof inputTable>,
-    InputOf<typeof qualityMapTable> {}
+export interface QualityMapOptions extends EnsembleMeasureOptions, InputOf<typeof qualityMapTable> {}
 
 /** Measures of a reservoir over two numbers of its description. */
 export interface QualityMap {

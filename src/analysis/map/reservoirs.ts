@@ -1,34 +1,15 @@
 // Measures of many reservoirs: together if an engine can, else one after the other.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, type InputOf, list, option, resolve } from "@spillway/core/options.js";
+import { resolve } from "@spillway/core/options.js";
 import type { ReservoirConfig } from "../../reservoir/config.js";
 import { resolveConfig } from "../../reservoir/config-schema.js";
 import { engineFor } from "../../reservoir/evaluate/members.js";
 import { chooseEngine, type ReservoirOptions } from "../../reservoir/index.js";
-import { WorkInterruptedError, type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";
-import { estimatorOption } from "../information/dynamics-estimator.js";
-import { type AnalysisOptions, analysisTable, checkSource, inputTable } from "../source.js";
+import { WorkInterruptedError, type WorkOptions, WorkPacer } from "../../reservoir/work.js";
+import { checkSource } from "../source.js";
 import { type MapLengths, mapLengths } from "./lengths.js";
-import { type MapMeasure, mapMeasures, usualMeasures } from "./options.js";
-import { measurePoint, type PointSettings } from "./points.js";
-import { isTakenTogether, measureTogether } from "./together.js";
-
-export const ensembleMeasureTable = {
-  ...analysisTable,
-  ...inputTable,
-  /** Default exponent, memory capacity and both ranks. */
-  measures: option(list(choice(...mapMeasures), "a list of measures", 1), usualMeasures, "What is measured of each reservoir."),
-  /** Of storage and transfer, as `informationDynamics` has it. Default "gaussian". */
-  estimator: estimatorOption,
-  onProgress: workTable.onProgress,
-};
-
-/** Which measures of the reservoirs, and under which input. */
-export interface EnsembleMeasureOptions
-  extends AnalysisOptions,
-    Pick<WorkOptions, "onProgress">,
-    InputOf<typeof inputTable>,
-    InputOf<typeof ensembleMeasureTable> {}
+import { isTakenTogether, measurePoint, measureTogether, type PointSettings } from "./measures.js";
+import { type EnsembleMeasureOptions, ensembleMeasureTable, type MapMeasure } from "./options.js";
 
 /** Measures of some reservoirs. */
 export interface EnsembleMeasures {
