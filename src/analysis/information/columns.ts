@@ -1,6 +1,8 @@
 // Series as columns: checked, standardised, and taken some steps ago.
 import { ArgumentError } from "@spillway/core/errors.js";
+import { option, type Resolved } from "@spillway/core/options.js";
 import { asMatrix, firstNonFinite, type MatrixLike } from "@spillway/numerics";
+import { count } from "../source.js";
 
 /** Columns of n numbers. */
 export type Columns = readonly Float64Array[];
@@ -11,6 +13,22 @@ export function delayedColumns(columns: Columns, first: number, lag: number, his
     columns.map((column) => column.subarray(first - lag - h, column.length - lag - h)),
   ).flat();
 }
+
+export const pastTable = {
+  /** Steps from the source's newest value to the target's present one; default 1. */
+  lag: option(count, 1, "Steps from the source's newest value to the target's present one."),
+  /**
+   * Past values of the target that are known already; default 1. A target that remembers more is
+   * better asked with more.
+   */
+  targetHistory: option(count, 1, "Past values of the target that are known already."),
+  /** Past values of the source, from `lag` steps ago on; default 1. */
+  sourceHistory: option(count, 1, "Past values of the source, from lag steps ago on."),
+};
+
+/** The first row of a target before which both pasts are known. */
+export const firstRow = ({ lag, targetHistory, sourceHistory }: Resolved<typeof pastTable>): number =>
+  Math.max(targetHistory, lag + sourceHistory - 1);
 
 /**
  * The columns of each series, standardised if asked; none if `given` is left out.

@@ -1,12 +1,11 @@
 // Information of Gaussian variables from their covariances: the estimator that costs least, blind
 // to what is not linear.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { type InputOf, option, optional, resolve } from "@spillway/core/options.js";
+import { type InputOf, optional, resolve } from "@spillway/core/options.js";
 import { type MatrixLike, portableLog } from "@spillway/numerics";
 import { seriesOf } from "../../reservoir/options.js";
 import { chiSquaredProbability } from "../chi-squared.js";
-import { count } from "../source.js";
-import { checkedColumns, delayedColumns } from "./columns.js";
+import { checkedColumns, delayedColumns, firstRow, pastTable } from "./columns.js";
 
 /** Shares of variance below this are taken for it: what rounding leaves of nothing. */
 const leastVariance = 2 ** -52;
@@ -47,12 +46,7 @@ export function gaussianInformation(
 }
 
 export const gaussianTransferTable = {
-  /** Steps from the source's newest value to the target's present one; default 1. */
-  lag: option(count, 1, "Steps from the source's newest value to the target's present one."),
-  /** Past values of the target that are known already; default 1. */
-  targetHistory: option(count, 1, "Past values of the target that are known already."),
-  /** Past values of the source, from `lag` steps ago on; default 1. */
-  sourceHistory: option(count, 1, "Past values of the source, from lag steps ago on."),
+  ...pastTable,
   /**
    * Other series, T x C, whose values of one step ago are known already: conditional transfer
    * entropy.
@@ -87,14 +81,12 @@ export function gaussianTransferEntropy(
   target: MatrixLike,
   options: GaussianTransferOptions = {},
 ): GaussianInformation {
-  const { lag, targetHistory, sourceHistory, given } = resolve(gaussianTransferTable, options);
-  const first = Math.max(targetHistory, lag + sourceHistory - 1);
+  const asked = resolve(gaussianTransferTable, options);
+  const { lag, targetHistory, sourceHistory, given } = asked;
+  const first = firstRow(asked);
   const [x, y, others] = checkedColumns({ source, target, given }, { least: first + targetHistory + sourceHistory + 3, standardise: true });
-  for (const [name, columns] of [
-    ["source", x],
-    ["target", y],
-  ] as const)
-    if (columns.length !== 1) throw new ArgumentError(`the columns of ${name}`, columns.length, "1", { code: "shape" });
+  for (const [name, { length }] of Object.entries({ source: x, target: y }))
+    if (length !== 1) throw new ArgumentError(`the columns of ${name}`, length, "1", { code: "shape" });
   const past = [...delayedColumns(y, first, 1, targetHistory), ...delayedColumns(others, first, 1, 1)];
   const cause = delayedColumns(x, first, lag, sourceHistory);
   const columns = [...delayedColumns(y, first, 0, 1), ...past, ...cause].map(centred);

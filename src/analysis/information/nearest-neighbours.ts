@@ -1,37 +1,17 @@
 // Mutual information, transfer entropy and active storage of continuous series by distances to
 // nearest neighbours, without bins. Those with bins are in transfer-entropy.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, flag, option, optional, type Resolved, resolve, seed, type TableOf, text, whole } from "@spillway/core/options.js";
-import { type MatrixLike, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
+import { checked, flag, type InputOf, option, optional, type Resolved, resolve, seed, text, whole } from "@spillway/core/options.js";
+import { type MatrixLike, RandomStream, seedKeys } from "@spillway/numerics";
 import { chooseEngine } from "../../reservoir/index.js";
 import { seriesOf } from "../../reservoir/options.js";
 import { type WorkOptions, WorkPacer, workTable } from "../../reservoir/work.js";
 import { count, streams } from "../source.js";
-import { type Columns, checkedColumns, delayedColumns } from "./columns.js";
+import { type Columns, checkedColumns, delayedColumns, firstRow } from "./columns.js";
 import { type GaussianTransferOptions, gaussianTransferTable } from "./gaussian.js";
 import { type NeighbourEstimate, NeighbourEstimator } from "./neighbour-estimates.js";
 import { type Significance, SurrogateTest } from "./significance.js";
 import { cutAndTurned } from "./surrogates.js";
-
-/** The estimator by Kraskov, Stögbauer and Grassberger (2004), and its surrogates. */
-export interface NearestNeighbourOptions {
-  /** k, the neighbour whose distance sets the scale; default 3. */
-  readonly neighbours?: number | undefined;
-  /**
-   * Rows within so many steps of each other in time are no neighbours; default 0. Series that
-   * change slowly need some (Theiler 1986).
-   */
-  readonly exclusionWindow?: number | undefined;
-  /**
-   * Whether each column is first taken less its mean and over its standard deviation; default true.
-   * The estimate depends on the scales of the columns.
-   */
-  readonly standardise?: boolean | undefined;
-  /** Surrogates for the test of significance; default 0, no test. */
-  readonly surrogates?: number | undefined;
-  /** Draws the surrogates. Default "spillway". */
-  readonly seed?: Seed | undefined;
-}
 
 /** Where nearest neighbours are found; what is asked with it comes as a promise. */
 export interface NearestNeighbourEngineOptions extends WorkOptions {
@@ -42,40 +22,55 @@ export interface NearestNeighbourEngineOptions extends WorkOptions {
   readonly engine: string;
 }
 
+const engineTable = {
+  engine: optional(text("the name of an engine"), '"cpu", "cuda", "cuda:1" (a device by number) or "sim": the result is then a promise.'),
+  ...workTable,
+};
+
 /** k, if it is not said. */
 export const usualNeighbours = 3;
 
-export const neighbourTable = {
+const estimatorTable = {
+  /** k, the neighbour whose distance sets the scale; default 3. */
   neighbours: option(count, usualNeighbours, "k, the neighbour whose distance sets the scale."),
+  /**
+   * Rows within so many steps of each other in time are no neighbours; default 0. Series that
+   * change slowly need some (Theiler 1986).
+   */
   exclusionWindow: option(whole(), 0, "Rows within so many steps of each other are no neighbours."),
+  /**
+   * Whether each column is first taken less its mean and over its standard deviation; default true.
+   * The estimate depends on the scales of the columns.
+   */
   standardise: option(flag, true, "Takes each column less its mean and over its standard deviation."),
+  /** Surrogates for the test of significance; default 0, no test. */
   surrogates: option(whole({ atLeast: 0, atMost: 1_000_000 }), 0, "Surrogates for the test of significance; 0 is no test."),
+  /** Draws the surrogates. Default "spillway". */
   seed: option(seed, "spillway", "Draws the surrogates."),
-  engine: optional(text("the name of an engine"), '"cpu", "cuda", "cuda:1" (a device by number) or "sim": the result is then a promise.'),
-  ...workTable,
-} satisfies TableOf<NearestNeighbourOptions & Partial<NearestNeighbourEngineOptions>>;
+};
+type Asked = Resolved<typeof estimatorTable & typeof engineTable>;
 
-/** What is known beside, and which algorithm. */
-export interface NearestNeighbourInformationOptions extends NearestNeighbourOptions {
+/** The estimator by Kraskov, Stögbauer and Grassberger (2004), and its surrogates. */
+export interface NearestNeighbourOptions extends InputOf<typeof estimatorTable> {}
+
+const informationTable = {
+  ...estimatorTable,
   /** Z of I(X; Y | Z), T x C: what is known already. */
-  readonly given?: MatrixLike | undefined;
+  given: optional(seriesOf("T x C"), "Z of I(X; Y | Z): what is known already."),
   /**
    * 1 (default): one scale for x and y. 2: a scale of its own for each, less biased if x and y
    * depend strongly on each other. Without `given`.
    */
-  readonly algorithm?: 1 | 2 | undefined;
-}
-
-/** The options of `nearestNeighbourInformation`. */
-export const neighbourInformationTable = {
-  ...neighbourTable,
-  given: optional(seriesOf("T x C"), "Z of I(X; Y | Z): what is known already."),
   algorithm: option(
     checked<1 | 2>("1 or 2", (value) => value === 1 || value === 2, { enum: [1, 2] }),
     1,
     "1: one scale for x and y; 2: one for each.",
   ),
-} satisfies TableOf<NearestNeighbourInformationOptions & Partial<NearestNeighbourEngineOptions>>;
+};
+export const neighbourInformationTable = { ...informationTable, ...engineTable };
+
+/** What is known beside, and which algorithm. */
+export interface NearestNeighbourInformationOptions extends InputOf<typeof informationTable> {}
 
 /** An estimate by nearest neighbours. */
 export interface NearestNeighbourInformation {
@@ -139,12 +134,12 @@ export function nearestNeighbourInformation(
   return tested(a, { y: b, z, each: asked.algorithm === 2 }, asked);
 }
 
+/** Options of pairs without an engine, and with one. */
+export const transferTable = { ...estimatorTable, ...gaussianTransferTable };
+export const neighbourTransferTable = { ...transferTable, ...engineTable };
+
 /** Which past values take part, and what else is known. */
 export interface NearestNeighbourTransferOptions extends NearestNeighbourOptions, GaussianTransferOptions {}
-
-export const neighbourTransferTable = { ...neighbourTable, ...gaussianTransferTable } satisfies TableOf<
-  NearestNeighbourTransferOptions & Partial<NearestNeighbourEngineOptions>
->;
 
 /**
  * Transfer entropy from source x to target y, I(y(t); x(t - lag), ..., x(t - lag - sourceHistory +
@@ -173,23 +168,22 @@ export function nearestNeighbourTransferEntropy(
   options: NearestNeighbourTransferOptions = {},
 ): NearestNeighbourInformation | Promise<NearestNeighbourInformation> {
   const asked = resolve(neighbourTransferTable, options);
-  const { lag, sourceHistory, targetHistory } = asked;
-  const first = Math.max(targetHistory, lag + sourceHistory - 1);
-  const [x, y, z] = checkedColumns({ source, target, given: asked.given }, { ...asked, least: first + asked.neighbours + 1 });
+  const { lag, sourceHistory, targetHistory, neighbours, given } = asked;
+  const first = firstRow(asked);
+  const [x, y, z] = checkedColumns({ source, target, given }, { ...asked, least: first + neighbours + 1 });
   const past = [...delayedColumns(y, first, 1, targetHistory), ...delayedColumns(z, first, 1, 1)];
   return tested(delayedColumns(x, first, lag, sourceHistory), { y: delayedColumns(y, first, 0, 1), z: past }, asked);
 }
 
-/** How much of the past takes part. */
-export interface ActiveStorageOptions extends NearestNeighbourOptions {
+const storageTable = {
+  ...estimatorTable,
   /** Past values; default 1. */
-  readonly history?: number | undefined;
-}
-
-export const activeStorageTable = {
-  ...neighbourTable,
   history: option(count, 1, "Past values that take part."),
-} satisfies TableOf<ActiveStorageOptions & Partial<NearestNeighbourEngineOptions>>;
+};
+export const activeStorageTable = { ...storageTable, ...engineTable };
+
+/** How much of the past takes part. */
+export interface ActiveStorageOptions extends InputOf<typeof storageTable> {}
 
 /**
  * Active information storage, I(y(t); y(t - 1), ..., y(t - history)) in nats: how much of its next
@@ -217,7 +211,7 @@ export function activeInformationStorage(
 function tested(
   x: Columns,
   { y, z = [], each = false }: { readonly y: Columns; readonly z?: Columns; readonly each?: boolean },
-  asked: Resolved<typeof neighbourTable>,
+  asked: Asked,
 ): NearestNeighbourInformation | Promise<NearestNeighbourInformation> {
   const estimator = new NeighbourEstimator({ y, z, each, k: asked.neighbours, window: asked.exclusionWindow });
   const xs = formsOf(x, asked);
@@ -235,7 +229,7 @@ async function testedOn(
   name: string,
   estimator: NeighbourEstimator,
   xs: Generator<Columns>,
-  asked: Resolved<typeof neighbourTable>,
+  asked: Asked,
 ): Promise<NearestNeighbourInformation> {
   const { surrogates } = asked;
   const { engine } = await chooseEngine(name);
@@ -260,7 +254,7 @@ async function testedOn(
 }
 
 /** x, and then its surrogates. */
-function* formsOf(x: Columns, { surrogates, seed: drawnFrom }: Resolved<typeof neighbourTable>): Generator<Columns> {
+function* formsOf(x: Columns, { surrogates, seed: drawnFrom }: Asked): Generator<Columns> {
   yield x;
   const rows = Uint32Array.from({ length: x[0]!.length }, (_, i) => i);
   const draws = new RandomStream(seedKeys(drawnFrom).weights, streams.surrogates);
@@ -274,12 +268,7 @@ function* formsOf(x: Columns, { surrogates, seed: drawnFrom }: Resolved<typeof n
   }
 }
 
-function informationOf(
-  nats: number,
-  local: Float64Array,
-  test: SurrogateTest,
-  { surrogates }: Resolved<typeof neighbourTable>,
-): NearestNeighbourInformation {
+function informationOf(nats: number, local: Float64Array, test: SurrogateTest, { surrogates }: Asked): NearestNeighbourInformation {
   const { mean, standardError, pValue } = test.result;
   return { nats, effectiveNats: mean === undefined ? undefined : nats - mean, surrogates, standardError, pValue, local };
 }

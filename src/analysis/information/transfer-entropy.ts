@@ -1,22 +1,14 @@
 // Transfer entropy by counting in bins: how much the past of one series says of the next value of
 // another, beyond its own past.
 import { type InputOf, option, optional, resolve, seed, whole } from "@spillway/core/options.js";
-import { count } from "../source.js";
 import { type BinnedInformation, binnedInformation } from "./binned-information.js";
+import { firstRow, pastTable } from "./columns.js";
 import { rankBins, wordIds } from "./partition.js";
 import { checkedPair, type Series } from "./series.js";
 import { TransferCounts } from "./transfer-counts.js";
 
 export const transferEntropyTable = {
-  /** Steps from the source's newest value to the target's present one; default 1. */
-  lag: option(count, 1, "Steps from the source's newest value to the target's present one."),
-  /**
-   * Past values of the target that are known already; default 1. A target that remembers more is
-   * better asked with more.
-   */
-  targetHistory: option(count, 1, "Past values of the target that are known already."),
-  /** Past values of the source, from `lag` steps ago on; default 1. */
-  sourceHistory: option(count, 1, "Past values of the source, from lag steps ago on."),
+  ...pastTable,
   /**
    * Bins of the target's present, of each of its past values, and of each of the source's. Default:
    * the most that leave 15 rows a cell, 2 to 20, and twice as many for the past: little of what the
@@ -50,8 +42,9 @@ export type TransferEntropy = BinnedInformation;
  * @throws ArgumentError on series of different lengths or too short, and for options
  */
 export function transferEntropy(source: Series, target: Series, options: TransferEntropyOptions = {}): TransferEntropy {
-  const { lag, targetHistory, sourceHistory, bins: chosen, surrogates = 100, seed: drawnFrom } = resolve(transferEntropyTable, options);
-  const first = Math.max(targetHistory, lag + sourceHistory - 1);
+  const asked = resolve(transferEntropyTable, options);
+  const { lag, targetHistory, sourceHistory, bins: chosen, surrogates = 100, seed: drawnFrom } = asked;
+  const first = firstRow(asked);
   const [x, y] = checkedPair(["source", "target"], source, target, first + 10);
   const rows = x.length - first;
   const bins = chosen ?? defaultBins(rows, targetHistory, sourceHistory);

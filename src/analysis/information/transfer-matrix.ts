@@ -1,12 +1,12 @@
 // Transfer entropies between all columns of a series, by any of the estimators of a pair.
 import { choice, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
 import { asMatrix, Matrix, type MatrixLike } from "@spillway/numerics";
-import { type GaussianInformation, type GaussianTransferOptions, gaussianTransferEntropy, gaussianTransferTable } from "./gaussian.js";
+import { type GaussianInformation, type GaussianTransferOptions, gaussianTransferEntropy } from "./gaussian.js";
 import {
   type NearestNeighbourInformation,
   type NearestNeighbourTransferOptions,
   nearestNeighbourTransferEntropy,
-  neighbourTransferTable,
+  transferTable,
 } from "./nearest-neighbours.js";
 import { type TransferEntropy, type TransferEntropyOptions, transferEntropy, transferEntropyTable } from "./transfer-entropy.js";
 
@@ -30,13 +30,10 @@ interface MatrixOptions extends Omit<GaussianTransferOptions, "given">, GivenOth
   readonly estimator?: "binned" | "gaussian" | "nearestNeighbours" | undefined;
 }
 
-const { engine: _engine, signal: _signal, onProgress: _onProgress, ...nearestTable } = neighbourTransferTable;
-
 /** The options of `transferEntropyMatrix`: those of each estimator's function go with it. */
 export const transferMatrixTable = {
   estimator: option(choice("binned", "gaussian", "nearestNeighbours"), "binned", "Whose options the others are."),
-  ...gaussianTransferTable,
-  ...nearestTable,
+  ...transferTable,
   ...transferEntropyTable,
   given: optional(choice("others"), "Whether the other columns' values of one step ago are known already; not binned."),
   surrogates: optional(
