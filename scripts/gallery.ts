@@ -32,7 +32,7 @@ import { openLab } from "spillway/serve";
 import "./gallery-first-page.js";
 import "./gallery-measures.js";
 import "./gallery-parts.js";
-import { DifferenceMeter } from "../src/analysis/compare/difference.js";
+import { differenceMeter } from "../src/analysis/compare/difference.js";
 import { findChromium } from "../src/plot/browser.js";
 
 const keep = (name: string, figure: Figure) => writeFileSync(`docs/images/${name}.svg`, toSvg(figure, { width: 640 }));
@@ -202,7 +202,7 @@ const config = { size: 100, spectralRadius: 1.8, leakRate: 1, inputScaling: 0.2,
 const chaotic = series.slice(0, 200);
 await using left = await ReservoirComputer.create(config);
 await using right = await ReservoirComputer.create(config);
-const meter = new DifferenceMeter("float32", chaotic.rows);
+const meter = differenceMeter("float32", chaotic.rows);
 const { engine } = left;
 for (let from = 0; from < chaotic.rows; from += 20) {
   const part = chaotic.slice(from, from + 20);

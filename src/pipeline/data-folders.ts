@@ -78,19 +78,8 @@ export interface SoundFolder extends FolderCases {
  */
 export async function readWavFolder(folder: string, options: SoundFolderOptions = {}): Promise<SoundFolder> {
   const found = await matching(folder, [".wav"], resolve(soundFolderTable, options));
-  const sequences: Matrix[] = [];
-  let sampleRate: number | undefined;
-  for (const { path } of found) {
-    const sound = await readWav(path);
-    sampleRate ??= sound.sampleRate;
-    if (sound.sampleRate !== sampleRate) {
-      throw ArgumentError.shape(
-        `${path} has ${sound.sampleRate} samples a second and the files before ${sampleRate}; a data set takes one rate`,
-      );
-    }
-    sequences.push(mono(sound.matrix));
-  }
-  return { ...described(found), sequences, sampleRate: sampleRate! };
+  const { cases, of } = await readAlike(found, readWav, (sound) => sound.sampleRate, "samples a second", "rate");
+  return { ...described(found), sequences: cases.map(({ matrix }) => mono(matrix)), sampleRate: of };
 }
 
 /** Series of one folder, T x C each, of any lengths. */
@@ -105,17 +94,13 @@ export interface SeriesFolder extends FolderCases {
  */
 export async function readSeriesFolder(folder: string, options: SoundFolderOptions = {}): Promise<SeriesFolder> {
   const found = await matching(folder, [".csv", ".parquet", ".npy"], resolve(soundFolderTable, options));
-  const sequences: Matrix[] = [];
-  for (const { path } of found) {
-    const series = path.toLowerCase().endsWith(".npy")
-      ? npyToMatrix(await readNpy(path), { source: path })
-      : (await (isParquet(path) ? readParquet(path) : readCsv(path))).matrix;
-    const first = sequences[0] ?? series;
-    if (series.cols !== first.cols)
-      throw ArgumentError.shape(`${path} has ${series.cols} columns and the files before ${first.cols}; a data set takes one number`);
-    sequences.push(series);
-  }
-  return { ...described(found), sequences, channels: sequences[0]!.cols };
+  const { cases, of } = await readAlike(found, readSeries, ({ cols }) => cols, "columns", "number");
+  return { ...described(found), sequences: cases, channels: of };
+}
+
+async function readSeries(path: string): Promise<Matrix> {
+  if (path.toLowerCase().endsWith(".npy")) return npyToMatrix(await readNpy(path), { source: path });
+  return (await (isParquet(path) ? readParquet(path) : readCsv(path))).matrix;
 }
 
 export const spikeFolderTable = {
@@ -149,18 +134,9 @@ export async function readSpikeFolder(path: string, options: SpikeFolderOptions 
   const { neuronCount, durationMs, ...names } = resolve(spikeFolderTable, options);
   if (/\.(h5|hdf5)$/i.test(path)) return readEvents(path, names.keep, { neuronCount, durationMs });
   const found = await matching(path, [".json", ".csv", ".npz"], names);
-  const sequences: SpikePattern[] = [];
-  for (const file of found) {
-    const pattern = await readSpikePattern(file.path, { neuronCount, durationMs });
-    const first = sequences[0] ?? pattern;
-    if (pattern.neuronCount !== first.neuronCount) {
-      throw ArgumentError.shape(
-        `${file.path} has ${pattern.neuronCount} neurons and the files before ${first.neuronCount}; a data set takes one number: give neuronCount`,
-      );
-    }
-    sequences.push(pattern);
-  }
-  return { ...described(found), sequences, neuronCount: sequences[0]!.neuronCount };
+  const read = (file: string) => readSpikePattern(file, { neuronCount, durationMs });
+  const { cases, of } = await readAlike(found, read, (pattern) => pattern.neuronCount, "neurons", "number: give neuronCount");
+  return { ...described(found), sequences: cases, neuronCount: of };
 }
 
 async function readEvents(path: string, keep: SoundFolderOptions["keep"], options: SpikeHdf5Options): Promise<SpikeFolder> {
@@ -182,6 +158,24 @@ async function readEvents(path: string, keep: SoundFolderOptions["keep"], option
   } finally {
     file.dispose();
   }
+}
+
+/** The cases of files that have to have one number of something, and that number. */
+async function readAlike<T>(
+  found: readonly Found[],
+  read: (path: string) => Promise<T>,
+  numberOf: (one: T) => number,
+  things: string,
+  takes: string,
+): Promise<{ readonly cases: readonly T[]; readonly of: number }> {
+  const cases: T[] = [];
+  for (const { path } of found) {
+    cases.push(await read(path));
+    const [first, own] = [numberOf(cases[0]!), numberOf(cases.at(-1)!)];
+    if (own !== first)
+      throw ArgumentError.shape(`${path} has ${own} ${things} and the files before ${first}; a data set takes one ${takes}`);
+  }
+  return { cases, of: numberOf(cases[0]!) };
 }
 
 interface Found {

@@ -158,7 +158,7 @@ export function fitAutoregression(series: MatrixLike, options: AutoregressionOpt
     if (bad >= 0)
       throw ArgumentError.because(`series[${bad}][${c}] is ${values[bad]}; an autoregression takes finite numbers`, { field: "series" });
     const best = candidates.length > 1 ? chooseLambda(values, beside, order, candidates, horizon!, standardise) : candidates[0]!;
-    return new Lagged(values, beside, order, standardise).solve(best);
+    return lagged(values, beside, order, standardise)(best);
   });
   return new Autoregression(order, columns);
 }
@@ -176,10 +176,10 @@ function chooseLambda(
   standardise: boolean,
 ): number {
   const { fitted, starts } = validationStarts(values.length, horizon, order + 2);
-  const lagged = new Lagged(values.subarray(0, fitted), known.subarray(0, fitted), order, standardise);
+  const modelBy = lagged(values.subarray(0, fitted), known.subarray(0, fitted), order, standardise);
   let best = { lambda: Number.NaN, error: Number.POSITIVE_INFINITY };
   for (const candidate of candidates.toSorted((a, b) => b - a)) {
-    const column = lagged.solve(candidate);
+    const column = modelBy(candidate);
     let squares = 0;
     for (const start of starts) {
       const loop = new Float64Array(order + horizon);
@@ -204,84 +204,68 @@ function continueLoop({ weights, knownWeights, intercept }: Column, values: Floa
   }
 }
 
-/** The sums of a column's lagged products, from which every lambda is solved. */
-class Lagged {
-  readonly #mean: number;
-  readonly #deviation: number;
-  readonly #order: number;
-  /** Means of z(t - j) over t = p .. T - 1, j = 0 .. p, then of the known columns' z-scores. */
-  readonly #means: Float64Array;
-  /** The mean and the deviation of each known column. */
-  readonly #scales: readonly { readonly mean: number; readonly deviation: number }[];
-  /** X' X and X' y about their means. */
-  readonly #gram: Matrix<Float64Array>;
-  readonly #cross: Matrix<Float64Array>;
-
-  constructor(values: Float64Array, known: Matrix, order: number, standardise: boolean) {
-    const { length } = values;
-    const { cols } = known;
-    this.#order = order;
-    const mean = values.reduce((sum, value) => sum + value, 0) / length;
-    const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / length);
-    this.#mean = mean;
-    this.#deviation = standardise && spread > length * 2 ** -53 * Math.abs(mean) ? spread : 1;
-    const z = values.map((value) => (value - mean) / this.#deviation);
-    const rows = length - order;
-    const columns = Array.from({ length: cols }, (_, k) => scaled(Float64Array.from(known.column(k)), standardise));
-    this.#scales = columns;
-    this.#means = Float64Array.from({ length: order + 1 + cols }, (_, j) => {
-      if (j > order) return columns[j - order - 1]!.z.subarray(order).reduce((sum, value) => sum + value, 0) / rows;
-      let sum = 0;
-      for (let t = order; t < length; t++) sum += z[t - j]!;
-      return sum / rows;
-    });
-    // products[i][j] = sum over t of z(t - i) z(t - j): the first row by sums, each later one along
-    // the diagonals, by the pair of values that enters and the pair that leaves.
-    const products = Matrix.zeros(order + 1, order + 1);
-    for (let j = 0; j <= order; j++) {
-      let sum = 0;
-      for (let t = order; t < length; t++) sum += z[t]! * z[t - j]!;
-      products.data[j] = sum;
-    }
-    for (let i = 1; i <= order; i++)
-      for (let j = i; j <= order; j++)
-        products.data[i * (order + 1) + j] =
-          products.data[(i - 1) * (order + 1) + j - 1]! + z[order - i]! * z[order - j]! - z[length - i]! * z[length - j]!;
-    const entry = (i: number, t: number): number => (i > order ? columns[i - order - 1]!.z[t]! : z[t - i]!);
-    const sumOf = (i: number, j: number): number => {
-      if (j <= order) return products.data[i * (order + 1) + j]!;
-      let sum = 0;
-      for (let t = order; t < length; t++) sum += entry(i, t) * entry(j, t);
-      return sum;
-    };
-    const centred = (i: number, j: number): number => sumOf(Math.min(i, j), Math.max(i, j)) - rows * this.#means[i]! * this.#means[j]!;
-    const all = order + cols;
-    this.#gram = Matrix.zeros(all, all);
-    this.#cross = Matrix.zeros(all, 1);
-    for (let i = 0; i < all; i++) {
-      for (let j = i; j < all; j++) {
-        const value = centred(i + 1, j + 1);
-        this.#gram.data[i * all + j] = value;
-        this.#gram.data[j * all + i] = value;
-      }
-      this.#cross.data[i] = centred(0, i + 1);
-    }
+/** The model of a column by its lambda: the sums of its lagged products are made once. */
+function lagged(values: Float64Array, known: Matrix, order: number, standardise: boolean): (lambda: number) => Column {
+  const { length } = values;
+  const { cols } = known;
+  const mean = values.reduce((sum, value) => sum + value, 0) / length;
+  const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / length);
+  const deviation = standardise && spread > length * 2 ** -53 * Math.abs(mean) ? spread : 1;
+  const z = values.map((value) => (value - mean) / deviation);
+  const rows = length - order;
+  const columns = Array.from({ length: cols }, (_, k) => scaled(Float64Array.from(known.column(k)), standardise));
+  // Means of z(t - j) over t = p .. T - 1, j = 0 .. p, then of the known columns' z-scores.
+  const means = Float64Array.from({ length: order + 1 + cols }, (_, j) => {
+    if (j > order) return columns[j - order - 1]!.z.subarray(order).reduce((sum, value) => sum + value, 0) / rows;
+    let sum = 0;
+    for (let t = order; t < length; t++) sum += z[t - j]!;
+    return sum / rows;
+  });
+  // products[i][j] = sum over t of z(t - i) z(t - j): the first row by sums, each later one along
+  // the diagonals, by the pair of values that enters and the pair that leaves.
+  const products = Matrix.zeros(order + 1, order + 1);
+  for (let j = 0; j <= order; j++) {
+    let sum = 0;
+    for (let t = order; t < length; t++) sum += z[t]! * z[t - j]!;
+    products.data[j] = sum;
   }
-
-  solve(lambda: number): Column {
-    const all = this.#gram.rows;
-    const isConstant = this.#gram.data.every((value) => value === 0);
-    const weights = isConstant ? new Float64Array(all) : cholesky(this.#gram, new Float64Array(all).fill(lambda)).solve(this.#cross).data;
-    let intercept = this.#means[0]!;
-    for (let j = 0; j < all; j++) intercept -= weights[j]! * this.#means[j + 1]!;
-    const knownWeights = this.#scales.map(({ deviation }, k) => weights[this.#order + k]! / deviation);
-    for (const [k, { mean }] of this.#scales.entries()) intercept -= knownWeights[k]! * mean;
+  for (let i = 1; i <= order; i++)
+    for (let j = i; j <= order; j++)
+      products.data[i * (order + 1) + j] =
+        products.data[(i - 1) * (order + 1) + j - 1]! + z[order - i]! * z[order - j]! - z[length - i]! * z[length - j]!;
+  const entry = (i: number, t: number): number => (i > order ? columns[i - order - 1]!.z[t]! : z[t - i]!);
+  const sumOf = (i: number, j: number): number => {
+    if (j <= order) return products.data[i * (order + 1) + j]!;
+    let sum = 0;
+    for (let t = order; t < length; t++) sum += entry(i, t) * entry(j, t);
+    return sum;
+  };
+  const centred = (i: number, j: number): number => sumOf(Math.min(i, j), Math.max(i, j)) - rows * means[i]! * means[j]!;
+  const all = order + cols;
+  // X' X and X' y about their means.
+  const gram = Matrix.zeros(all, all);
+  const cross = Matrix.zeros(all, 1);
+  for (let i = 0; i < all; i++) {
+    for (let j = i; j < all; j++) {
+      const value = centred(i + 1, j + 1);
+      gram.data[i * all + j] = value;
+      gram.data[j * all + i] = value;
+    }
+    cross.data[i] = centred(0, i + 1);
+  }
+  const isConstant = gram.data.every((value) => value === 0);
+  return (lambda) => {
+    const weights = isConstant ? new Float64Array(all) : cholesky(gram, new Float64Array(all).fill(lambda)).solve(cross).data;
+    let intercept = means[0]!;
+    for (let j = 0; j < all; j++) intercept -= weights[j]! * means[j + 1]!;
+    const knownWeights = columns.map((column, k) => weights[order + k]! / column.deviation);
+    for (const [k, column] of columns.entries()) intercept -= knownWeights[k]! * column.mean;
     return {
-      ...{ mean: this.#mean, deviation: this.#deviation, intercept, lambda },
-      weights: weights.slice(0, this.#order) as Float64Array,
+      ...{ mean, deviation, intercept, lambda },
+      weights: weights.slice(0, order) as Float64Array,
       knownWeights: Float64Array.from(knownWeights),
     };
-  }
+  };
 }
 
 /** z-scores of a column; a constant one is 0. */

@@ -2,7 +2,7 @@
 
 import { checkHas, checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, flag, type InputOf, number, option, resolve } from "@spillway/core/options.js";
+import { choice, flag, type InputOf, number, option, type Resolved, resolve } from "@spillway/core/options.js";
 import { asMatrix, Matrix, type MatrixLike } from "@spillway/numerics";
 
 /** How far from a forecast the ends of its band lie, H x D each; infinite if nothing is known. */
@@ -56,25 +56,27 @@ export function fewestScores(share: number): number {
  */
 export function conformalOffsets(errors: MatrixLike, horizon: number, options: ConformalOptions = {}): BandOffsets {
   const { level: share, twoSided } = resolve(conformalTable, options, "conformalOffsets");
-  checkWhole("horizon", horizon, 1);
-  const given = asMatrix(errors, "errors");
-  const { cols } = given;
-  if (given.rows === 0 || given.rows % horizon !== 0)
-    throw ArgumentError.shape(`errors has ${given.rows} rows; a horizon of ${horizon} takes a multiple of it`, { field: "errors" });
+  const own = errorsByStep(errors, horizon);
+  const { cols } = own;
   const lower = Matrix.zeros(horizon, cols);
   const upper = Matrix.zeros(horizon, cols);
-  for (let i = 0; i < horizon * cols; i++) {
-    const own = errorsAt(given, i, horizon * cols);
-    const [below, above] = twoSided ? signedEnds(own, share) : sizeEnds(own, share);
+  for (const [i, each] of own.steps.entries()) {
+    const [below, above] = twoSided ? signedEnds(each, share) : sizeEnds(each, share);
     lower.data[i] = below;
     upper.data[i] = above;
   }
   return { lower, upper };
 }
 
-/** The errors of one step and column, one a start; without those that are not known (NaN). */
-function errorsAt({ data }: Matrix, position: number, each: number): Float64Array {
-  return Float64Array.from({ length: data.length / each }, (_, k) => data[k * each + position]!).filter((error) => !Number.isNaN(error));
+/** The errors of each step and column, one a start; without those that are not known (NaN). */
+function errorsByStep(errors: MatrixLike, horizon: number): { readonly cols: number; readonly steps: readonly Float64Array[] } {
+  checkWhole("horizon", horizon, 1);
+  const { rows, cols, data } = asMatrix(errors, "errors");
+  if (rows === 0 || rows % horizon !== 0)
+    throw ArgumentError.shape(`errors has ${rows} rows; a horizon of ${horizon} takes a multiple of it`, { field: "errors" });
+  const each = horizon * cols;
+  const at = (i: number) => Float64Array.from({ length: rows / horizon }, (_, k) => data[k * each + i]!);
+  return { cols, steps: Array.from({ length: each }, (_, i) => at(i).filter((error) => !Number.isNaN(error))) };
 }
 
 function sizeEnds(errors: Float64Array, share: number): [number, number] {
@@ -136,9 +138,7 @@ interface Pending {
 export class AdaptiveConformal {
   readonly #horizon: number;
   readonly #cols: number;
-  readonly #target: number;
-  readonly #rate: number;
-  readonly #beyond: "largest" | "infinite";
+  readonly #asked: Resolved<typeof adaptiveTable>;
   /** Of each column: a. */
   readonly #misses: Float64Array;
   /** Of each step and column: the sizes of the last n errors, the oldest first. */
@@ -148,19 +148,12 @@ export class AdaptiveConformal {
 
   /** @param errors as `conformalOffsets` takes them. @throws ArgumentError */
   constructor(errors: MatrixLike, horizon: number, options: AdaptiveOptions = {}) {
-    const { level: share, rate, beyond } = resolve(adaptiveTable, options, "AdaptiveConformal");
-    checkWhole("horizon", horizon, 1);
-    const given = asMatrix(errors, "errors");
-    if (given.rows === 0 || given.rows % horizon !== 0)
-      throw ArgumentError.shape(`errors has ${given.rows} rows; a horizon of ${horizon} takes a multiple of it`, { field: "errors" });
+    this.#asked = resolve(adaptiveTable, options, "AdaptiveConformal");
+    const { cols, steps } = errorsByStep(errors, horizon);
     this.#horizon = horizon;
-    this.#cols = given.cols;
-    this.#target = 1 - share;
-    this.#rate = rate;
-    this.#beyond = beyond;
-    const each = horizon * given.cols;
-    this.#misses = new Float64Array(given.cols).fill(this.#target);
-    this.#scores = Array.from({ length: each }, (_, i) => [...errorsAt(given, i, each)].map(Math.abs));
+    this.#cols = cols;
+    this.#misses = new Float64Array(cols).fill(1 - this.#asked.level);
+    this.#scores = steps.map((step) => Array.from(step, Math.abs));
   }
 
   /** How many ends so far were those of the largest error because the level asked for more. */
@@ -201,6 +194,7 @@ export class AdaptiveConformal {
     checkWhole("row", row, 0, Number.MAX_SAFE_INTEGER);
     if (values.length !== this.#cols)
       throw ArgumentError.shape(`values holds ${values.length} numbers; these bands are of ${this.#cols} columns`, { field: "values" });
+    const { level, rate } = this.#asked;
     for (const { start, forecast, band } of this.#pending) {
       const step = row - start;
       if (step < 0 || step >= this.#horizon) continue;
@@ -208,7 +202,7 @@ export class AdaptiveConformal {
         const [i, value] = [step * this.#cols + c, values[c]!];
         if (!Number.isFinite(value)) continue;
         const missed = value >= band.lower.data[i]! && value <= band.upper.data[i]! ? 0 : 1;
-        this.#misses[c] = this.#misses[c]! + (this.#rate / this.#horizon) * (this.#target - missed);
+        this.#misses[c] = this.#misses[c]! + (rate / this.#horizon) * (1 - level - missed);
         const scores = this.#scores[i]!;
         const error = Math.abs(value - forecast.data[i]!);
         scores.push(Number.isNaN(error) ? Number.POSITIVE_INFINITY : error);
@@ -222,7 +216,7 @@ export class AdaptiveConformal {
     if (missed >= 1) return 0;
     if (scores.length === 0) return Number.POSITIVE_INFINITY;
     const rank = missed <= 0 ? Number.POSITIVE_INFINITY : conformalRank(scores.length, 1 - missed);
-    if (rank > scores.length && this.#beyond === "infinite") return Number.POSITIVE_INFINITY;
+    if (rank > scores.length && this.#asked.beyond === "infinite") return Number.POSITIVE_INFINITY;
     if (rank > scores.length) this.#capped++;
     const sorted = Float64Array.from(scores).sort();
     return sorted[Math.max(1, Math.min(rank, scores.length)) - 1]!;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { DifferenceMeter } from "../../src/analysis/compare/difference.js";
+import { differenceMeter } from "../../src/analysis/compare/difference.js";
 import { compare } from "../../src/analysis/index.js";
 import "../../src/index.js";
 import { openDevice } from "../../packages/gpu/src/index.js";
@@ -142,7 +142,7 @@ describe("compare", () => {
 
 describe("the distance of two trajectories", () => {
   const meterOf = (a: number[][], b: number[][]) => {
-    const meter = new DifferenceMeter("float32", a.length);
+    const meter = differenceMeter("float32", a.length);
     const matrix = (rows: number[][]) => new Matrix(rows.length, rows[0]!.length, Float32Array.from(rows.flat()));
     meter.add(matrix(a), matrix(b), 0);
     return meter.result();

@@ -52,75 +52,58 @@ export interface TrajectoryDifference {
 /** Values that a divergence curve keeps at most. */
 const maxPoints = 4096;
 
-export class DifferenceMeter {
-  readonly #precision: Precision;
-  readonly #every: number;
-  readonly #divergence: Float64Array;
-  readonly #counts: number[] = [];
-  #differing = 0;
-  #compared = 0;
-  #first: FirstDifference | undefined;
-  #maxUlps = 0;
-  #maxAbsolute = 0;
-  #sumOfSquares = 0;
-
-  constructor(precision: Precision, steps: number) {
-    this.#precision = precision;
-    this.#every = Math.max(1, Math.ceil(steps / maxPoints));
-    this.#divergence = new Float64Array(Math.ceil(steps / this.#every));
-  }
-
+/** Compares two trajectories as their rows come. */
+export interface DifferenceMeter {
   /**
    * Takes rows of both; `from` is the first row's step. Of several sequences that begin at step 0,
    * curves show the one that is furthest off.
    */
-  add(reference: Matrix, other: Matrix, from: number): void {
-    const { rows, cols } = reference;
-    const order = this.#precision === "float32" ? order32(reference.data, other.data) : order64(reference.data, other.data);
-    for (let t = 0; t < rows; t++) {
-      let squares = 0;
-      for (let i = 0; i < cols; i++) {
-        const at = t * cols + i;
-        const a = reference.data[at]!;
-        const b = other.data[at]!;
-        this.#sumOfSquares += a * a;
-        const ulps = order(at);
-        this.#count(ulps);
-        if (ulps === 0) continue;
-        squares += (a - b) * (a - b);
-        this.#maxAbsolute = Math.max(this.#maxAbsolute, Math.abs(a - b));
-        if (!this.#first || from + t < this.#first.step) this.#first = { step: from + t, neuron: i, values: [a, b], ulps };
+  add(reference: Matrix, other: Matrix, from: number): void;
+  result(): TrajectoryDifference;
+}
+
+export function differenceMeter(precision: Precision, steps: number): DifferenceMeter {
+  const every = Math.max(1, Math.ceil(steps / maxPoints));
+  const divergence = new Float64Array(Math.ceil(steps / every));
+  const counts: number[] = [];
+  let first: FirstDifference | undefined;
+  let [differing, compared, maxUlps, maxAbsolute, sumOfSquares] = [0, 0, 0, 0, 0];
+  return {
+    add(reference, other, from) {
+      const { rows, cols } = reference;
+      const order = precision === "float32" ? order32(reference.data, other.data) : order64(reference.data, other.data);
+      for (let t = 0; t < rows; t++) {
+        let squares = 0;
+        for (let i = 0; i < cols; i++) {
+          const at = t * cols + i;
+          const a = reference.data[at]!;
+          const b = other.data[at]!;
+          sumOfSquares += a * a;
+          compared++;
+          const ulps = order(at);
+          const bin = ulps === 0 ? 0 : 1 + Math.ceil(Math.log2(ulps));
+          while (counts.length <= bin) counts.push(0);
+          counts[bin] = counts[bin]! + 1;
+          if (ulps === 0) continue;
+          differing++;
+          squares += (a - b) * (a - b);
+          maxUlps = Math.max(maxUlps, ulps);
+          maxAbsolute = Math.max(maxAbsolute, Math.abs(a - b));
+          if (!first || from + t < first.step) first = { step: from + t, neuron: i, values: [a, b], ulps };
+        }
+        const slot = Math.floor((from + t) / every);
+        divergence[slot] = Math.max(divergence[slot]!, Math.sqrt(squares / cols));
       }
-      const slot = Math.floor((from + t) / this.#every);
-      this.#divergence[slot] = Math.max(this.#divergence[slot]!, Math.sqrt(squares / cols));
-    }
-  }
-
-  result(): TrajectoryDifference {
-    const size = this.#compared > 0 ? Math.sqrt(this.#sumOfSquares / this.#compared) : 0;
-    return {
-      equal: this.#differing === 0,
-      differing: this.#differing,
-      compared: this.#compared,
-      first: this.#first,
-      maxUlps: this.#maxUlps,
-      maxAbsolute: this.#maxAbsolute,
-      histogram: this.#counts.map((count, k) => ({ label: binLabel(k), from: binStart(k), count: count ?? 0 })),
-      divergence: this.#divergence,
-      every: this.#every,
-      rate: growthRate(this.#divergence, this.#every, 0.1 * size),
-    };
-  }
-
-  #count(ulps: number): void {
-    this.#compared++;
-    const bin = ulps === 0 ? 0 : 1 + Math.ceil(Math.log2(ulps));
-    while (this.#counts.length <= bin) this.#counts.push(0);
-    this.#counts[bin] = this.#counts[bin]! + 1;
-    if (ulps === 0) return;
-    this.#differing++;
-    this.#maxUlps = Math.max(this.#maxUlps, ulps);
-  }
+    },
+    result() {
+      const size = compared > 0 ? Math.sqrt(sumOfSquares / compared) : 0;
+      return {
+        ...{ equal: differing === 0, differing, compared, first, maxUlps, maxAbsolute },
+        histogram: counts.map((count, k) => ({ label: binLabel(k), from: binStart(k), count })),
+        ...{ divergence, every, rate: growthRate(divergence, every, 0.1 * size) },
+      };
+    },
+  };
 }
 
 function binStart(k: number): number {

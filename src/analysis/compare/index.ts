@@ -11,9 +11,18 @@ import { WorkPacer } from "../../reservoir/work.js";
 import { patternInputs } from "../../spikes/liquid/inputs.js";
 import { SpikePattern } from "../../spikes/pattern/pattern.js";
 import { checkSource } from "../source.js";
-import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
+import { type DifferenceMeter, differenceMeter, type TrajectoryDifference } from "./difference.js";
 import { type CompareOptions, compareTable } from "./options.js";
-import { arithmeticOf, byPlan, type ComparedEngine, type ComparedRun, comparedEngine, type OpenDevice, TimedRun } from "./run.js";
+import {
+  arithmeticOf,
+  byPlan,
+  type ComparedEngine,
+  type ComparedRun,
+  comparedEngine,
+  type OpenDevice,
+  openRun,
+  type TimedRun,
+} from "./run.js";
 
 export type { FirstDifference, TrajectoryDifference, UlpBin } from "./difference.js";
 export type { CompareOptions } from "./options.js";
@@ -83,9 +92,9 @@ export async function compare(
     const given = inputs instanceof SpikePattern ? patternInputs({ model }, inputs, { stepMs }) : inputs;
     const series = anySeries(given, "inputs", model.precision);
     const sequences = sequencesOf(series.rows, model, asked, options);
-    for (const each of asked) runs.push(await TimedRun.open(model, each));
+    for (const each of asked) runs.push(await openRun(model, each));
     const steps = Math.floor(series.rows / sequences);
-    const meters = runs.slice(1).map(() => new DifferenceMeter(model.precision, steps));
+    const meters = runs.slice(1).map(() => differenceMeter(model.precision, steps));
     if (sequences > 1) await runBatch(model, runs, meters, series.subarray(0, steps * sequences), sequences, options);
     else await runThrough(model, runs, meters, series, options);
     const [reference, ...rest] = runs.map((run) => run.result());

@@ -75,85 +75,62 @@ export function arithmeticOf(model: AnyModel, { arithmetic }: ComparedEngine): A
 }
 
 /** A reservoir on one engine whose calls are timed. */
-export class TimedRun {
-  readonly #asked: ComparedEngine;
-  readonly #computer: AnyReservoirComputer;
-  readonly #arithmetic: Arithmetic;
-  readonly #seconds: number[] = [];
-  readonly #rates: number[] = [];
-  readonly #loopRates: number[] = [];
-
-  private constructor(asked: ComparedEngine, computer: AnyReservoirComputer, arithmetic: Arithmetic) {
-    this.#asked = asked;
-    this.#computer = computer;
-    this.#arithmetic = arithmetic;
-  }
-
-  /**
-   * @throws ArgumentError for an arithmetic that the kind of reservoir does not have;
-   * EngineUnavailableError
-   */
-  static async open(model: AnyModel, asked: ComparedEngine): Promise<TimedRun> {
-    if (model.kind !== undefined && asked.arithmetic === "fast")
-      throw ArgumentError.shape(
-        `engines holds ${JSON.stringify(asked.name)}; ${model.kind === "spiking" ? "a spiking reservoir has only portable arithmetic" : "a composed reservoir says the arithmetic of its parts itself"}`,
-        {
-          field: "engines",
-        },
-      );
-    if (model.kind === undefined && model.config.arithmetic === "integer" && asked.arithmetic !== undefined)
-      throw ArgumentError.because(`engines holds ${JSON.stringify(asked.name)}; a reservoir in integers has no other arithmetic`, {
-        field: "engines",
-      });
-    const arithmetic = arithmeticOf(model, asked);
-    const itsModel = model.kind === undefined ? { ...model, config: { ...model.config, arithmetic } } : model;
-    const computer = await ReservoirComputer.fromModel<AnyModel>(itsModel, {
-      engine: asked.engine,
-      context: asked.context,
-      plan: asked.plan,
-      profile: true,
-    });
-    return new TimedRun(asked, computer, arithmetic);
-  }
-
+export interface TimedRun {
   /** Times work of the given number of steps. */
-  async time(steps: number, work: (computer: AnyReservoirComputer) => Promise<Matrix[]>): Promise<Matrix[]> {
-    const before = this.#loop();
-    const begun = performance.now();
-    const states = await work(this.#computer);
-    const seconds = (performance.now() - begun) / 1000;
-    const loop = this.#loop() - before;
-    this.#seconds.push(seconds);
-    this.#rates.push(steps / seconds);
-    if (loop > 0) this.#loopRates.push((1000 * steps) / loop);
-    return states;
-  }
+  time(steps: number, work: (computer: AnyReservoirComputer) => Promise<Matrix[]>): Promise<Matrix[]>;
+  result(): ComparedRun;
+  dispose(): Promise<void>;
+}
 
-  result(): ComparedRun {
-    const { engine, profile } = this.#computer;
-    const { arithmetic, plan } = this.#asked;
-    const clock = profile && loopTime(profile)?.clock;
-    return {
-      engine: `${engine.name}${arithmetic ? `:${arithmetic}` : ""}${plan ? `, ${plan}` : ""}`,
-      reason: engine.reason,
-      plan: engine.plan,
-      arithmetic: this.#arithmetic,
-      seconds: this.#seconds.reduce((sum, value) => sum + value, 0),
-      stepsPerSecond: middle(this.#rates),
-      ...(clock && clock !== "simulated" && this.#loopRates.length > 0 ? { loop: { clock, stepsPerSecond: middle(this.#loopRates) } } : {}),
-      profile,
-    };
+/**
+ * @throws ArgumentError for an arithmetic that the kind of reservoir does not have;
+ * EngineUnavailableError
+ */
+export async function openRun(model: AnyModel, asked: ComparedEngine): Promise<TimedRun> {
+  const { name, engine, context, plan } = asked;
+  const refused = (because: string) => `engines holds ${JSON.stringify(name)}; ${because}`;
+  if (model.kind !== undefined && asked.arithmetic === "fast") {
+    const reason =
+      model.kind === "spiking"
+        ? "a spiking reservoir has only portable arithmetic"
+        : "a composed reservoir says the arithmetic of its parts itself";
+    throw ArgumentError.shape(refused(reason), { field: "engines" });
   }
-
-  dispose(): Promise<void> {
-    return this.#computer.dispose();
-  }
-
-  /** Milliseconds of the loop so far. */
-  #loop(): number {
-    const { profile } = this.#computer;
-    return (profile && loopTime(profile)?.milliseconds) ?? 0;
-  }
+  if (model.kind === undefined && model.config.arithmetic === "integer" && asked.arithmetic !== undefined)
+    throw ArgumentError.because(refused("a reservoir in integers has no other arithmetic"), { field: "engines" });
+  const arithmetic = arithmeticOf(model, asked);
+  const itsModel = model.kind === undefined ? { ...model, config: { ...model.config, arithmetic } } : model;
+  const computer = await ReservoirComputer.fromModel<AnyModel>(itsModel, { engine, context, plan, profile: true });
+  let total = 0;
+  const rates: number[] = [];
+  const loopRates: number[] = [];
+  /** The loop so far. */
+  const loop = () => computer.profile && loopTime(computer.profile);
+  return {
+    async time(steps, work) {
+      const before = loop()?.milliseconds ?? 0;
+      const begun = performance.now();
+      const states = await work(computer);
+      const seconds = (performance.now() - begun) / 1000;
+      const milliseconds = (loop()?.milliseconds ?? 0) - before;
+      total += seconds;
+      rates.push(steps / seconds);
+      if (milliseconds > 0) loopRates.push((1000 * steps) / milliseconds);
+      return states;
+    },
+    result() {
+      const { engine: own, profile } = computer;
+      const clock = loop()?.clock;
+      const isMeasured = clock !== undefined && clock !== "simulated" && loopRates.length > 0;
+      return {
+        engine: `${own.name}${asked.arithmetic ? `:${asked.arithmetic}` : ""}${plan ? `, ${plan}` : ""}`,
+        ...{ reason: own.reason, plan: own.plan, arithmetic, seconds: total, stepsPerSecond: middle(rates) },
+        ...(isMeasured && { loop: { clock, stepsPerSecond: middle(loopRates) } }),
+        profile,
+      };
+    },
+    dispose: () => computer.dispose(),
+  };
 }
 
 function middle(values: readonly number[]): number {

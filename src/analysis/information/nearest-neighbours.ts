@@ -10,7 +10,7 @@ import { count, streams } from "../source.js";
 import { type Columns, checkedColumns, delayedColumns, firstRow } from "./columns.js";
 import { type GaussianTransferOptions, gaussianTransferTable } from "./gaussian.js";
 import { type NeighbourEstimate, NeighbourEstimator } from "./neighbour-estimates.js";
-import { type Significance, SurrogateTest } from "./significance.js";
+import { type Significance, type SurrogateTest, surrogateTest } from "./significance.js";
 import { cutAndTurned } from "./surrogates.js";
 
 /** Where nearest neighbours are found; what is asked with it comes as a promise. */
@@ -220,8 +220,8 @@ function tested(
     throw ArgumentError.because("signal and onProgress take `engine`: without it the result is there at once", { field: "signal" });
   const estimate = estimator.here();
   const { nats, local } = estimate(x);
-  const test = new SurrogateTest(nats, asked.surrogates);
-  for (xs.next(); !test.done; ) test.add(estimate(xs.next().value!).nats);
+  const test = surrogateTest(nats, asked.surrogates);
+  for (xs.next(); !test.isDone(); ) test.add(estimate(xs.next().value!).nats);
   return informationOf(nats, local(), test, asked);
 }
 
@@ -231,10 +231,9 @@ async function testedOn(
   xs: Generator<Columns>,
   asked: Asked,
 ): Promise<NearestNeighbourInformation> {
-  const { surrogates } = asked;
+  const { surrogates, signal } = asked;
   const { engine } = await chooseEngine(name);
   const pacer = new WorkPacer(asked, 1 + surrogates);
-  const { signal } = asked;
   let first: NeighbourEstimate | undefined;
   let test: SurrogateTest | undefined;
   let done = 0;
@@ -242,10 +241,10 @@ async function testedOn(
     if (test) test.add(found.nats);
     else {
       first = found;
-      test = new SurrogateTest(found.nats, surrogates);
+      test = surrogateTest(found.nats, surrogates);
     }
     done++;
-    if (test.done) break;
+    if (test.isDone()) break;
     if (pacer.due()) await pacer.pause(done);
     pacer.check(done);
   }
@@ -269,6 +268,6 @@ function* formsOf(x: Columns, { surrogates, seed: drawnFrom }: Asked): Generator
 }
 
 function informationOf(nats: number, local: Float64Array, test: SurrogateTest, { surrogates }: Asked): NearestNeighbourInformation {
-  const { mean, standardError, pValue } = test.result;
+  const { mean, standardError, pValue } = test.result();
   return { nats, effectiveNats: mean === undefined ? undefined : nats - mean, surrogates, standardError, pValue, local };
 }

@@ -18,35 +18,30 @@ export interface Significance {
 const enough = 20;
 
 /** Compares a value with those of surrogates, which are added one after the other. */
-export class SurrogateTest {
-  readonly #found: number;
-  readonly #surrogates: number;
-  readonly #values: number[] = [];
-  #reached = 0;
-
-  constructor(found: number, surrogates: number) {
-    this.#found = found;
-    this.#surrogates = surrogates;
-  }
-
+export interface SurrogateTest {
   /** Whether no more surrogates are needed. */
-  get done(): boolean {
-    return this.#values.length === this.#surrogates || this.#reached === enough;
-  }
+  isDone(): boolean;
+  add(value: number): void;
+  result(): Significance;
+}
 
-  add(value: number): void {
-    this.#values.push(value);
-    if (value >= this.#found) this.#reached++;
-  }
-
-  get result(): Significance {
-    const values = this.#values;
-    if (values.length === 0) return { mean: undefined, standardError: undefined, pValue: undefined };
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
-    const pValue = this.#reached === enough ? enough / values.length : (1 + this.#reached) / (1 + this.#surrogates);
-    return { mean, standardError: Math.sqrt(variance), pValue };
-  }
+export function surrogateTest(found: number, surrogates: number): SurrogateTest {
+  const values: number[] = [];
+  let reached = 0;
+  return {
+    isDone: () => values.length === surrogates || reached === enough,
+    add(value) {
+      values.push(value);
+      if (value >= found) reached++;
+    },
+    result() {
+      if (values.length === 0) return { mean: undefined, standardError: undefined, pValue: undefined };
+      const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+      const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+      const pValue = reached === enough ? enough / values.length : (1 + reached) / (1 + surrogates);
+      return { mean, standardError: Math.sqrt(variance), pValue };
+    },
+  };
 }
 
 /**
@@ -54,7 +49,7 @@ export class SurrogateTest {
  * number.
  */
 export function significance(found: number, surrogates: number, surrogate: (draw: number) => number): Significance {
-  const test = new SurrogateTest(found, surrogates);
-  for (let draw = 0; !test.done; draw++) test.add(surrogate(draw));
-  return test.result;
+  const test = surrogateTest(found, surrogates);
+  for (let draw = 0; !test.isDone(); draw++) test.add(surrogate(draw));
+  return test.result();
 }

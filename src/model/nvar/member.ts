@@ -11,7 +11,7 @@ import { fitPreprocessing, inScores } from "../forecaster/preprocessing.js";
 import { columnsOf } from "../standardisation.js";
 import { type Numbers, NvarFeatures, numbers, rowsBetween } from "./features.js";
 import type { NvarSettings } from "./options.js";
-import { copyRows, hold, NvarStep, restoredNumbers, scaledNumbers } from "./step.js";
+import { copyRows, hold, nvarStep, restoredNumbers, scaledNumbers } from "./step.js";
 import { type LeastSquares, type NvarFit, type NvarSeries, trainNvar } from "./training.js";
 
 /** The last rows of an NVAR model's series, in z-scores; none after a reset. */
@@ -105,12 +105,12 @@ export class NvarMember implements ForecastMember<NvarState> {
     const all = this.#joined({ series, low });
     const ahead = known && scaledNumbers(scaleOfKnown!, this.#numbers(known));
     const first = features.history - (ahead ? 1 : 0);
-    const step = new NvarStep(this.settings, this.fit);
+    const step = nvarStep(this.settings, this.fit);
     const predicted = Matrix.zeros(rows, cols);
     const next = numbers(cols, this.#isExact);
     const pacer = new WorkPacer(work, rows);
     for (let t = 0; t < rows; t++) {
-      step.next(all, first + t, ahead && rowsBetween(ahead, features.known, t, t + 1), next);
+      step(all, first + t, ahead && rowsBetween(ahead, features.known, t, t + 1), next);
       predicted.data.set(restoredNumbers(scale, next), t * cols);
       if (pacer.due()) await pacer.pause(t + 1);
     }
@@ -123,14 +123,14 @@ export class NvarMember implements ForecastMember<NvarState> {
     this.#checkHistory();
     const { features, scale, range, knownScale: scaleOfKnown } = this.fit;
     const known = outside && scaledNumbers(scaleOfKnown!, this.#numbers(outside));
-    const step = new NvarStep(this.settings, this.fit);
+    const step = nvarStep(this.settings, this.fit);
     const window = copyRows(this.#history, features, features.history);
     const cols = features.columns;
     const out = Matrix.zeros(steps, cols);
     const next = numbers(cols, this.#isExact);
     const pacer = new WorkPacer(work, steps);
     for (let t = 0; t < steps; t++) {
-      step.next(window, features.history - 1, known && rowsBetween(known, features.known, t, t + 1), next);
+      step(window, features.history - 1, known && rowsBetween(known, features.known, t, t + 1), next);
       if (this.settings.hold) hold(range, next);
       for (const part of ["high", "low"] as const) {
         window[part]?.copyWithin(0, cols);

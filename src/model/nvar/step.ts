@@ -12,53 +12,44 @@ import type { NvarWeights } from "./training.js";
 
 const exact = (high: number): DoubleDouble => ({ high, low: 0 });
 
-/** The row that follows row t of a series, in z-scores. */
-export class NvarStep {
-  readonly #features: NvarFeatures;
-  readonly #readout: NvarWeights["readout"];
-  readonly #increment: boolean;
-  readonly #scratch: Numbers;
-  readonly #row: Numbers;
-  readonly #out: Float64Array;
-  /** Weights of each output and its constant, in double-double. */
-  readonly #exact: readonly { readonly weights: DoubleDoubles; readonly constant: DoubleDouble }[] | undefined;
+/**
+ * Writes the row that follows row t of a series in z-scores, D values, to `next`. Rows t - (k - 1) s
+ * to t of the series are read, and what is known of the row after them.
+ */
+type NvarStep = (series: Numbers, t: number, ahead: Numbers | undefined, next: Numbers) => void;
 
-  constructor({ target, arithmetic }: NvarSettings, { features, readout, low }: NvarWeights & { readonly features: NvarFeatures }) {
-    const doubleDouble = arithmetic === "doubleDouble";
-    this.#features = features;
-    this.#readout = readout;
-    this.#increment = target === "increment";
-    this.#scratch = features.scratch(doubleDouble);
-    this.#row = numbers(features.count, doubleDouble);
-    this.#out = new Float64Array(features.outputs);
-    this.#exact =
-      low &&
-      Array.from({ length: features.outputs }, (_, o) => ({
-        weights: { high: readout.weights.row(o), low: low.weights.row(o) },
-        constant: { high: readout.intercept[o]!, low: low.intercept[o]! },
-      }));
-  }
-
-  /**
-   * Writes D values to `next`. Rows t - (k - 1) s to t of the series are read, and what is known of
-   * the row after them.
-   */
-  next(series: Numbers, t: number, ahead: Numbers | undefined, next: Numbers): void {
-    const { groups, outputs, columns } = this.#features;
-    for (let g = 0; g < groups; g++) {
-      this.#features.write(series, { t, group: g, ahead }, this.#scratch, this.#row);
-      if (!this.#exact) evaluateReadout(this.#readout, this.#row.high, this.#out);
+export function nvarStep(
+  { target, arithmetic }: NvarSettings,
+  { features, readout, low }: NvarWeights & { readonly features: NvarFeatures },
+): NvarStep {
+  const { groups, outputs, columns, count } = features;
+  const isExact = arithmetic === "doubleDouble";
+  const isIncrement = target === "increment";
+  const scratch = features.scratch(isExact);
+  const row = numbers(count, isExact);
+  const out = new Float64Array(outputs);
+  // Weights of each output and its constant, in double-double.
+  const exactly =
+    low &&
+    Array.from({ length: outputs }, (_, o) => ({
+      weights: { high: readout.weights.row(o), low: low.weights.row(o) },
+      constant: { high: readout.intercept[o]!, low: low.intercept[o]! },
+    }));
+  return (series, t, ahead, next) => {
+    for (let group = 0; group < groups; group++) {
+      features.write(series, { t, group, ahead }, scratch, row);
+      if (!exactly) evaluateReadout(readout, row.high, out);
       for (let o = 0; o < outputs; o++) {
-        const c = g + o;
+        const c = group + o;
         const at = t * columns + c;
-        if (this.#exact) {
-          const { weights, constant } = this.#exact[o]!;
-          const sum = ddAdd(constant, ddDotOf(weights, this.#row as DoubleDoubles, 0, this.#features.count));
-          ddSet(next as DoubleDoubles, c, this.#increment ? ddAdd(ddAt(series as DoubleDoubles, at), sum) : sum);
-        } else next.high[c] = this.#increment ? series.high[at]! + this.#out[o]! : this.#out[o]!;
+        if (exactly) {
+          const { weights, constant } = exactly[o]!;
+          const sum = ddAdd(constant, ddDotOf(weights, row as DoubleDoubles, 0, count));
+          ddSet(next as DoubleDoubles, c, isIncrement ? ddAdd(ddAt(series as DoubleDoubles, at), sum) : sum);
+        } else next.high[c] = isIncrement ? series.high[at]! + out[o]! : out[o]!;
       }
     }
-  }
+  };
 }
 
 /** z-scores: (x - mean) / deviation, column by column. */

@@ -113,10 +113,8 @@ async function streamedWeights(
   };
   const scratch = features.scratch(false);
   try {
-    for (const { values, cols, ...where } of trainingRows(features, series)) {
-      const { t, group } = where;
+    for (const { values, cols, at, ...where } of trainingRows(features, series)) {
       features.write(values, where, scratch, { high: x.row(filled) });
-      const at = t * cols + group;
       for (let o = 0; o < outputs; o++)
         y.data[filled * outputs + o] = values.high[at + cols + o]! - (target === "increment" ? values.high[at + o]! : 0);
       done++;
@@ -148,16 +146,14 @@ async function exactWeights(
   const scratch = features.scratch(true);
   const row = numbers(count, true) as DoubleDoubles;
   let r = 0;
-  for (const { values, cols, ...where } of trainingRows(features, series)) {
-    const { t, group } = where;
+  for (const { values, cols, at, ...where } of trainingRows(features, series)) {
     features.write(values, where, scratch, row);
     for (let f = 0; f < count; f++) ddSet(x[f]!, r, ddAt(row, f));
     if (constant) x[count]!.high[r] = 1;
+    const both = values as DoubleDoubles;
     for (let o = 0; o < outputs; o++) {
-      const at = t * cols + group + o;
-      const both = values as DoubleDoubles;
-      const next = ddAt(both, at + cols);
-      ddSet(y[o]!, r, target === "increment" ? ddSubtract(next, ddAt(both, at)) : next);
+      const next = ddAt(both, at + cols + o);
+      ddSet(y[o]!, r, target === "increment" ? ddSubtract(next, ddAt(both, at + o)) : next);
     }
     if (pacer.due()) await pacer.pause(r);
     r++;
@@ -179,12 +175,15 @@ async function exactWeights(
   return { readout: new TrainedReadout(data, { method: "ridge", rows, details }), low: part("low") };
 }
 
-/** Every row (and group) that trains: row t, whose target is row t + 1. */
+/**
+ * Every row (and group) that trains: row t, whose target is row t + 1, and where its group's values
+ * begin.
+ */
 function* trainingRows(features: NvarFeatures, series: readonly NvarSeries[]) {
   for (const { rows, cols, values, known, left } of series)
     for (let t = features.history - 1; t < rows - 1; t++) {
       const ahead = known && rowsBetween(known, features.known, t + 1, t + 2);
       for (let group = 0; group < features.groups; group++)
-        if (!left || !features.touches(left, t, group)) yield { values, cols, t, group, ahead };
+        if (!left || !features.touches(left, t, group)) yield { values, cols, at: t * cols + group, t, group, ahead };
     }
 }
