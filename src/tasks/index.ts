@@ -4,35 +4,36 @@
  */
 import { callback, choice } from "@spillway/core/options.js";
 import { Registry } from "@spillway/core/registry.js";
-import { doubleScrollTask } from "./double-scroll.js";
-import { henonTask } from "./henon.js";
+import { doubleScrollTask, lorenz96Task, lorenzTask, multiscrollTask, rabinovichFabrikantTask, rosslerTask } from "./flows.js";
 import { kuramotoSivashinskyTask } from "./kuramoto-sivashinsky.js";
-import { logisticTask } from "./logistic.js";
-import { lorenzTask } from "./lorenz.js";
-import { lorenz96Task } from "./lorenz96.js";
 import { mackeyGlassTask } from "./mackey-glass.js";
+import { henonTask, logisticTask } from "./maps.js";
 import { memoryTaskEntry } from "./memory-task.js";
 import { msoTask } from "./mso.js";
-import { multiscrollTask } from "./multiscroll.js";
 import { narmaTask } from "./narma.js";
-import { rabinovichFabrikantTask } from "./rabinovich-fabrikant.js";
-import { rosslerTask } from "./rossler.js";
 import type { KnownLyapunovExponent, Task } from "./task.js";
 
-export { type DoubleScrollOptions, doubleScroll } from "./double-scroll.js";
-export { type HenonOptions, henon } from "./henon.js";
+export {
+  type DoubleScrollOptions,
+  doubleScroll,
+  type Lorenz96Options,
+  type LorenzOptions,
+  lorenz,
+  lorenz96,
+  type MultiscrollOptions,
+  multiscroll,
+  type RabinovichFabrikantOptions,
+  type RosslerOptions,
+  rabinovichFabrikant,
+  rossler,
+} from "./flows.js";
 export type { FlowOptions, SamplingOptions } from "./integrate.js";
 export { type KuramotoSivashinskyOptions, kuramotoSivashinsky } from "./kuramoto-sivashinsky.js";
-export { type LogisticOptions, logistic } from "./logistic.js";
-export { type LorenzOptions, lorenz } from "./lorenz.js";
-export { type Lorenz96Options, lorenz96 } from "./lorenz96.js";
 export { type MackeyGlassOptions, mackeyGlass } from "./mackey-glass.js";
+export { type HenonOptions, henon, type LogisticOptions, logistic } from "./maps.js";
 export { type MemoryTaskOptions, memoryTask } from "./memory-task.js";
 export { type MsoOptions, mso, msoFrequencies } from "./mso.js";
-export { type MultiscrollOptions, multiscroll } from "./multiscroll.js";
 export { type NarmaOptions, narma, narma30 } from "./narma.js";
-export { type RabinovichFabrikantOptions, rabinovichFabrikant } from "./rabinovich-fabrikant.js";
-export { type RosslerOptions, rossler } from "./rossler.js";
 export { type DrivenTask, generateTask, type InputsAndTargets, type KnownLyapunovExponent, type SeriesTask, type Task } from "./task.js";
 export { type ForecastingSplit, type ToForecastingOptions, toForecasting } from "./to-forecasting.js";
 
