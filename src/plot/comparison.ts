@@ -2,14 +2,11 @@
 // place.
 
 import { ArgumentError } from "@spillway/core/errors.js";
-import { resolve } from "@spillway/core/options.js";
 import type { Comparison } from "../analysis/index.js";
 import { axis, scatter } from "./elements.js";
 import type { Figure } from "./figure.js";
-import { isArrayLike, titleTable } from "./options.js";
+import { isArrayLike, type TitleOptions, titleOf } from "./options.js";
 import { seriesColour } from "./palette.js";
-
-const table = titleTable("Engines side by side");
 
 const logarithmic = { type: "log", exponentformat: "power" };
 
@@ -23,8 +20,8 @@ export function growthWords(rate: number): string {
  * The divergence of each engine from the first by step, and beneath it the distances in units in
  * the last place.
  */
-export function plotComparison(comparison: Comparison, options: { readonly title?: string | undefined } = {}): Figure {
-  const { title } = resolve(table, options);
+export function plotComparison(comparison: Comparison, options: TitleOptions = {}): Figure {
+  const title = titleOf(options, "Engines side by side");
   if (!isArrayLike(comparison?.others) || comparison.others.length === 0 || comparison.reference === undefined)
     throw new ArgumentError("comparison", comparison, "what compare() gives");
   const { reference, others, steps, size } = comparison;

@@ -1,26 +1,19 @@
 // The confusion matrix of a classifier as a figure.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { resolve } from "@spillway/core/options.js";
 import { asMatrix, type MatrixLike } from "@spillway/numerics";
 import { axis, colourBar, heatmap, ticksOf } from "./elements.js";
 import type { Figure } from "./figure.js";
-import { checkList, titleTable } from "./options.js";
+import { checkList, type TitleOptions, titleOf } from "./options.js";
 import { inkOn, sequentialScale } from "./palette.js";
 import { colourAt } from "./svg/heatmap.js";
-
-const table = titleTable("Confusion matrix");
 
 /**
  * A confusion matrix: row r, column c counts the cases of class r that were taken for class c. The
  * colour is the share of the row.
  * @throws ArgumentError unless the matrix is square with one class name a row.
  */
-export function plotConfusion(
-  counts: MatrixLike,
-  classes: readonly (string | number)[],
-  options: { readonly title?: string } = {},
-): Figure {
-  const { title } = resolve(table, options);
+export function plotConfusion(counts: MatrixLike, classes: readonly (string | number)[], options: TitleOptions = {}): Figure {
+  const title = titleOf(options, "Confusion matrix");
   const matrix = asMatrix(counts, "counts");
   checkList(classes, "classes", "class names");
   const size = classes.length;

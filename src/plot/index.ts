@@ -2,14 +2,13 @@
  * Figures as data (plotly JSON), and the page they are put on. Nothing here computes a score.
  */
 export { plotCalibration } from "./calibration.js";
-export { plotCapacity } from "./capacity.js";
 export { plotComparison } from "./comparison.js";
 export { plotConfusion } from "./confusion.js";
 export { plotCurves } from "./curves.js";
 export { decimate } from "./decimate.js";
 export { type BaselinePredictions, plotError } from "./error.js";
 export { type EncodedArray, encodeArray, type Figure } from "./figure.js";
-export { plotMemoryCapacity } from "./memory-capacity.js";
+export { type PlottedEigenvalues, plotCapacity, plotMemoryCapacity, plotSpectrum } from "./measures.js";
 export { type FigureImage, type HtmlOptions, type ImageOptions, show, toHtml, toImage } from "./output.js";
 export { plotPhaseSpace } from "./phase-space.js";
 export { plotlySource } from "./plotly-source.js";
@@ -21,7 +20,6 @@ export { plotHistory, plotIntermediateValues, plotTimeline } from "./search/hist
 export { plotContour, plotImportance, plotParallelCoordinates, plotSlices } from "./search/space.js";
 export type { PlottedStudy, PlottedTrial } from "./search/trials.js";
 export { plotForecast, plotSeries } from "./series.js";
-export { type PlottedEigenvalues, plotSpectrum } from "./spectrum.js";
 export { plotSpikeRaster } from "./spike-raster.js";
 export { plotStateHeatmap, plotTrajectories } from "./states.js";
 export { toSvg } from "./svg/index.js";

@@ -1,34 +1,27 @@
 // What figures of series share: one decimated line, and the checks of their shapes.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { number, option, optional, type TableOf, text } from "@spillway/core/options.js";
+import { type InputOf, number, option, optional, text } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 import { decimate } from "./decimate.js";
 import { type Element, scatter } from "./elements.js";
-import { checkList, listKind, most, titleTable } from "./options.js";
-
-/** How the axes of a series are called. */
-export interface SeriesPlotOptions {
-  /** The figure's title; default says what is drawn. */
-  readonly title?: string | undefined;
-  /** What a step is; default "step". */
-  readonly timeLabel?: string | undefined;
-  /** What is measured, one name a column. */
-  readonly names?: readonly string[] | undefined;
-  /** The number of the first row on the time axis; default 0. */
-  readonly start?: number | undefined;
-  /** Most points a line keeps; default 2000. */
-  readonly maxPoints?: number | undefined;
-}
+import { checkList, listKind, most, titleOption } from "./options.js";
 
 /** The options of a figure of series: its title, and the most points of a line, if left out. */
-export const seriesTable = (title: string, maxPoints = 2000) =>
-  ({
-    ...titleTable(title),
-    timeLabel: option(text(), "step", "What a step is."),
-    names: optional(listKind<string>(), "What is measured, one name a column."),
-    start: option(number(), 0, "The number of the first row on the time axis."),
-    maxPoints: option(most(0), maxPoints, "Most points a line keeps."),
-  }) satisfies TableOf<SeriesPlotOptions>;
+export const seriesTable = (title: string, maxPoints = 2000) => ({
+  /** The figure's title; default says what is drawn. */
+  title: titleOption(title),
+  /** What a step is; default "step". */
+  timeLabel: option(text(), "step", "What a step is."),
+  /** What is measured, one name a column. */
+  names: optional(listKind<string>(), "What is measured, one name a column."),
+  /** The number of the first row on the time axis; default 0. */
+  start: option(number(), 0, "The number of the first row on the time axis."),
+  /** Most points a line keeps; default 2000. */
+  maxPoints: option(most(0), maxPoints, "Most points a line keeps."),
+});
+
+/** How the axes of a series are called. */
+export interface SeriesPlotOptions extends InputOf<ReturnType<typeof seriesTable>> {}
 
 /** One line of a plot. */
 export interface LineOptions {

@@ -1,25 +1,28 @@
 // Options that several figures have, described once. Options of a single figure are described
 // beside it, and what a figure is drawn from is checked where it is drawn.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, type Kind, number, type Option, option, text, whole } from "@spillway/core/options.js";
+import { checked, type InputOf, type Kind, number, type Option, option, resolve, text, whole } from "@spillway/core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "@spillway/numerics";
 
 /** The title of a figure, and what it is if left out. */
 export const titleOption = (title: string): Option<string, string, false> => option(text(), title, "The figure's title.");
 
 /** Options of a figure that has nothing else to choose. */
-export const titleTable = (title: string): { readonly title: Option<string, string, false> } => ({ title: titleOption(title) });
-
-/** Steps at the start of a run that a figure of states leaves out. */
-export interface WashoutOptions {
-  /** Steps at the start that are not drawn; default 0. */
-  readonly washout?: number | undefined;
+export interface TitleOptions {
+  /** The figure's title. */
+  readonly title?: string | undefined;
 }
 
-/** The option of {@link WashoutOptions}. */
+/** The title of such a figure, and what it is if left out. @throws ArgumentError */
+export const titleOf = (options: TitleOptions, title: string): string => resolve({ title: titleOption(title) }, options).title;
+
 export const washoutTable = {
+  /** Steps at the start that are not drawn; default 0. */
   washout: option(whole(), 0, "Steps at the start that are not drawn."),
 };
+
+/** Steps at the start of a run that a figure of states leaves out. */
+export interface WashoutOptions extends InputOf<typeof washoutTable> {}
 
 /** States without their first steps. @throws ArgumentError if none is left */
 export function afterWashout(states: MatrixLike, washout: number): Matrix {

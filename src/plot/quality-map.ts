@@ -6,6 +6,7 @@ import type { Matrix } from "@spillway/numerics";
 import { axis, colourBar, heatmap, scatter } from "./elements.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
+import type { TitleOptions } from "./options.js";
 import { divergingScale, predictionColour, sequentialScale } from "./palette.js";
 
 const table = { title: optional(text(), "The figure's title; left out, the measure.") };
@@ -35,7 +36,7 @@ const titles: Readonly<Record<string, string>> = {
  * first changes sign, along x or y.
  * @throws ArgumentError for a measure that the map does not have
  */
-export function plotQualityMap(map: PlottedMap, measure: string, options: { readonly title?: string | undefined } = {}): Figure {
+export function plotQualityMap(map: PlottedMap, measure: string, options: TitleOptions = {}): Figure {
   const { title = titles[measure] ?? measure } = resolve(table, options);
   if (typeof map?.values !== "object" || map.values === null) throw new ArgumentError("map", map, "what qualityMap() gives");
   const values = Object.hasOwn(map.values, measure) ? map.values[measure] : undefined;

@@ -1,9 +1,8 @@
 // A search over time: values by trial with the best so far, values on the way, who was busy when.
-import { resolve } from "@spillway/core/options.js";
 import { axis as axisOf, columnsOf, scatter, ticksOf } from "../elements.js";
 import type { Figure } from "../figure.js";
 import { formatNumber } from "../format.js";
-import { titleTable } from "../options.js";
+import { type TitleOptions, titleOf } from "../options.js";
 import { baselineColour, predictionColour, targetColour } from "../palette.js";
 import {
   axisLayout,
@@ -17,10 +16,6 @@ import {
   valueAxis,
 } from "./trials.js";
 
-const historyTable = titleTable("Values by trial");
-const intermediateTable = titleTable("Values on the way");
-const timelineTable = titleTable("Trials over time");
-
 const failedColour = "#CC79A7";
 const prunedColour = "#56B4E9";
 
@@ -30,8 +25,8 @@ const prunedColour = "#56B4E9";
  * 500 are points and all are an image beneath.
  * @throws ArgumentError if it is no study
  */
-export function plotHistory(study: PlottedStudy, options: { readonly title?: string } = {}): Figure {
-  const { title } = resolve(historyTable, options);
+export function plotHistory(study: PlottedStudy, options: TitleOptions = {}): Figure {
+  const title = titleOf(options, "Values by trial");
   const { isMinimised, trials, best: complete } = readStudy(study);
   const pruned = trials.filter(({ state }) => state === "pruned");
   const failed = trials.filter(({ state }) => state === "failed");
@@ -82,8 +77,8 @@ function bestSoFar(points: readonly (readonly [number, number])[], isMinimised: 
  * grey, those that went to the end in colour, the best on top.
  * @throws ArgumentError if it is no study
  */
-export function plotIntermediateValues(study: PlottedStudy, options: { readonly title?: string } = {}): Figure {
-  const { title } = resolve(intermediateTable, options);
+export function plotIntermediateValues(study: PlottedStudy, options: TitleOptions = {}): Figure {
+  const title = titleOf(options, "Values on the way");
   const { trials, best } = readStudy(study);
   const stepsOf = ({ intermediate = {} }: PlottedTrial) =>
     Object.entries(intermediate).map(([step, value]): [number, number] => [Number(step), value]);
@@ -112,8 +107,8 @@ export function plotIntermediateValues(study: PlottedStudy, options: { readonly 
  * state. Trials without times are left out.
  * @throws ArgumentError if it is no study
  */
-export function plotTimeline(study: PlottedStudy, options: { readonly title?: string } = {}): Figure {
-  const { title } = resolve(timelineTable, options);
+export function plotTimeline(study: PlottedStudy, options: TitleOptions = {}): Figure {
+  const title = titleOf(options, "Trials over time");
   const { trials } = readStudy(study);
   const timed = trials.filter(
     (trial): trial is PlottedTrial & { started: number; finished: number } =>

@@ -1,10 +1,10 @@
 // Where a search found what: trials across all parameters, one parameter, two, and which matter.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { number, optional, record, resolve, type TableOf } from "@spillway/core/options.js";
+import { type InputOf, number, optional, record, resolve } from "@spillway/core/options.js";
 import { axis as axisOf, columnsOf, type Element, heatmap, scatter, ticksOf } from "../elements.js";
 import type { Figure } from "../figure.js";
 import { formatNumber, formatShare } from "../format.js";
-import { titleTable } from "../options.js";
+import { type TitleOptions, titleOf, titleOption } from "../options.js";
 import { baselineColour, sequentialScale, seriesColour } from "../palette.js";
 import {
   axisLayout,
@@ -20,25 +20,19 @@ import {
   type ScoredTrial,
 } from "./trials.js";
 
-/** Options of figures whose panels or columns are ordered. */
-export interface SearchPlotOptions {
+const tableOf = (title: string) => ({
   /** The figure's title; default says what is drawn. */
-  readonly title?: string | undefined;
+  title: titleOption(title),
   /** The share of each parameter, as `study.importance()` gives it: the largest comes first. */
-  readonly importance?: Readonly<Record<string, number>> | undefined;
-}
+  importance: optional(record(number(), "an object of shares"), "The share of each parameter: the largest comes first."),
+});
 
-const tableOf = (title: string) =>
-  ({
-    ...titleTable(title),
-    importance: optional(record(number(), "an object of shares"), "The share of each parameter: the largest comes first."),
-  }) satisfies TableOf<SearchPlotOptions>;
+/** Options of figures whose panels or columns are ordered. */
+export interface SearchPlotOptions extends InputOf<ReturnType<typeof tableOf>> {}
 
 /** The options of `plotParallelCoordinates` and of `plotSlices`. */
 export const parallelTable = tableOf("Trials across all parameters");
 export const slicesTable = tableOf("Values by parameter");
-const contourTable = titleTable("Values over two parameters");
-const importanceTable = titleTable("Importance of the parameters");
 
 /**
  * Every complete trial as a line across its parameters and its value, coloured by rank, the best on
@@ -179,8 +173,8 @@ export function plotSlices(study: PlottedStudy, options: SearchPlotOptions = {})
  * and the trials as points. Above 2,000 trials every k-th makes the image.
  * @throws ArgumentError if it is no study, or for a parameter that it has not
  */
-export function plotContour(study: PlottedStudy, first: string, second: string, options: { readonly title?: string } = {}): Figure {
-  const { title } = resolve(contourTable, options);
+export function plotContour(study: PlottedStudy, first: string, second: string, options: TitleOptions = {}): Figure {
+  const title = titleOf(options, "Values over two parameters");
   const { isMinimised, best, values, parameters } = readStudy(study);
   const parameterOf = (name: string) => {
     const found = parameters.find((parameter) => parameter.name === name);
@@ -228,8 +222,8 @@ export function plotContour(study: PlottedStudy, first: string, second: string, 
  * @param importance the share of each, as `study.importance()` gives it
  * @throws ArgumentError if it is no object of shares
  */
-export function plotImportance(importance: Readonly<Record<string, number>>, options: { readonly title?: string } = {}): Figure {
-  const { title } = resolve(importanceTable, options);
+export function plotImportance(importance: Readonly<Record<string, number>>, options: TitleOptions = {}): Figure {
+  const title = titleOf(options, "Importance of the parameters");
   if (typeof importance !== "object" || importance === null || Array.isArray(importance))
     throw new ArgumentError("importance", importance, "an object of shares, as study.importance() gives it");
   const shares = Object.entries(importance).sort(([, a], [, b]) => b - a);
