@@ -4,7 +4,7 @@
  */
 export { accuracy, type ClassLabel, type ConfusionMatrix, confusionMatrix } from "./classification.js";
 export { type ClassificationReport, classificationReport, type PrecisionRecall } from "./classification-report.js";
-export { mae, mse, rmse } from "./errors.js";
+export { mae, mse, type NrmseNorm, type NrmseOptions, nrmse, type R2Options, r2, rmse } from "./errors.js";
 export { mase, owa, rmsse, smape } from "./forecast-errors.js";
 export {
   type ClassMetric,
@@ -15,9 +15,7 @@ export {
   type ScoredForecast,
   type SeriesMetric,
 } from "./metric.js";
-export { type NrmseNorm, type NrmseOptions, nrmse } from "./nrmse.js";
 export { coverage, crps, msis, pinball, sharpness, winklerScore, wql } from "./quantile-errors.js";
-export { type R2Options, r2 } from "./r2.js";
 export { type Reliability, reliability } from "./reliability.js";
 export { type SeasonalNaiveOptions, seasonalNaive } from "./seasonal-naive.js";
 export { type ValidPredictionTime, type ValidPredictionTimeOptions, validPredictionTime } from "./valid-prediction-time.js";

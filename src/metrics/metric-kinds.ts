@@ -1,7 +1,7 @@
 // What a metric is to experiments, which name it.
 import type { Part } from "@spillway/core/registry.js";
 import type { Matrix } from "@spillway/numerics";
-import type { NrmseNorm } from "./nrmse.js";
+import type { NrmseNorm } from "./errors.js";
 
 /** One of the forecasts whose rows are scored, one after the other. */
 export interface ScoredForecast {

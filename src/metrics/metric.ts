@@ -3,11 +3,9 @@ import { callback, choice } from "@spillway/core/options.js";
 import { Registry } from "@spillway/core/registry.js";
 import type { Pair } from "./check.js";
 import { accuracy } from "./classification.js";
-import { maeOf, mseOf } from "./errors.js";
+import { maeOf, mseOf, normOf, nrmseOf, r2Of } from "./errors.js";
 import { forecastMetrics } from "./forecast-metrics.js";
 import type { ClassMetric, Metric, SeriesMetric } from "./metric-kinds.js";
-import { normOf, nrmseOf } from "./nrmse.js";
-import { r2Of } from "./r2.js";
 import { validPredictionTime } from "./valid-prediction-time.js";
 
 export type * from "./metric-kinds.js";

@@ -1,9 +1,18 @@
 // One transform of a series: its parameters by training rows, what it does, and its inverse.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { Matrix, portableExp, portableLog, portablePow, portableTanh } from "@spillway/numerics";
-import { logarithm } from "./logarithm.js";
 import { fitStandardisation } from "./standardisation.js";
 import { type FittedTransform, type Transform, type TransformPair, transforms } from "./transform-kinds.js";
+
+/** ln of a value above 0; a missing one (NaN) stays missing. */
+export function logarithm(value: number, row: number, col: number, what: string): number {
+  if (value <= 0)
+    throw ArgumentError.because(
+      `${what} takes values above 0; row ${row}, column ${col} gives ${value}; add a constant by { log: c }, or leave the transform out`,
+      { field: "transforms" },
+    );
+  return portableLog(value);
+}
 
 /**
  * The L of the largest likelihood l(L) = -n/2 ln var(z) + (L - 1) sum ln y, between -5 and 5, to

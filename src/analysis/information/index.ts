@@ -1,7 +1,7 @@
+export { mutualInformation, transferEntropy } from "./binned.js";
 export { type InformationDynamics, informationDynamics } from "./dynamics.js";
 export { gaussianTransferEntropy } from "./gaussian.js";
 export { informationFlow } from "./information-flow.js";
-export { mutualInformation } from "./mutual-information.js";
 export {
   activeInformationStorage,
   type NearestNeighbourInformation,
@@ -9,5 +9,4 @@ export {
   nearestNeighbourTransferEntropy,
 } from "./nearest-neighbours.js";
 export { digamma } from "./series.js";
-export { transferEntropy } from "./transfer-entropy.js";
 export { type TransferMatrix, transferEntropyMatrix } from "./transfer-matrix.js";

@@ -1,5 +1,5 @@
 // Mutual information, transfer entropy and active storage of continuous series by distances to
-// nearest neighbours, without bins. Those with bins are in transfer-entropy.ts.
+// nearest neighbours, without bins. Those with bins are in binned.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, flag, type InputOf, option, optional, type Resolved, resolve, seed, text, whole } from "@spillway/core/options.js";
 import { type MatrixLike, RandomStream, seedKeys } from "@spillway/numerics";

@@ -1,6 +1,7 @@
 // Transfer entropies between all columns of a series, by any of the estimators of a pair.
 import { choice, option, optional, resolve, type TableOf, whole } from "@spillway/core/options.js";
 import { asMatrix, Matrix, type MatrixLike } from "@spillway/numerics";
+import { type TransferEntropy, type TransferEntropyOptions, transferEntropy, transferEntropyTable } from "./binned.js";
 import { type GaussianInformation, type GaussianTransferOptions, gaussianTransferEntropy } from "./gaussian.js";
 import {
   type NearestNeighbourInformation,
@@ -8,7 +9,6 @@ import {
   nearestNeighbourTransferEntropy,
   transferTable,
 } from "./nearest-neighbours.js";
-import { type TransferEntropy, type TransferEntropyOptions, transferEntropy, transferEntropyTable } from "./transfer-entropy.js";
 
 /** A transfer entropy by any estimator. */
 export type AnyTransferEntropy = TransferEntropy | GaussianInformation | NearestNeighbourInformation;

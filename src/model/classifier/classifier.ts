@@ -25,9 +25,8 @@ import { decodeModelFile, type LoadOptions, loadTable } from "../model-file.js";
 import { noStandardisation, type Standardisation } from "../standardisation.js";
 import { fitLevels, type Levels, type MemberComputers } from "../views.js";
 import { checkClassTrainer, classTrainer, largest, trainClassReadout } from "./class-readout.js";
-import { prepareDriving, rowsFor, scaledInputs, stepOf } from "./driving.js";
+import { allOf, openAll, prepareDriving, rowsFor, scaledInputs, stepOf } from "./driving.js";
 import { decodeClassifier, encodeClassifier } from "./file.js";
-import { allOf, openAll } from "./members.js";
 import {
   type ClassifierCases,
   type ClassifierOptions,

@@ -1,6 +1,5 @@
-// Sequences as the reservoirs of a classifier see them, where the sequences lie: z-scores, and
-// z-scores of their differences.
-import { Held } from "@spillway/core/disposal.js";
+// The reservoirs of a classifier: opened together, and what they see.
+import { eachOrNone, Held } from "@spillway/core/disposal.js";
 import type { Matrix } from "@spillway/numerics";
 import { type AnyReservoirComputer, DeviceMatrix } from "../../reservoir/index.js";
 import type { CaseRows, EncodedCases } from "../../spikes/encoded-cases.js";
@@ -8,6 +7,20 @@ import { fitStandardisation, type Standardisation, standardised } from "../stand
 import { type Driving, differencesOf, type MemberComputers } from "../views.js";
 import { type ClassifierSettings, whyOnHost } from "./options.js";
 import { hostSeries } from "./representation.js";
+
+/** The reservoirs of one member. */
+export function allOf(computers: MemberComputers): AnyReservoirComputer[] {
+  return computers.filter((computer) => computer !== undefined);
+}
+
+/** All of them, or none: if one cannot be opened, those before it are given back. */
+export async function openAll<One>(
+  members: readonly (readonly One[])[],
+  open: (one: One) => Promise<AnyReservoirComputer>,
+): Promise<MemberComputers[]> {
+  const opened = await eachOrNone(members.flat(), open, (computer) => [computer]);
+  return members.map(({ length }) => opened.splice(0, length) as unknown as MemberComputers);
+}
 
 /** Time from row to row of sequences on a device; the reservoir refuses several that differ. */
 export function stepOf(sequences: readonly (Matrix | DeviceMatrix)[]): number | undefined {
