@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { zlibSync } from "fflate";
 import { tsImport } from "tsx/esm/api";
 
-const { preprocess } = await tsImport("../src/model/c/preprocess.ts", import.meta.url);
+const { preprocess } = await tsImport("../src/model/c/source.ts", import.meta.url);
 const folder = "packages/export/runtime";
 const target = "src/model/c/runtime.ts";
 const files = readdirSync(folder).filter((name) => name.endsWith(".c"));

@@ -13,5 +13,4 @@ export * from "./map/index.js";
 export { memoryCapacity } from "./memory-capacity.js";
 export { generalisationRank, kernelRank } from "./ranks.js";
 export { effectiveRank, numericalRank, singularValues } from "./singular-values.js";
-export { spectralRadius } from "./spectral-radius.js";
-export { type Spectrum, spectrum } from "./spectrum.js";
+export { type Spectrum, spectralRadius, spectrum } from "./spectrum.js";

@@ -12,7 +12,6 @@ export { type PlottedEigenvalues, plotCapacity, plotMemoryCapacity, plotSpectrum
 export { type FigureImage, type HtmlOptions, type ImageOptions, show, toHtml, toImage } from "./output.js";
 export { plotPhaseSpace } from "./phase-space.js";
 export { plotlySource } from "./plotly-source.js";
-export { plotPopulationRaster, plotPopulationRates } from "./populations.js";
 export { plotQualityMap } from "./quality-map.js";
 export { type ReportScore, type ReportSection, type ReportTable, reportHtml } from "./report.js";
 export { plotResiduals } from "./residuals.js";
@@ -20,8 +19,7 @@ export { plotHistory, plotIntermediateValues, plotTimeline } from "./search/hist
 export { plotContour, plotImportance, plotParallelCoordinates, plotSlices } from "./search/space.js";
 export type { PlottedStudy, PlottedTrial } from "./search/trials.js";
 export { plotForecast, plotSeries } from "./series.js";
-export { plotSpikeRaster } from "./spike-raster.js";
+export { plotPopulationRaster, plotPopulationRates, plotSpikeRaster, plotWeights } from "./spikes.js";
 export { plotStateHeatmap, plotTrajectories } from "./states.js";
 export { toSvg } from "./svg/index.js";
 export type { SvgOptions } from "./svg/options.js";
-export { plotWeights } from "./weights.js";

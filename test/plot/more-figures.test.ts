@@ -3,7 +3,7 @@ import { memoryCapacity } from "../../src/analysis/index.js";
 import "../../src/index.js";
 import { Matrix } from "../../packages/numerics/src/index.js";
 import { plotComparison, plotMemoryCapacity, plotPhaseSpace, plotSpectrum, plotSpikeRaster } from "../../src/plot/index.js";
-import { principalComponents } from "../../src/plot/principal-components.js";
+import { principalComponents } from "../../src/plot/phase-space.js";
 import { decoded } from "./decoded.js";
 
 describe("plotPhaseSpace", () => {
