@@ -2,8 +2,8 @@
 // what a library is for.
 import { createRequire } from "node:module";
 import type koffi from "koffi";
+import type { ArgumentKind, ArgumentsOf, Signatures } from "./c-functions.js";
 import { MissingCallError } from "./driver.js";
-import type { ArgumentKind, CallSignature } from "./driver-calls.js";
 import { LibraryError } from "./library-search.js";
 
 type Koffi = typeof koffi;
@@ -61,33 +61,34 @@ export function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split("\n")[0]!;
 }
 
-/**
- * A C library whose functions return a 32-bit status; of the path null, what the process has
- * loaded.
- */
-export class ForeignLibrary {
+/** A function of a library: arguments in, its 32-bit status out. */
+type ForeignFunction<Calls extends Signatures, Name extends keyof Calls> = (...values: ArgumentsOf<Calls[Name]["arguments"]>) => number;
+
+/** A C library whose functions return a 32-bit status. */
+export class ForeignLibrary<Calls extends Signatures> {
   readonly path: string;
+  readonly #calls: Calls;
   readonly #koffi: Koffi;
   readonly #library: ReturnType<Koffi["load"]>;
-  readonly #functions = new Map<string, NativeFunction | undefined>();
+  readonly #functions = new Map<keyof Calls, NativeFunction | undefined>();
 
-  constructor(path: string | null) {
+  /** Loads the library at a path; of the path null, what the process has loaded. */
+  constructor(path: string | null, calls: Calls) {
     this.#koffi = loadKoffi();
     this.#library = this.#koffi.load(path);
+    this.#calls = calls;
     this.path = path ?? process.execPath;
   }
 
   /** The function, declared on first use; undefined if the library has none of its symbols. */
-  #find(name: string, signature: CallSignature): NativeFunction | undefined {
+  #find(name: keyof Calls): NativeFunction | undefined {
     if (this.#functions.has(name)) return this.#functions.get(name);
+    const { symbols, arguments: kinds } = this.#calls[name]!;
+    const types = kinds.map((kind) => koffiTypes[kind]);
     let found: NativeFunction | undefined;
-    for (const symbol of signature.symbols) {
+    for (const symbol of symbols) {
       try {
-        found = this.#library.func(
-          symbol,
-          "int32_t",
-          signature.arguments.map((kind) => koffiTypes[kind]),
-        );
+        found = this.#library.func(symbol, "int32_t", types);
         break;
       } catch {
         // An older library has an older version of the symbol, or none.
@@ -97,15 +98,19 @@ export class ForeignLibrary {
     return found;
   }
 
-  has(name: string, signature: CallSignature): boolean {
-    return this.#find(name, signature) !== undefined;
+  #native(name: keyof Calls & string): NativeFunction {
+    const found = this.#find(name);
+    if (!found) throw new MissingCallError(name, this.path);
+    return found;
+  }
+
+  has(name: keyof Calls): boolean {
+    return this.#find(name) !== undefined;
   }
 
   /** @throws MissingCallError if the library has none of the symbols. */
-  resolve(name: string, signature: CallSignature): NativeFunction {
-    const found = this.#find(name, signature);
-    if (!found) throw new MissingCallError(name, this.path);
-    return found;
+  resolve<Name extends keyof Calls & string>(name: Name): ForeignFunction<Calls, Name> {
+    return this.#native(name);
   }
 
   /** Whether `callAsync` runs on a stack that deep recursion does not overflow. */
@@ -113,9 +118,9 @@ export class ForeignLibrary {
     return (this.#koffi.config().async_stack_size ?? 0) >= stackBytes;
   }
 
-  /** Calls the function on a thread of Node's pool. */
-  callAsync(name: string, signature: CallSignature, values: readonly unknown[]): Promise<number> {
-    const native = this.resolve(name, signature);
+  /** The status of a call on a thread of Node's pool. @throws MissingCallError */
+  async callAsync<Name extends keyof Calls & string>(name: Name, ...values: ArgumentsOf<Calls[Name]["arguments"]>): Promise<number> {
+    const native = this.#native(name);
     return new Promise((resolve, reject) => {
       native.async(...values, (error: unknown, status: number) => (error ? reject(error) : resolve(status)));
     });

@@ -1,15 +1,13 @@
 // Host memory by functions of the C library: copies on threads of Node's pool, and advice about
 // pages.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { signature } from "./driver-calls.js";
+import { signatures } from "./c-functions.js";
 import { ForeignLibrary, keptStacks } from "./ffi.js";
 
-const functions = {
-  // void *memcpy(void *dest, const void *src, size_t n)
-  memcpy: signature("memcpy", "out", "pointer", "size"),
-  // int madvise(void *addr, size_t length, int advice)
-  madvise: signature("madvise", "pointer", "size", "i32"),
-};
+const functions = signatures({
+  memcpy: "memcpy(out dest, pointer src, size n)",
+  madvise: "madvise(pointer addr, size length, i32 advice)",
+});
 
 const pageBytes = 4096;
 /**
@@ -22,13 +20,13 @@ const hugePages = 14;
 
 /** What the C library does with host memory. */
 export class HostMemory {
-  readonly #library = new ForeignLibrary(null);
+  readonly #library = new ForeignLibrary(null, functions);
   /** Memory of copies under way, which must not be collected. */
   readonly #inUse = new Set<readonly [Uint8Array, Uint8Array]>();
   /** Starts copies that wait. */
   readonly #waiting: (() => void)[] = [];
-  readonly #copies = this.#library.has("memcpy", functions.memcpy);
-  readonly #advises = process.platform === "linux" && this.#library.has("madvise", functions.madvise);
+  readonly #copies = this.#library.has("memcpy");
+  readonly #advises = process.platform === "linux" && this.#library.has("madvise");
 
   /** As `Driver.copyHost`. */
   copy(destination: Uint8Array, source: Uint8Array): Promise<void> | undefined {
@@ -46,7 +44,7 @@ export class HostMemory {
     try {
       if (destination.byteLength < bytes || source.byteLength !== bytes)
         throw ArgumentError.because("an array was transferred while a copy of it, or to it, was waited for", { field: "arrays" });
-      await this.#library.callAsync("memcpy", functions.memcpy, [destination, source, source.byteLength]);
+      await this.#library.callAsync("memcpy", destination, source, source.byteLength);
     } finally {
       this.#inUse.delete(both);
       this.#waiting.shift()?.();
@@ -59,6 +57,6 @@ export class HostMemory {
     const first = (pageBytes - Number(this.#library.addressOf(memory) % BigInt(pageBytes))) % pageBytes;
     const bytes = memory.byteLength - first - ((memory.byteLength - first) % pageBytes);
     // Advice that is not taken, such as on a kernel without large pages, changes nothing.
-    if (bytes > 0) this.#library.resolve("madvise", functions.madvise)(memory.subarray(first), bytes, hugePages);
+    if (bytes > 0) this.#library.resolve("madvise")(memory.subarray(first), bytes, hugePages);
   }
 }

@@ -1,39 +1,19 @@
 // The CUDA driver of this machine as a `Driver`, through koffi.
-
 import type { Driver } from "./driver.js";
-import { type DriverArguments, type DriverCall, type DriverFunction, driverCalls } from "./driver-calls.js";
+import { driverCalls } from "./driver-calls.js";
 import { ForeignLibrary } from "./ffi.js";
 import { HostMemory } from "./host-memory.js";
 import { driverCandidates, loadFirst, thisSystem } from "./library-search.js";
 
-class NativeDriver implements Driver {
-  readonly library: string;
-  readonly #foreign: ForeignLibrary;
+class NativeDriver extends ForeignLibrary<typeof driverCalls> implements Driver {
   readonly #host = new HostMemory();
 
   constructor(path: string) {
-    this.#foreign = new ForeignLibrary(path);
-    this.library = path;
+    super(path, driverCalls);
   }
 
-  has(name: DriverCall): boolean {
-    return this.#foreign.has(name, driverCalls[name]);
-  }
-
-  resolve<Name extends DriverCall>(name: Name): DriverFunction<Name> {
-    return this.#foreign.resolve(name, driverCalls[name]) as unknown as DriverFunction<Name>;
-  }
-
-  callAsync<Name extends DriverCall>(name: Name, ...values: DriverArguments<Name>): Promise<number> {
-    return this.#foreign.callAsync(name, driverCalls[name], values);
-  }
-
-  addressOf(view: ArrayBufferView): bigint {
-    return this.#foreign.addressOf(view);
-  }
-
-  textAt(address: bigint): string {
-    return this.#foreign.textAt(address);
+  get library(): string {
+    return this.path;
   }
 
   copyHost(destination: Uint8Array, source: Uint8Array): Promise<void> | undefined {

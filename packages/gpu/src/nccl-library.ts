@@ -1,47 +1,28 @@
-// NCCL as a C library: the functions that are called, each under its prototype (nccl.h of 2.27). It
-// is used by choice only: nothing needs it.
-import { type CallSignature, signature } from "./driver-calls.js";
+// NCCL as a C library: the functions that are called (nccl.h of 2.27). It is used by choice only:
+// nothing needs it.
+import { signatures } from "./c-functions.js";
 import { ncclCandidates } from "./library-search.js";
 import { LibraryCallError, lazyLibrary, type StatusLibrary } from "./status-library.js";
 
-const calls = {
-  // ncclResult_t ncclGetVersion(int *version)
-  ncclGetVersion: signature("ncclGetVersion", "out"),
-  // ncclResult_t ncclGetUniqueId(ncclUniqueId *uniqueId)
-  ncclGetUniqueId: signature("ncclGetUniqueId", "out"),
-  // ncclResult_t ncclCommInitAll(ncclComm_t *comm, int ndev, const int *devlist)
-  ncclCommInitAll: signature("ncclCommInitAll", "out", "i32", "pointer"),
-  // ncclResult_t ncclCommInitRank(ncclComm_t *comm, int nranks, ncclUniqueId commId, int rank)
-  ncclCommInitRank: signature("ncclCommInitRank", "out", "i32", "bytes128", "i32"),
-  // ncclResult_t ncclCommDestroy(ncclComm_t comm)
-  ncclCommDestroy: signature("ncclCommDestroy", "handle"),
-  // ncclResult_t ncclCommAbort(ncclComm_t comm)
-  ncclCommAbort: signature("ncclCommAbort", "handle"),
-  // ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *asyncError)
-  ncclCommGetAsyncError: signature("ncclCommGetAsyncError", "handle", "out"),
-  // ncclResult_t ncclGroupStart(void)
-  ncclGroupStart: signature("ncclGroupStart"),
-  // ncclResult_t ncclGroupEnd(void)
-  ncclGroupEnd: signature("ncclGroupEnd"),
-  // ncclResult_t ncclAllReduce(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t
-  // datatype, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
-  ncclAllReduce: signature("ncclAllReduce", "address", "address", "size", "i32", "i32", "handle", "handle"),
-  // ncclResult_t ncclAllGather(const void *sendbuff, void *recvbuff, size_t sendcount,
-  // ncclDataType_t datatype, ncclComm_t comm, cudaStream_t stream)
-  ncclAllGather: signature("ncclAllGather", "address", "address", "size", "i32", "handle", "handle"),
-  // ncclResult_t ncclBroadcast(const void *sendbuff, void *recvbuff, size_t count, ncclDataType_t
-  // datatype, int root, ncclComm_t comm, cudaStream_t stream)
-  ncclBroadcast: signature("ncclBroadcast", "address", "address", "size", "i32", "i32", "handle", "handle"),
-  // ncclResult_t ncclReduceScatter(const void *sendbuff, void *recvbuff, size_t recvcount,
-  // ncclDataType_t datatype, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
-  ncclReduceScatter: signature("ncclReduceScatter", "address", "address", "size", "i32", "i32", "handle", "handle"),
-  // ncclResult_t ncclSend(const void *sendbuff, size_t count, ncclDataType_t datatype, int peer,
-  // ncclComm_t comm, cudaStream_t stream)
-  ncclSend: signature("ncclSend", "address", "size", "i32", "i32", "handle", "handle"),
-  // ncclResult_t ncclRecv(void *recvbuff, size_t count, ncclDataType_t datatype, int peer,
-  // ncclComm_t comm, cudaStream_t stream)
-  ncclRecv: signature("ncclRecv", "address", "size", "i32", "i32", "handle", "handle"),
-} satisfies Record<string, CallSignature>;
+const calls = signatures({
+  ncclGetVersion: "ncclGetVersion(out version)",
+  ncclGetUniqueId: "ncclGetUniqueId(out uniqueId)",
+  ncclCommInitAll: "ncclCommInitAll(out comm, i32 ndev, pointer devlist)",
+  ncclCommInitRank: "ncclCommInitRank(out comm, i32 nranks, bytes128 commId, i32 rank)",
+  ncclCommDestroy: "ncclCommDestroy(handle comm)",
+  ncclCommAbort: "ncclCommAbort(handle comm)",
+  ncclCommGetAsyncError: "ncclCommGetAsyncError(handle comm, out asyncError)",
+  ncclGroupStart: "ncclGroupStart()",
+  ncclGroupEnd: "ncclGroupEnd()",
+  ncclAllReduce: "ncclAllReduce(address sendbuff, address recvbuff, size count, i32 datatype, i32 op, handle comm, handle stream)",
+  ncclAllGather: "ncclAllGather(address sendbuff, address recvbuff, size sendcount, i32 datatype, handle comm, handle stream)",
+  ncclBroadcast: "ncclBroadcast(address sendbuff, address recvbuff, size count, i32 datatype, i32 root, handle comm, handle stream)",
+  ncclReduceScatter: `ncclReduceScatter(
+    address sendbuff, address recvbuff, size recvcount, i32 datatype, i32 op, handle comm,
+    handle stream)`,
+  ncclSend: "ncclSend(address sendbuff, size count, i32 datatype, i32 peer, handle comm, handle stream)",
+  ncclRecv: "ncclRecv(address recvbuff, size count, i32 datatype, i32 peer, handle comm, handle stream)",
+});
 
 /** ncclResult_t, nccl.h, and what NCCL's sentence of it is. */
 const statuses: readonly (readonly [name: string, sentence: string])[] = [

@@ -1,66 +1,37 @@
-// NVRTC as a C library: the functions that are called, each under its prototype (nvrtc.h of CUDA
-// 13.0), and one compilation by them.
+// NVRTC as a C library: the functions that are called (nvrtc.h of CUDA 13.0), and one compilation by
+// them.
 import { SpillwayError } from "@spillway/core/errors.js";
 import type { CompileRequest } from "./compile-options.js";
-import { type CallSignature, signature } from "./driver-calls.js";
+import { type Signatures, signatures } from "./c-functions.js";
 import { ForeignLibrary, firstLine } from "./ffi.js";
 import { loadFirst, nvrtcBuiltins, nvrtcCandidates, thisSystem } from "./library-search.js";
 import { LibraryCallError, StatusLibrary } from "./status-library.js";
 
-const calls = {
-  // nvrtcResult nvrtcVersion(int *major, int *minor)
-  nvrtcVersion: signature("nvrtcVersion", "out", "out"),
-  // nvrtcResult nvrtcGetNumSupportedArchs(int *numArchs)
-  nvrtcGetNumSupportedArchs: signature("nvrtcGetNumSupportedArchs", "out"),
-  // nvrtcResult nvrtcGetSupportedArchs(int *supportedArchs)
-  nvrtcGetSupportedArchs: signature("nvrtcGetSupportedArchs", "out"),
-  // nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const char *name, int
-  // numHeaders, const char *const *headers,
-  //                                const char *const *includeNames)
-  nvrtcCreateProgram: signature("nvrtcCreateProgram", "out", "pointer", "text", "i32", "pointer", "pointer"),
-  // nvrtcResult nvrtcDestroyProgram(nvrtcProgram *prog)
-  nvrtcDestroyProgram: signature("nvrtcDestroyProgram", "out"),
-  // nvrtcResult nvrtcAddNameExpression(nvrtcProgram prog, const char *const name_expression)
-  nvrtcAddNameExpression: signature("nvrtcAddNameExpression", "handle", "text"),
-  // nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions, const char *const *options)
-  nvrtcCompileProgram: signature("nvrtcCompileProgram", "handle", "i32", "pointer"),
-  // nvrtcResult nvrtcGetLoweredName(nvrtcProgram prog, const char *const name_expression, const
-  // char **lowered_name)
-  nvrtcGetLoweredName: signature("nvrtcGetLoweredName", "handle", "text", "out"),
-  // nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram prog, size_t *logSizeRet)
-  nvrtcGetProgramLogSize: signature("nvrtcGetProgramLogSize", "handle", "out"),
-  // nvrtcResult nvrtcGetProgramLog(nvrtcProgram prog, char *log)
-  nvrtcGetProgramLog: signature("nvrtcGetProgramLog", "handle", "out"),
-  // nvrtcResult nvrtcGetPTXSize(nvrtcProgram prog, size_t *ptxSizeRet)
-  nvrtcGetPTXSize: signature("nvrtcGetPTXSize", "handle", "out"),
-  // nvrtcResult nvrtcGetPTX(nvrtcProgram prog, char *ptx)
-  nvrtcGetPTX: signature("nvrtcGetPTX", "handle", "out"),
-  // nvrtcResult nvrtcGetCUBINSize(nvrtcProgram prog, size_t *cubinSizeRet)
-  nvrtcGetCUBINSize: signature("nvrtcGetCUBINSize", "handle", "out"),
-  // nvrtcResult nvrtcGetCUBIN(nvrtcProgram prog, char *cubin)
-  nvrtcGetCUBIN: signature("nvrtcGetCUBIN", "handle", "out"),
-} satisfies Record<string, CallSignature>;
+const calls = signatures({
+  nvrtcVersion: "nvrtcVersion(out major, out minor)",
+  nvrtcGetNumSupportedArchs: "nvrtcGetNumSupportedArchs(out numArchs)",
+  nvrtcGetSupportedArchs: "nvrtcGetSupportedArchs(out supportedArchs)",
+  nvrtcCreateProgram: "nvrtcCreateProgram(out prog, pointer src, text name, i32 numHeaders, pointer headers, pointer includeNames)",
+  nvrtcDestroyProgram: "nvrtcDestroyProgram(out prog)",
+  nvrtcAddNameExpression: "nvrtcAddNameExpression(handle prog, text name_expression)",
+  nvrtcCompileProgram: "nvrtcCompileProgram(handle prog, i32 numOptions, pointer options)",
+  nvrtcGetLoweredName: "nvrtcGetLoweredName(handle prog, text name_expression, out lowered_name)",
+  nvrtcGetProgramLogSize: "nvrtcGetProgramLogSize(handle prog, out logSizeRet)",
+  nvrtcGetProgramLog: "nvrtcGetProgramLog(handle prog, out log)",
+  nvrtcGetPTXSize: "nvrtcGetPTXSize(handle prog, out ptxSizeRet)",
+  nvrtcGetPTX: "nvrtcGetPTX(handle prog, out ptx)",
+  nvrtcGetCUBINSize: "nvrtcGetCUBINSize(handle prog, out cubinSizeRet)",
+  nvrtcGetCUBIN: "nvrtcGetCUBIN(handle prog, out cubin)",
+});
 
-type NvrtcCall = keyof typeof calls;
-
-/** nvrtcResult, nvrtc.h. */
-const statusNames = [
-  "NVRTC_SUCCESS",
-  "NVRTC_ERROR_OUT_OF_MEMORY",
-  "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
-  "NVRTC_ERROR_INVALID_INPUT",
-  "NVRTC_ERROR_INVALID_PROGRAM",
-  "NVRTC_ERROR_INVALID_OPTION",
-  "NVRTC_ERROR_COMPILATION",
-  "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
-  "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
-  "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
-  "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
-  "NVRTC_ERROR_INTERNAL_ERROR",
-  "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
+/** nvrtcResult, nvrtc.h, from 1 on. */
+const errorNames = [
+  ...["OUT_OF_MEMORY", "PROGRAM_CREATION_FAILURE", "INVALID_INPUT", "INVALID_PROGRAM", "INVALID_OPTION", "COMPILATION"],
+  ...["BUILTIN_OPERATION_FAILURE", "NO_NAME_EXPRESSIONS_AFTER_COMPILATION", "NO_LOWERED_NAMES_BEFORE_COMPILATION"],
+  ...["NAME_EXPRESSION_NOT_VALID", "INTERNAL_ERROR", "TIME_FILE_WRITE_FAILED"],
 ];
 
-const statusName = (code: number) => statusNames[code] ?? `NVRTC_ERROR_${code}`;
+const statusName = (code: number) => (code === 0 ? "NVRTC_SUCCESS" : `NVRTC_ERROR_${errorNames[code - 1] ?? code}`);
 
 /** What a compilation gave. */
 export interface CompileOutcome {
@@ -110,25 +81,26 @@ interface Program {
   readonly refused: number;
 }
 
-class NvrtcLibrary implements CompilerLibrary {
-  readonly library: string;
+class NvrtcLibrary extends StatusLibrary<typeof calls> implements CompilerLibrary {
   readonly version: readonly [number, number];
   readonly architectures: readonly number[];
-  readonly #calls: StatusLibrary<typeof calls>;
   #build: string | undefined;
 
   constructor(path: string) {
-    this.library = path;
-    this.#calls = new StatusLibrary(path, calls, (code, call) => new LibraryCallError(code, statusName(code), call, path));
+    super(path, calls, (code, call) => new LibraryCallError(code, statusName(code), call, path));
     const major = new Int32Array(1);
     const minor = new Int32Array(1);
-    this.#calls.call("nvrtcVersion", major, minor);
+    this.call("nvrtcVersion", major, minor);
     this.version = [major[0]!, minor[0]!];
     const count = new Int32Array(1);
-    this.#calls.call("nvrtcGetNumSupportedArchs", count);
+    this.call("nvrtcGetNumSupportedArchs", count);
     const list = new Int32Array(count[0]!);
-    this.#calls.call("nvrtcGetSupportedArchs", list);
+    this.call("nvrtcGetSupportedArchs", list);
     this.architectures = [...list].sort((a, b) => a - b);
+  }
+
+  get library(): string {
+    return this.path;
   }
 
   get build(): string {
@@ -145,7 +117,7 @@ class NvrtcLibrary implements CompilerLibrary {
     const memory = texts.map(terminated);
     // An empty table still needs an address; NVRTC reads none of it.
     const pointers = new BigUint64Array(Math.max(1, texts.length));
-    for (const [index, text] of memory.entries()) pointers[index] = this.#calls.foreign.addressOf(text);
+    for (const [index, text] of memory.entries()) pointers[index] = this.addressOf(text);
     return { pointers, memory };
   }
 
@@ -153,46 +125,46 @@ class NvrtcLibrary implements CompilerLibrary {
     const handle = new BigUint64Array(1);
     const names = this.#table(Object.keys(headers));
     const contents = this.#table(Object.values(headers));
-    this.#calls.call("nvrtcCreateProgram", handle, terminated(source), name, names.memory.length, contents.pointers, names.pointers);
+    this.call("nvrtcCreateProgram", handle, terminated(source), name, names.memory.length, contents.pointers, names.pointers);
     let refused = 0;
-    for (const expression of nameExpressions) refused ||= this.#calls.status("nvrtcAddNameExpression", handle[0]!, expression);
+    for (const expression of nameExpressions) refused ||= this.status("nvrtcAddNameExpression", handle[0]!, expression);
     return { handle: handle[0]!, options: this.#table(options), refused };
   }
 
-  #bytes(program: Program, sizeCall: "nvrtcGetPTXSize" | "nvrtcGetCUBINSize" | "nvrtcGetProgramLogSize", call: NvrtcCall): Uint8Array {
+  #bytes(program: Program, what: "PTX" | "CUBIN" | "ProgramLog"): Uint8Array {
     const size = new BigUint64Array(1);
-    if (this.#calls.status(sizeCall, program.handle, size) !== 0 || size[0] === 0n) return new Uint8Array(0);
+    if (this.status(`nvrtcGet${what}Size`, program.handle, size) !== 0) return new Uint8Array(0);
     const bytes = new Uint8Array(Number(size[0]));
-    return this.#calls.status(call as "nvrtcGetPTX", program.handle, bytes) === 0 ? bytes : new Uint8Array(0);
+    return bytes.length > 0 && this.status(`nvrtcGet${what}`, program.handle, bytes) === 0 ? bytes : new Uint8Array(0);
   }
 
-  #text(bytes: Uint8Array): string {
-    return new TextDecoder().decode(bytes.subarray(0, Math.max(0, bytes.length - 1)));
+  #text(program: Program, what: "PTX" | "ProgramLog"): string {
+    return new TextDecoder().decode(this.#bytes(program, what).subarray(0, -1));
   }
 
   #finish(program: Program, request: CompileRequest, code: number): CompileOutcome {
-    const log = this.#text(this.#bytes(program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")).trim();
+    const log = this.#text(program, "ProgramLog").trim();
     if (code !== 0) return { status: statusName(code), log, image: new Uint8Array(0), ptx: undefined, loweredNames: {} };
     const loweredNames: Record<string, string> = {};
     for (const expression of request.nameExpressions) {
       const lowered = new BigUint64Array(1);
-      this.#calls.call("nvrtcGetLoweredName", program.handle, expression, lowered);
-      loweredNames[expression] = this.#calls.foreign.textAt(lowered[0]!);
+      this.call("nvrtcGetLoweredName", program.handle, expression, lowered);
+      loweredNames[expression] = this.textAt(lowered[0]!);
     }
-    const ptx = this.#text(this.#bytes(program, "nvrtcGetPTXSize", "nvrtcGetPTX"));
-    const image = request.output === "ptx" ? new TextEncoder().encode(ptx) : this.#bytes(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN");
+    const ptx = this.#text(program, "PTX");
+    const image = request.output === "ptx" ? new TextEncoder().encode(ptx) : this.#bytes(program, "CUBIN");
     return { status: statusName(0), log, image, ptx: request.output === "cubin" && ptx !== "" ? ptx : undefined, loweredNames };
   }
 
   #destroy(program: Program): void {
-    this.#calls.status("nvrtcDestroyProgram", BigUint64Array.of(program.handle));
+    this.status("nvrtcDestroyProgram", BigUint64Array.of(program.handle));
   }
 
   compile(request: CompileRequest): CompileOutcome {
     const program = this.#create(request);
     try {
       const { memory, pointers } = program.options;
-      const code = program.refused || this.#calls.status("nvrtcCompileProgram", program.handle, memory.length, pointers);
+      const code = program.refused || this.status("nvrtcCompileProgram", program.handle, memory.length, pointers);
       return this.#finish(program, request, code);
     } finally {
       this.#destroy(program);
@@ -200,11 +172,11 @@ class NvrtcLibrary implements CompilerLibrary {
   }
 
   async compileAsync(request: CompileRequest): Promise<CompileOutcome> {
-    if (!this.#calls.foreign.deepAsyncStacks) return this.compile(request);
+    if (!this.deepAsyncStacks) return this.compile(request);
     const program = this.#create(request);
     try {
       const { memory, pointers } = program.options;
-      const code = program.refused || (await this.#calls.statusAsync("nvrtcCompileProgram", program.handle, memory.length, pointers));
+      const code = program.refused || (await this.callAsync("nvrtcCompileProgram", program.handle, memory.length, pointers));
       return this.#finish(program, request, code);
     } finally {
       this.#destroy(program);
@@ -213,7 +185,7 @@ class NvrtcLibrary implements CompilerLibrary {
 }
 
 /** Builtins that were loaded: they must stay. */
-const builtins = new Map<string, ForeignLibrary>();
+const builtins = new Map<string, ForeignLibrary<Signatures>>();
 
 /**
  * Loads NVRTC: `library` if given, else the one that SPILLWAY_NVRTC_LIBRARY names, else the
@@ -232,7 +204,7 @@ export function loadNvrtcLibrary(library?: string): CompilerLibrary {
       const beside = nvrtcBuiltins(system, path);
       if (beside !== undefined && !builtins.has(beside)) {
         try {
-          builtins.set(beside, new ForeignLibrary(beside));
+          builtins.set(beside, new ForeignLibrary(beside, {}));
         } catch (error) {
           throw new SpillwayError("unavailable", `its builtins ${beside} did not load: ${firstLine(error)}`);
         }

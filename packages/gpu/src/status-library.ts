@@ -1,7 +1,7 @@
 // A C library whose calls give a status: its functions by name, and an error for every status but
 // success. Finding one is library-search.ts.
 import { SpillwayError } from "@spillway/core/errors.js";
-import type { ArgumentsOf, CallSignature } from "./driver-calls.js";
+import type { ArgumentsOf, Signatures } from "./c-functions.js";
 import { ForeignLibrary } from "./ffi.js";
 import { loadFirst, type SearchedSystem, thisSystem } from "./library-search.js";
 
@@ -21,10 +21,8 @@ export class LibraryCallError extends SpillwayError {
   }
 }
 
-/** A library, loaded. `Calls` are its functions with their arguments. */
-export class StatusLibrary<Calls extends Readonly<Record<string, CallSignature>>> {
-  readonly foreign: ForeignLibrary;
-  readonly #calls: Calls;
+/** A library whose functions give 0 for success. */
+export class StatusLibrary<Calls extends Signatures> extends ForeignLibrary<Calls> {
   readonly #failure: (code: number, call: string) => Error;
 
   /**
@@ -32,24 +30,14 @@ export class StatusLibrary<Calls extends Readonly<Record<string, CallSignature>>
    * MissingCallError.
    */
   constructor(path: string, calls: Calls, failure: (code: number, call: string) => Error, needed?: keyof Calls & string) {
-    this.foreign = new ForeignLibrary(path);
-    this.#calls = calls;
+    super(path, calls);
     this.#failure = failure;
-    if (needed !== undefined) this.foreign.resolve(needed, calls[needed]!);
-  }
-
-  get path(): string {
-    return this.foreign.path;
+    if (needed !== undefined) this.resolve(needed);
   }
 
   /** The call's status. */
   status<Name extends keyof Calls & string>(name: Name, ...values: ArgumentsOf<Calls[Name]["arguments"]>): number {
-    return this.foreign.resolve(name, this.#calls[name]!)(...values) as number;
-  }
-
-  /** The status of a call on a thread of Node's pool. */
-  statusAsync<Name extends keyof Calls & string>(name: Name, ...values: ArgumentsOf<Calls[Name]["arguments"]>): Promise<number> {
-    return this.foreign.callAsync(name, this.#calls[name]!, values);
+    return this.resolve(name)(...values);
   }
 
   /** @throws the library's error if the status is none of success. */
@@ -64,7 +52,7 @@ export class StatusLibrary<Calls extends Readonly<Record<string, CallSignature>>
  * the first that loads of the usual paths. `needed` and `failure` are those of StatusLibrary.
  * @throws LibraryError naming every path that was tried
  */
-export function lazyLibrary<Calls extends Readonly<Record<string, CallSignature>>>(
+export function lazyLibrary<Calls extends Signatures>(
   what: string,
   candidates: (system: SearchedSystem) => readonly string[],
   calls: Calls,

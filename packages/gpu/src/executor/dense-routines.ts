@@ -2,11 +2,9 @@
 // context. Their order of sums is their own.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context } from "../context.js";
-import { Holding } from "../ledger.js";
 import { type DeviceSlice, noteUse, type ReadonlyDeviceSlice, usable } from "../slice.js";
 import type { Stream } from "../stream.js";
-import { type CublasHandle, openCublas } from "./cublas.js";
-import { type CusolverLibrary, loadCusolver } from "./cusolver-library.js";
+import { type Cublas, openCublas, openCusolver } from "./math-libraries.js";
 
 /**
  * cublasFillMode_t and cublasOperation_t, cublas_api.h. A lower triangle by rows is the upper one
@@ -22,33 +20,23 @@ export class DenseRoutines implements Disposable {
   /** Such as "cuBLAS 13.1.0 and cuSOLVER (/usr/local/cuda/lib64/libcusolver.so.12)". */
   readonly library: string;
   readonly context: Context;
-  readonly #blas: CublasHandle;
-  readonly #solver: CusolverLibrary;
-  readonly #handle: bigint;
-  readonly #holding: Holding;
+  readonly #blas: Cublas;
+  readonly #solver: ReturnType<typeof openCusolver>;
 
   /**
    * @throws LibraryError if a library is missing; ArgumentError if the device is not a GPU;
    * CublasError, CusolverError.
    */
   constructor(context: Context) {
-    const { core } = context;
     this.context = context;
     this.#blas = openCublas(context);
     try {
-      this.#solver = loadCusolver();
-      core.enter("cusolverDnCreate");
-      const handle = new BigUint64Array(1);
-      this.#solver.call("cusolverDnCreate", handle);
-      this.#handle = handle[0]!;
+      this.#solver = openCusolver(context);
     } catch (error) {
-      core.release(this.#blas.holding);
+      this.#blas.dispose();
       throw error;
     }
-    const { path } = this.#solver;
-    this.#holding = new Holding("cuSOLVER handle", "cuSOLVER", 0, () => this.#solver.call("cusolverDnDestroy", this.#handle), true);
-    core.ledger.enter(this.#holding);
-    this.library = `cuBLAS ${this.#blas.version} and cuSOLVER (${path})`;
+    this.library = `cuBLAS ${this.#blas.version} and cuSOLVER (${this.#solver.library.path})`;
   }
 
   #memory<T extends "f64" | "i32">(stream: Stream, slice: ReadonlyDeviceSlice<T>, elements: number, what: string): bigint {
@@ -83,20 +71,20 @@ export class DenseRoutines implements Disposable {
     const [a, b] = [this.#memory(stream, matrix, n * n, "matrix"), this.#memory(stream, rhs, outputs * n, "rhs")];
     const { core } = this.context;
     core.enter("cusolverDnDpotrf");
-    const handle = this.#handle;
-    this.#solver.call("cusolverDnSetStream", handle, stream.handle);
+    const { library, handle } = this.#solver;
+    library.call("cusolverDnSetStream", handle, stream.handle);
     const length = new Int32Array(1);
-    this.#solver.call("cusolverDnDpotrfBufferSize", handle, upper, n, a, n, length);
+    library.call("cusolverDnDpotrfBufferSize", handle, upper, n, a, n, length);
     const work = this.context.zeros("f64", Math.max(1, length[0]!), { label: "work of a factorisation" });
     const info = this.context.zeros("i32", 1, { label: "report of a factorisation" });
     try {
       const [at, report] = [this.#memory(stream, work, 0, "work"), this.#memory(stream, info, 1, "info")];
       core.enter("cusolverDnDpotrf");
-      this.#solver.call("cusolverDnDpotrf", handle, upper, n, a, n, at, length[0]!, report);
+      library.call("cusolverDnDpotrf", handle, upper, n, a, n, at, length[0]!, report);
       const failed = this.context.read(info)[0]!;
       if (failed !== 0 || outputs === 0) return failed;
       core.enter("cusolverDnDpotrs");
-      this.#solver.call("cusolverDnDpotrs", handle, upper, n, outputs, a, n, b, n, report);
+      library.call("cusolverDnDpotrs", handle, upper, n, outputs, a, n, b, n, report);
       stream.sync();
       return 0;
     } finally {
@@ -107,8 +95,8 @@ export class DenseRoutines implements Disposable {
 
   /** Gives the handles back. A second call does nothing. @throws CublasError, CusolverError. */
   dispose(): void {
-    this.context.core.release(this.#holding);
-    this.context.core.release(this.#blas.holding);
+    this.#solver.dispose();
+    this.#blas.dispose();
   }
 
   /** Lets `using` dispose of it. */

@@ -1,7 +1,5 @@
 // The kernel executor: standard kernels on host arrays and device memory, and kernels of one's own
 // by name. GpuCompute and KernelLauncher are other names of it.
-export { CublasError } from "./cublas-library.js";
-export { CusolverError } from "./cusolver-library.js";
 export { DenseRoutines } from "./dense-routines.js";
 export { type DeviceSource, GpuDevice } from "./gpu-device.js";
 export { GpuTensor } from "./gpu-tensor.js";
@@ -14,6 +12,7 @@ export {
   type Product,
   sharedExecutor,
 } from "./kernel-executor.js";
+export { CublasError, CusolverError } from "./math-libraries.js";
 export type { BlasChoice, ExecutorOptions, MatmulKernel, ProductSource } from "./matmul.js";
 export { type Layer, type LayerActivation, NeuralNetwork } from "./neural-network.js";
 export {

@@ -8,7 +8,6 @@ import { describe } from "@spillway/core/text.js";
 import type { Dimensions, LaunchConfig } from "../launch-config.js";
 import type { ArgumentsFor } from "../parameters.js";
 import type { DeviceSlice } from "../slice.js";
-import { Cublas } from "./cublas.js";
 import { type DeviceSource, GpuDevice } from "./gpu-device.js";
 import { GpuTensor } from "./gpu-tensor.js";
 import {
@@ -24,6 +23,7 @@ import {
 } from "./host-arrays.js";
 import { KernelLoader } from "./kernel-loader.js";
 import { type BlasChoice, chooseTile, type ExecutorOptions, executorTable, type ProductSource, type Tile, tileCount } from "./matmul.js";
+import { type Cublas, multiplyByCublas, openCublas } from "./math-libraries.js";
 import { type Layer, NeuralNetwork } from "./neural-network.js";
 import {
   type BatchNorm,
@@ -314,8 +314,8 @@ export class KernelExecutor extends KernelLoader implements Disposable {
       for (const [what, slice, elements] of [["A", a, m * k] as const, ["B", b, k * n] as const, ["C", c, m * n] as const])
         if (slice.length < elements)
           throw ArgumentError.shape(`matmul: ${what} has ${slice.length} elements; its matrix has ${elements}`, { field: what });
-      if (m * n > 0) cublas.matmul(a, b, c, m, k, n);
-      return { library: "cublas", version: cublas.version, path: cublas.path };
+      if (m * n > 0) multiplyByCublas(cublas, this.device.stream, [a, b, c], [m, k, n]);
+      return { library: "cublas", version: cublas.version, path: cublas.library.path };
     }
     const tile = chooseTile(m, n, this.device.context.info.attributes.multiprocessors);
     if (m * n > 0) this.multiplyBy(tile, a, b, c, m, k, n);
@@ -332,8 +332,10 @@ export class KernelExecutor extends KernelLoader implements Disposable {
     if (choice === "none" || this.#cublas) return choice === "none" ? undefined : this.#cublas;
     if (this.#noCublas === undefined) {
       try {
-        this.#cublas = new Cublas(this.device);
-        return this.#cublas;
+        const cublas = openCublas(this.device.context);
+        cublas.library.call("cublasSetStream", cublas.handle, this.device.stream.handle);
+        this.#cublas = cublas;
+        return cublas;
       } catch (error) {
         this.#noCublas = error;
       }
