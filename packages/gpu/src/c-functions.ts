@@ -1,4 +1,4 @@
-// Functions of C libraries as texts, and the types of their arguments here.
+// Functions of C libraries as texts, the types of their arguments here, and C strings.
 
 /**
  * The JavaScript type of an argument of each kind. A kind says how wide the argument is in C.
@@ -72,3 +72,9 @@ export function signatures<const Texts extends Readonly<Record<string, `${string
 
 /** The arguments of a function whose kinds are given. */
 export type ArgumentsOf<Kinds extends readonly ArgumentKind[]> = { -readonly [Index in keyof Kinds]: ArgumentTypes[Kinds[Index]] };
+
+/** The text in bytes that a library wrote: up to its NUL, or all. */
+export function textUpToNul(bytes: Uint8Array): string {
+  const end = bytes.indexOf(0);
+  return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
+}

@@ -6,6 +6,7 @@ import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls
 import { ContextLostError, CudaError, type CudaFailure } from "./errors.js";
 import { type LaunchHistory, recentLaunches } from "./launch-history.js";
 import { type Holding, type Leak, Ledger } from "./ledger.js";
+import type { MemoryPool } from "./memory-pool.js";
 import { losesContext, status, statusName } from "./status.js";
 
 /** The context that is current in this thread, as far as this package set it, for each driver. */
@@ -35,6 +36,17 @@ export function checkedCall<Name extends DriverCall>(driver: Driver, call: Name,
   if (code !== status.success) throw new CudaError({ statusCode: code, ...describeStatus(driver, code), call, launches: [] });
 }
 
+/** The arguments of a function after the first, in which it gives its result. */
+type AfterResult<Name extends DriverCall> = DriverArguments<Name> extends [bigint | ArrayBufferView, ...infer Rest] ? Rest : never;
+
+/** The 32-bit result of a driver function that needs no context. @throws CudaError. */
+export function checkedWord<Name extends DriverCall>(driver: Driver, call: Name, ...rest: AfterResult<Name>): number {
+  const result = new Int32Array(1);
+  const checked = checkedCall as (driver: Driver, call: string, ...values: readonly unknown[]) => void;
+  checked(driver, call, result, ...rest);
+  return result[0]!;
+}
+
 /** CUevent_flags, cuda.h. */
 export const eventFlags = { default: 0, blockingSync: 1, disableTiming: 2 } as const;
 
@@ -42,33 +54,6 @@ export const eventFlags = { default: 0, blockingSync: 1, disableTiming: 2 } as c
 export interface CoreOptions {
   readonly debug: boolean;
   readonly onLeak: (leak: Leak) => void;
-}
-
-/** What a context's pool holds, in bytes. Without pools, `reserved` is what is used. */
-export interface PoolStatistics {
-  /** Whether allocation is in stream order, from a pool. */
-  readonly streamOrdered: boolean;
-  /** Held from the device, in use or ready for reuse. */
-  readonly reserved: number;
-  readonly reservedHigh: number;
-  /** In use. */
-  readonly used: number;
-  readonly usedHigh: number;
-  /** Allocations made, and given back, since the context was opened. */
-  readonly allocations: number;
-  readonly frees: number;
-}
-
-/** Where a context's device memory comes from. */
-export interface DevicePool {
-  /** Whether allocation is in stream order. */
-  readonly streamOrdered: boolean;
-  allocate(bytes: number, stream: bigint): bigint;
-  free(address: bigint, bytes: number, stream: bigint): void;
-  statistics(): PoolStatistics;
-  trim(keep: number): void;
-  allowAccess(device: number): void;
-  denyAccess(device: number): void;
 }
 
 /** One retained primary context: its handle, its state, and what it owns. */
@@ -88,7 +73,8 @@ export class ContextCore {
   service = 0n;
   /** Waits on other threads that have not ended: the context outlives them. */
   waits = 0;
-  #pool: DevicePool | undefined;
+  /** Where device memory comes from. */
+  pool!: MemoryPool;
   #afterWaits: (() => void) | undefined;
   #functions: { [Name in DriverCall]?: DriverFunction<Name> } = {};
   #loss: CudaFailure | undefined;
@@ -110,16 +96,6 @@ export class ContextCore {
   /** The error that made the context unusable, if one did. */
   get loss(): CudaFailure | undefined {
     return this.#loss;
-  }
-
-  /** Where device memory comes from. */
-  get pool(): DevicePool {
-    if (!this.#pool) throw new DisposedError(`the memory pool of device ${this.device}`);
-    return this.#pool;
-  }
-
-  set pool(pool: DevicePool) {
-    this.#pool = pool;
   }
 
   /** A running name for something that was given none. */
@@ -144,9 +120,14 @@ export class ContextCore {
     if (this.#loss) throw new ContextLostError(this.#loss, call);
     if (this.#disposed) throw new DisposedError(`the context of device ${this.device}`);
     if (currentContexts.get(this.driver) === this.handle) return;
-    const code = this.function("cuCtxSetCurrent")(this.handle);
-    if (code !== status.success) throw this.failure(code, "cuCtxSetCurrent");
+    this.check(this.function("cuCtxSetCurrent")(this.handle), "cuCtxSetCurrent");
     currentContexts.set(this.driver, this.handle);
+  }
+
+  /** The status of a driver function called in this context. @throws as `enter`. */
+  status<Name extends DriverCall>(name: Name, ...values: DriverArguments<Name>): number {
+    this.enter(name);
+    return this.function(name)(...values);
   }
 
   /** Calls a driver function in this context. @throws CudaError if it returns an error. */
@@ -157,21 +138,39 @@ export class ContextCore {
   /** As `call`, for a call whose error is about one stream. */
   callOn<Name extends DriverCall>(history: LaunchHistory | undefined, name: Name, ...values: DriverArguments<Name>): void {
     this.enter(name);
-    const code = this.function(name)(...values);
-    if (code !== status.success) throw this.failure(code, name, history);
+    this.check(this.function(name)(...values), name, history);
+  }
+
+  /** @throws CudaError if the status that a call gave is an error. */
+  check(code: number, call: string, history?: LaunchHistory): void {
+    if (code !== status.success) throw this.failure(code, call, history);
+  }
+
+  /** As `call`: the 32-bit result, which the function gives in its first argument. */
+  word<Name extends DriverCall>(name: Name, ...rest: AfterResult<Name>): number {
+    return this.#result(new Int32Array(1), name, rest);
+  }
+
+  /** As `call`: the 64-bit result, such as a handle, which the function gives in its first argument. */
+  long<Name extends DriverCall>(name: Name, ...rest: AfterResult<Name>): bigint {
+    return this.#result(new BigUint64Array(1), name, rest);
+  }
+
+  #result<T>(result: ArrayLike<T>, name: DriverCall, rest: readonly unknown[]): T {
+    const call = this.call as (name: DriverCall, ...values: readonly unknown[]) => void;
+    call.call(this, name, result, ...rest);
+    return result[0]!;
   }
 
   /**
    * Calls a function that says "not yet" by CUDA_ERROR_NOT_READY: whether it is ready. @throws
    * CudaError on other errors.
    */
-  ready<Name extends "cuEventQuery" | "cuStreamQuery">(name: Name, handle: bigint, history?: LaunchHistory): boolean {
-    this.enter(name);
-    const query = this.function(name) as DriverFunction<"cuEventQuery">;
-    const code = query(handle);
-    if (code === status.success) return true;
+  ready(name: "cuEventQuery" | "cuStreamQuery", handle: bigint, history?: LaunchHistory): boolean {
+    const code = this.status(name, handle);
     if (code === status.notReady) return false;
-    throw this.failure(code, name, history);
+    this.check(code, name, history);
+    return true;
   }
 
   /**
@@ -202,17 +201,13 @@ export class ContextCore {
 
   /** Makes what a stream does next come after all that was given to others. @throws CudaError. */
   orderAfter(stream: bigint, others: Iterable<bigint>): void {
-    const event = new BigUint64Array(1);
-    this.call("cuEventCreate", event, eventFlags.disableTiming);
-    try {
+    this.#withEvent((event) => {
       for (const other of others) {
         if (other === stream) continue;
-        this.call("cuEventRecord", event[0]!, other);
-        this.call("cuStreamWaitEvent", stream, event[0]!, 0);
+        this.call("cuEventRecord", event, other);
+        this.call("cuStreamWaitEvent", stream, event, 0);
       }
-    } finally {
-      this.call("cuEventDestroy", event[0]!);
-    }
+    });
   }
 
   /**
@@ -220,13 +215,18 @@ export class ContextCore {
    * which may read it. @throws CudaError.
    */
   holdUp(other: ContextCore, stream: bigint): void {
-    const event = new BigUint64Array(1);
-    this.call("cuEventCreate", event, eventFlags.disableTiming);
+    this.#withEvent((event) => {
+      this.call("cuEventRecord", event, stream);
+      other.call("cuStreamWaitEvent", other.service, event, 0);
+    });
+  }
+
+  #withEvent(work: (event: bigint) => void): void {
+    const event = this.long("cuEventCreate", eventFlags.disableTiming);
     try {
-      this.call("cuEventRecord", event[0]!, stream);
-      other.call("cuStreamWaitEvent", other.service, event[0]!, 0);
+      work(event);
     } finally {
-      this.call("cuEventDestroy", event[0]!);
+      this.call("cuEventDestroy", event);
     }
   }
 

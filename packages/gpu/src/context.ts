@@ -82,11 +82,8 @@ export class Context implements Disposable {
     this.core = core;
     this.#staging = new Staging(core);
     try {
-      const service = new BigUint64Array(1);
-      core.call("cuStreamCreateWithPriority", service, 1, 0);
-      core.service = service[0]!;
-      const release = () => core.call("cuStreamDestroy", service[0]!);
-      core.ledger.enter(new Holding("stream", "service", 0, release, true));
+      core.service = core.long("cuStreamCreateWithPriority", 1, 0);
+      core.ledger.enter(new Holding("stream", "service", 0, () => core.call("cuStreamDestroy", core.service), true));
       const pool = MemoryPool.create(core, info.attributes.memoryPools !== 0);
       core.pool = pool;
       core.ledger.enter(new Holding("memory pool", "memory pool", 0, () => pool.destroy(), true));
@@ -299,9 +296,7 @@ export class Context implements Disposable {
 
   /** Whether kernels here can reach memory of another device. @throws CudaError. */
   canAccess(other: Context): boolean {
-    const answer = new Int32Array(1);
-    this.core.call("cuDeviceCanAccessPeer", answer, this.info.ordinal, other.info.ordinal);
-    return answer[0] !== 0;
+    return this.core.word("cuDeviceCanAccessPeer", this.info.ordinal, other.info.ordinal) !== 0;
   }
 
   /**
@@ -311,9 +306,8 @@ export class Context implements Disposable {
    */
   enableAccess(other: Context): void {
     if (other.info.ordinal === this.info.ordinal) return;
-    this.core.enter("cuCtxEnablePeerAccess");
-    const code = this.core.function("cuCtxEnablePeerAccess")(other.core.handle, 0);
-    if (code !== status.success && code !== status.peerAccessAlreadyEnabled) throw this.core.failure(code, "cuCtxEnablePeerAccess");
+    const code = this.core.status("cuCtxEnablePeerAccess", other.core.handle, 0);
+    if (code !== status.peerAccessAlreadyEnabled) this.core.check(code, "cuCtxEnablePeerAccess");
     other.core.pool.allowAccess(this.info.ordinal);
     this.core.peers.add(other.core);
   }

@@ -1,5 +1,6 @@
 // What a device says of itself. Nothing here opens a context.
-import { checkedCall } from "./context-core.js";
+import { textUpToNul } from "./c-functions.js";
+import { checkedCall, checkedWord } from "./context-core.js";
 import type { Driver } from "./driver.js";
 
 /**
@@ -33,31 +34,20 @@ export interface DeviceInfo {
 
 /** One attribute, by name or by its number in cuda.h. @throws CudaError. */
 export function deviceAttribute(driver: Driver, device: number, attribute: DeviceAttribute | number): number {
-  const value = new Int32Array(1);
-  checkedCall(driver, "cuDeviceGetAttribute", value, typeof attribute === "number" ? attribute : deviceAttributes[attribute], device);
-  return value[0]!;
+  return checkedWord(driver, "cuDeviceGetAttribute", typeof attribute === "number" ? attribute : deviceAttributes[attribute], device);
 }
 
 /** Devices that the driver shows; `cuInit` must have been called. @throws CudaError. */
 export function deviceCount(driver: Driver): number {
-  const count = new Int32Array(1);
-  checkedCall(driver, "cuDeviceGetCount", count);
-  return count[0]!;
+  return checkedWord(driver, "cuDeviceGetCount");
 }
-
-const textOf = (bytes: Uint8Array): string => {
-  const end = bytes.indexOf(0);
-  return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
-};
 
 /**
  * All of a device; `cuInit` must have been called. @throws CudaError, such as
  * CUDA_ERROR_INVALID_DEVICE if there is none.
  */
 export function deviceInfo(driver: Driver, ordinal: number): DeviceInfo {
-  const handle = new Int32Array(1);
-  checkedCall(driver, "cuDeviceGet", handle, ordinal);
-  const device = handle[0]!;
+  const device = checkedWord(driver, "cuDeviceGet", ordinal);
   const name = new Uint8Array(256);
   checkedCall(driver, "cuDeviceGetName", name, name.length, device);
   const uuid = new Uint8Array(16);
@@ -72,9 +62,9 @@ export function deviceInfo(driver: Driver, ordinal: number): DeviceInfo {
   const hex = Buffer.from(uuid).toString("hex");
   return {
     ordinal,
-    name: textOf(name),
+    name: textUpToNul(name),
     uuid: `GPU-${[hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")}`,
-    pciBusId: textOf(bus),
+    pciBusId: textUpToNul(bus),
     computeCapability: [attributes.capabilityMajor, attributes.capabilityMinor],
     totalMemory: Number(memory[0]),
     attributes,

@@ -21,9 +21,8 @@ export class DeviceEvent extends Owned {
 
   /** @internal */
   static create(core: ContextCore, timing: boolean, label?: string): DeviceEvent {
-    const handle = new BigUint64Array(1);
-    core.call("cuEventCreate", handle, eventFlags.blockingSync | (timing ? 0 : eventFlags.disableTiming));
-    return new DeviceEvent(core, { handle: handle[0]!, waits: 0, doomed: false }, timing, label ?? core.nextName("event"));
+    const handle = core.long("cuEventCreate", eventFlags.blockingSync | (timing ? 0 : eventFlags.disableTiming));
+    return new DeviceEvent(core, { handle, waits: 0, doomed: false }, timing, label ?? core.nextName("event"));
   }
 
   /** Puts the event after all that the stream was given so far. @throws CudaError. */

@@ -90,14 +90,12 @@ export class Graph extends Owned {
 
   /** @internal Makes captured work launchable. */
   static create(core: ContextCore, graph: bigint, recording: GraphRecording, label = core.nextName("graph")): Graph {
-    const executable = new BigUint64Array(1);
     try {
-      core.call("cuGraphInstantiate", executable, graph, 0);
+      return new Graph(core, { graph, executable: core.long("cuGraphInstantiate", graph, 0) }, recording, label);
     } catch (error) {
       core.function("cuGraphDestroy")(graph);
       throw error;
     }
-    return new Graph(core, { graph, executable: executable[0]! }, recording, label);
   }
 
   /** Kernels, copies and other parts. @throws CudaError. */
@@ -124,9 +122,7 @@ export class Graph extends Owned {
   launch(stream: Stream): void {
     this.#ready(stream);
     for (const pinned of this.#recording.pinned) pinned.noteUse(stream.handle);
-    this.core.enter("cuGraphLaunch");
-    const code = this.core.function("cuGraphLaunch")(this.#state.executable, stream.handle);
-    if (code !== status.success) throw this.core.failure(code, "cuGraphLaunch", stream.history);
+    this.core.callOn(stream.history, "cuGraphLaunch", this.#state.executable, stream.handle);
     for (const other of this.#recording.foreign) this.core.holdUp(other, stream.handle);
     stream.meter?.noteGraph(this.#recording.meter);
     if (this.core.debug) this.core.callOn(stream.history, "cuStreamSynchronize", stream.handle);
@@ -151,8 +147,7 @@ export class Graph extends Owned {
     const core = this.core;
     // CUgraphExecUpdateResultInfo: the result, padding, and two nodes; 24 bytes.
     const result = new Uint32Array(6);
-    core.enter("cuGraphExecUpdate");
-    const code = core.function("cuGraphExecUpdate")(this.#state.executable, handle, result);
+    const code = core.status("cuGraphExecUpdate", this.#state.executable, handle, result);
     const spent = code === status.success ? this.#state.graph : handle;
     if (code === status.success) {
       this.#state.graph = handle;
@@ -163,6 +158,6 @@ export class Graph extends Owned {
       const failure = core.describe(code, "cuGraphExecUpdate");
       throw new CudaError(failure, updateResults[result[0]!] ?? `result ${result[0]}`, false);
     }
-    if (freed !== status.success) throw core.failure(freed, "cuGraphDestroy");
+    core.check(freed, "cuGraphDestroy");
   }
 }

@@ -115,8 +115,8 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     const parsed = parseParameters(name, parameters);
     this.checkedBy = this.#checkSignature(parsed, entry);
     const limits = info.attributes;
-    const threads = this.#attribute(attribute.maxThreadsPerBlock);
-    this.#staticShared = this.#attribute(attribute.sharedBytes);
+    const threads = this.#attribute("maxThreadsPerBlock");
+    this.#staticShared = this.#attribute("sharedBytes");
     this.#dynamicShared = Math.max(0, limits.sharedBytesPerBlock - this.#staticShared);
     const memory = new ArrayBuffer(launchConfigBytes + argumentBytes(parsed));
     const address = core.driver.addressOf(new Uint8Array(memory));
@@ -134,10 +134,8 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     this.#launchEx = core.driver.has("cuLaunchKernelEx") ? core.function("cuLaunchKernelEx") : undefined;
   }
 
-  #attribute(id: number): number {
-    const value = new Int32Array(1);
-    this.core.call("cuFuncGetAttribute", value, id, this.handle);
-    return value[0]!;
+  #attribute(name: keyof KernelResources): number {
+    return this.core.word("cuFuncGetAttribute", attribute[name], this.handle);
   }
 
   #checkSignature(parsed: readonly Layout[], entry: readonly EntryParameter[] | undefined): SignatureSource {
@@ -153,7 +151,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     for (;;) {
       const code = parameterInfo(this.handle, bytes.length, offset, size);
       if (code === status.invalidValue) break;
-      if (code !== status.success) throw this.core.failure(code, "cuFuncGetParamInfo");
+      this.core.check(code, "cuFuncGetParamInfo");
       bytes.push(Number(size[0]));
     }
     checkCount(this.name, parsed, bytes.length);
@@ -245,13 +243,13 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
   resources(): KernelResources {
     this.use();
     return {
-      maxThreadsPerBlock: this.#attribute(attribute.maxThreadsPerBlock),
-      sharedBytes: this.#attribute(attribute.sharedBytes),
-      constantBytes: this.#attribute(attribute.constantBytes),
-      localBytes: this.#attribute(attribute.localBytes),
-      registers: this.#attribute(attribute.registers),
-      ptxVersion: this.#attribute(attribute.ptxVersion),
-      binaryVersion: this.#attribute(attribute.binaryVersion),
+      maxThreadsPerBlock: this.#attribute("maxThreadsPerBlock"),
+      sharedBytes: this.#attribute("sharedBytes"),
+      constantBytes: this.#attribute("constantBytes"),
+      localBytes: this.#attribute("localBytes"),
+      registers: this.#attribute("registers"),
+      ptxVersion: this.#attribute("ptxVersion"),
+      binaryVersion: this.#attribute("binaryVersion"),
     };
   }
 
@@ -264,9 +262,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     if (shared > this.#info.attributes.sharedBytesPerBlockOptIn - this.#staticShared) return 0;
     // The driver counts no blocks with more shared memory than the kernel was allowed.
     if (shared > this.#dynamicShared) this.#allowShared(shared);
-    const blocks = new Int32Array(1);
-    this.core.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", blocks, this.handle, threads, shared);
-    return blocks[0]!;
+    return this.core.word("cuOccupancyMaxActiveBlocksPerMultiprocessor", this.handle, threads, shared);
   }
 
   /** The most blocks of a cooperative launch. @throws CudaError. */
@@ -283,9 +279,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     if (config.cluster === undefined)
       throw new LaunchError(this.name, "maxActiveClusters takes a launch with a cluster", { field: "cluster" });
     this.prepare(config, 0n);
-    const clusters = new Int32Array(1);
-    this.core.call("cuOccupancyMaxActiveClusters", clusters, this.handle, this.#config.address);
-    return clusters[0]!;
+    return this.core.word("cuOccupancyMaxActiveClusters", this.handle, this.#config.address);
   }
 }
 

@@ -1,10 +1,23 @@
 // Where a context's device memory comes from: a pool of its own with allocation in stream order, or
 // plain allocation if the device has no pools.
-import type { ContextCore, DevicePool, PoolStatistics } from "./context-core.js";
+import type { ContextCore } from "./context-core.js";
 import { OutOfMemoryError } from "./errors.js";
 import { status } from "./status.js";
 
-export type { PoolStatistics } from "./context-core.js";
+/** What a context's pool holds, in bytes. Without pools, `reserved` is what is used. */
+export interface PoolStatistics {
+  /** Whether allocation is in stream order, from a pool. */
+  readonly streamOrdered: boolean;
+  /** Held from the device, in use or ready for reuse. */
+  readonly reserved: number;
+  readonly reservedHigh: number;
+  /** In use. */
+  readonly used: number;
+  readonly usedHigh: number;
+  /** Allocations made, and given back, since the context was opened. */
+  readonly allocations: number;
+  readonly frees: number;
+}
 
 // CUmemPool_attribute, cuda.h.
 const poolAttribute = { releaseThreshold: 4, reserved: 5, reservedHigh: 6, used: 7, usedHigh: 8 } as const;
@@ -26,7 +39,7 @@ function poolProperties(ordinal: number): Uint32Array {
 const accessDescription = (ordinal: number, access: 3 | 0) => Uint32Array.of(1, ordinal, access);
 
 /** The device memory of a context. */
-export class MemoryPool implements DevicePool {
+export class MemoryPool {
   readonly #core: ContextCore;
   readonly #pool: bigint | undefined;
   #allocations = 0;
@@ -43,9 +56,7 @@ export class MemoryPool implements DevicePool {
   static create(core: ContextCore, poolsSupported: boolean): MemoryPool {
     const complete = poolsSupported && core.driver.has("cuMemPoolCreate") && core.driver.has("cuMemAllocFromPoolAsync");
     if (!complete) return new MemoryPool(core, undefined);
-    const handle = new BigUint64Array(1);
-    core.call("cuMemPoolCreate", handle, poolProperties(core.device));
-    const pool = handle[0]!;
+    const pool = core.long("cuMemPoolCreate", poolProperties(core.device));
     try {
       core.call("cuMemPoolSetAttribute", pool, poolAttribute.releaseThreshold, BigUint64Array.of(2n ** 64n - 1n));
     } catch (error) {
@@ -68,13 +79,12 @@ export class MemoryPool implements DevicePool {
     const core = this.#core;
     const address = new BigUint64Array(1);
     const call = this.#pool === undefined ? "cuMemAlloc" : "cuMemAllocFromPoolAsync";
-    core.enter(call);
     const code =
       this.#pool === undefined
-        ? core.function("cuMemAlloc")(address, bytes)
-        : core.function("cuMemAllocFromPoolAsync")(address, bytes, this.#pool, stream);
+        ? core.status("cuMemAlloc", address, bytes)
+        : core.status("cuMemAllocFromPoolAsync", address, bytes, this.#pool, stream);
     if (code === status.outOfMemory) throw this.#outOfMemory(call, bytes);
-    if (code !== status.success) throw core.failure(code, call);
+    core.check(code, call);
     this.#allocations++;
     this.#used += bytes;
     this.#usedHigh = Math.max(this.#usedHigh, this.#used);
@@ -102,28 +112,21 @@ export class MemoryPool implements DevicePool {
 
   /** @throws CudaError. */
   statistics(): PoolStatistics {
-    const counts = { allocations: this.#allocations, frees: this.#frees };
-    if (this.#pool === undefined)
-      return {
-        streamOrdered: false,
-        reserved: this.#used,
-        reservedHigh: this.#usedHigh,
-        used: this.#used,
-        usedHigh: this.#usedHigh,
-        ...counts,
-      };
-    const read = (attribute: number): number => {
+    const pool = this.#pool;
+    const read = (attribute: "reserved" | "reservedHigh" | "used" | "usedHigh"): number => {
+      if (pool === undefined) return attribute.endsWith("High") ? this.#usedHigh : this.#used;
       const value = new BigUint64Array(1);
-      this.#core.call("cuMemPoolGetAttribute", this.#pool!, attribute, value);
+      this.#core.call("cuMemPoolGetAttribute", pool, poolAttribute[attribute], value);
       return Number(value[0]);
     };
     return {
-      streamOrdered: true,
-      reserved: read(poolAttribute.reserved),
-      reservedHigh: read(poolAttribute.reservedHigh),
-      used: read(poolAttribute.used),
-      usedHigh: read(poolAttribute.usedHigh),
-      ...counts,
+      streamOrdered: pool !== undefined,
+      reserved: read("reserved"),
+      reservedHigh: read("reservedHigh"),
+      used: read("used"),
+      usedHigh: read("usedHigh"),
+      allocations: this.#allocations,
+      frees: this.#frees,
     };
   }
 

@@ -1,6 +1,7 @@
 // A module: compiled kernels and their globals, loaded from PTX, a cubin or a fatbin.
 import { LaunchError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
+import { textUpToNul } from "./c-functions.js";
 import type { ContextCore } from "./context-core.js";
 import type { DeviceInfo } from "./device-info.js";
 import { bytesOf, type Dtype } from "./dtypes.js";
@@ -32,11 +33,6 @@ export function imageKind(image: string | Uint8Array): ImageKind {
   return a === 0x50 && b === 0xed && c === 0x55 && d === 0xba ? "fatbin" : "ptx";
 }
 
-const textUpToNul = (bytes: Uint8Array): string => {
-  const end = bytes.indexOf(0);
-  return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end)).trim();
-};
-
 /** Loads an image with the driver's logs. @throws ModuleLoadError. */
 function loadImage(core: ContextCore, label: string, image: string | Uint8Array, kind: ImageKind): { handle: bigint; log: string } {
   const bytes = kind === "ptx" ? Buffer.concat([Buffer.from(image as Uint8Array), Buffer.alloc(1)]) : (image as Uint8Array);
@@ -46,9 +42,8 @@ function loadImage(core: ContextCore, label: string, image: string | Uint8Array,
   const size = BigInt(logBytes);
   const values = BigUint64Array.of(core.driver.addressOf(info), size, core.driver.addressOf(error), size);
   const handle = new BigUint64Array(1);
-  core.enter("cuModuleLoadDataEx");
-  const code = core.function("cuModuleLoadDataEx")(handle, bytes, options.length, options, values);
-  if (code === status.success) return { handle: handle[0]!, log: textUpToNul(info) };
+  const code = core.status("cuModuleLoadDataEx", handle, bytes, options.length, options, values);
+  if (code === status.success) return { handle: handle[0]!, log: textUpToNul(info).trim() };
   let advice = "";
   const version = kind === "ptx" ? ptxVersion(textUpToNul(bytes)) : undefined;
   if (code === status.unsupportedPtxVersion && version) {
@@ -56,7 +51,7 @@ function loadImage(core: ContextCore, label: string, image: string | Uint8Array,
     const known = core.function("cuDriverGetVersion")(speaks) === status.success;
     advice = `PTX ${version.join(".")} needs a driver of CUDA ${versionText(driverForPtx(version))} or later${known ? `, and this one is of CUDA ${versionText(speaks[0]!)}` : ""}`;
   }
-  throw new ModuleLoadError(core.describe(code, "cuModuleLoadDataEx"), label, textUpToNul(error), advice);
+  throw new ModuleLoadError(core.describe(code, "cuModuleLoadDataEx"), label, textUpToNul(error).trim(), advice);
 }
 
 /** What a compiler knows of an image and the image does not tell. */
@@ -134,10 +129,7 @@ export class Module extends Owned {
     const core = this.core;
     const handle = new BigUint64Array(1);
     const symbol = this.#loweredNames[name] ?? name;
-    core.enter("cuModuleGetFunction");
-    const code = core.function("cuModuleGetFunction")(handle, this.#handle, symbol);
-    if (code === status.notFound) throw this.#notFound(code, "cuModuleGetFunction", "kernel", name, this.kernelNames);
-    if (code !== status.success) throw core.failure(code, "cuModuleGetFunction");
+    this.#check(core.status("cuModuleGetFunction", handle, this.#handle, symbol), "cuModuleGetFunction", "kernel", name);
     return new Kernel(core, this.#info, this.holding, handle[0]!, name, parameters, this.#entries?.get(symbol), lengths);
   }
 
@@ -151,10 +143,8 @@ export class Module extends Owned {
     this.use();
     const address = new BigUint64Array(1);
     const size = new BigUint64Array(1);
-    this.core.enter("cuModuleGetGlobal");
-    const code = this.core.function("cuModuleGetGlobal")(address, size, this.#handle, this.#loweredNames[name] ?? name);
-    if (code === status.notFound) throw this.#notFound(code, "cuModuleGetGlobal", "global", name, undefined);
-    if (code !== status.success) throw this.core.failure(code, "cuModuleGetGlobal");
+    const code = this.core.status("cuModuleGetGlobal", address, size, this.#handle, this.#loweredNames[name] ?? name);
+    this.#check(code, "cuModuleGetGlobal", "global", name);
     const bytes = Number(size[0]);
     if (bytes % bytesOf(dtype) !== 0)
       throw new LaunchError(name, `the global has ${bytes} bytes, no whole number of ${dtype}`, { field: "dtype", value: dtype });
@@ -162,9 +152,14 @@ export class Module extends Owned {
     return new DeviceSlice(memory, dtype, address[0]!, bytes / bytesOf(dtype));
   }
 
-  #notFound(code: number, call: string, what: string, name: string, known: readonly string[] | undefined): CudaError {
-    const has = known ? `, which has ${known.join(", ") || "no kernels"}` : "";
-    return new CudaError(
+  /** @throws CudaError, which for CUDA_ERROR_NOT_FOUND says what was looked for. */
+  #check(code: number, call: string, what: "kernel" | "global", name: string): void {
+    if (code !== status.notFound) {
+      this.core.check(code, call);
+      return;
+    }
+    const has = what === "kernel" && this.kernelNames ? `, which has ${this.kernelNames.join(", ") || "no kernels"}` : "";
+    throw new CudaError(
       this.core.describe(code, call),
       `there is no ${what} ${JSON.stringify(name)} in module ${JSON.stringify(this.label)}${has}`,
       false,

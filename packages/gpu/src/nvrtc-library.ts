@@ -1,8 +1,8 @@
 // NVRTC as a C library: the functions that are called (nvrtc.h of CUDA 13.0), and one compilation by
 // them.
 import { SpillwayError } from "@spillway/core/errors.js";
-import type { CompileRequest } from "./compile-options.js";
 import { type Signatures, signatures } from "./c-functions.js";
+import type { CompileRequest } from "./compile-options.js";
 import { ForeignLibrary, firstLine } from "./ffi.js";
 import { loadFirst, nvrtcBuiltins, nvrtcCandidates, thisSystem } from "./library-search.js";
 import { LibraryCallError, StatusLibrary } from "./status-library.js";

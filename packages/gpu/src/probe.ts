@@ -1,7 +1,7 @@
 // Whether CUDA can be used here, found by using it: nothing follows from a file that exists or a
 // variable that is set.
 import { callback, optional, resolve, type TableOf, text, tuple, whole } from "@spillway/core/options.js";
-import { checkedCall, forgetCurrent } from "./context-core.js";
+import { checkedCall, checkedWord, forgetCurrent } from "./context-core.js";
 import { type DeviceInfo, deviceCount, deviceInfo } from "./device-info.js";
 import type { Driver } from "./driver.js";
 import { CudaError } from "./errors.js";
@@ -137,15 +137,14 @@ export function probe(options: ProbeOptions = {}): GpuProbe {
   let devices: readonly ProbedDevice[] = [];
   const answer = (reason: string | undefined): GpuProbe => ({ ...found, available: reason === undefined, reason, driverVersion, devices });
   try {
-    const version = new Int32Array(1);
-    checkedCall(driver, "cuDriverGetVersion", version);
-    driverVersion = versionText(version[0]!);
+    const version = checkedWord(driver, "cuDriverGetVersion");
+    driverVersion = versionText(version);
     checkedCall(driver, "cuInit", 0);
     const count = deviceCount(driver);
     if (count === 0) return answer(`the driver shows no device${hidden(visibleDevices)}`);
     devices = Array.from({ length: count }, (_, ordinal) => probeDevice(driver, ordinal));
     const needed = ptxVersion && driverForPtx(ptxVersion);
-    if (needed !== undefined && version[0]! < needed)
+    if (needed !== undefined && version < needed)
       return answer(
         `the driver is of CUDA ${driverVersion}, and PTX ${ptxVersion!.join(".")} needs one of CUDA ${versionText(needed)} or later: update NVIDIA's driver`,
       );

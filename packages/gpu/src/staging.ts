@@ -60,9 +60,8 @@ export class Staging {
     const kept = this.#events.pop();
     if (kept) return kept;
     const core = this.#core;
-    const handle = new BigUint64Array(1);
-    core.call("cuEventCreate", handle, eventFlags.blockingSync | eventFlags.disableTiming);
-    const event: AwaitedEvent = { handle: handle[0]!, waits: 0, doomed: false };
+    const handle = core.long("cuEventCreate", eventFlags.blockingSync | eventFlags.disableTiming);
+    const event: AwaitedEvent = { handle, waits: 0, doomed: false };
     core.ledger.enter(new Holding("event", "waiting", 0, () => destroyEvent(core, event), true));
     return event;
   }

@@ -70,9 +70,8 @@ export class Stream extends Owned {
 
   /** @internal */
   static create(core: ContextCore, staging: Staging, priority: number, label = core.nextName("stream")): Stream {
-    const handle = new BigUint64Array(1);
-    core.call("cuStreamCreateWithPriority", handle, nonBlocking, priority);
-    const stream = new Stream(core, handle[0]!, new LaunchHistory(label), staging, label);
+    const handle = core.long("cuStreamCreateWithPriority", nonBlocking, priority);
+    const stream = new Stream(core, handle, new LaunchHistory(label), staging, label);
     try {
       // After what was allocated, and after the work of a stream that was destroyed, whose handle
       // this one may have.
@@ -439,7 +438,7 @@ export class Stream extends Owned {
       throw error;
     }
     const code = end();
-    if (code !== status.success) throw core.failure(code, "cuStreamEndCapture", this.history);
+    core.check(code, "cuStreamEndCapture", this.history);
     return { handle: graph[0]!, recording };
   }
 }

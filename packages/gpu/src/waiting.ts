@@ -2,7 +2,6 @@
 // loop, then a thread that sleeps.
 import type { ContextCore } from "./context-core.js";
 import type { LaunchHistory } from "./launch-history.js";
-import { status } from "./status.js";
 
 /** An event that may be waited for on another thread, and is destroyed only after that. */
 export interface AwaitedEvent {
@@ -45,7 +44,7 @@ async function wait(core: ContextCore, event: AwaitedEvent, history: LaunchHisto
   try {
     core.enter("cuEventSynchronize");
     const code = await core.driver.callAsync("cuEventSynchronize", event.handle);
-    if (code !== status.success) throw core.failure(code, "cuEventSynchronize", history);
+    core.check(code, "cuEventSynchronize", history);
   } finally {
     threadsWaiting--;
   }

@@ -22,8 +22,8 @@ import {
   withArrays,
 } from "./host-arrays.js";
 import { KernelLoader } from "./kernel-loader.js";
-import { type BlasChoice, chooseTile, type ExecutorOptions, executorTable, type ProductSource, type Tile, tileCount } from "./matmul.js";
 import { type Cublas, multiplyByCublas, openCublas } from "./math-libraries.js";
+import { type BlasChoice, chooseTile, type ExecutorOptions, executorTable, type ProductSource, type Tile, tileCount } from "./matmul.js";
 import { type Layer, NeuralNetwork } from "./neural-network.js";
 import {
   type BatchNorm,
