@@ -11,9 +11,10 @@ export interface Operation {
   readonly stream: Stream;
   readonly to: DeviceSlice;
   readonly from: DeviceSlice;
-  readonly reduction: "sum" | "product" | "max" | "min";
+  /** Default "sum". */
+  readonly reduction?: keyof typeof combine;
   /** The root of a broadcast, or the other rank. */
-  readonly peer: number;
+  readonly peer?: number;
 }
 
 type Numbers = Float32Array | Float64Array | Int32Array | Uint32Array;
@@ -74,7 +75,7 @@ export class SimulatedGroup {
   }
 
   #run(all: readonly Operation[]): void {
-    const { kind, reduction, peer } = all[0]!;
+    const { kind, reduction = "sum", peer = 0 } = all[0]!;
     const parts = all.map(read);
     if (kind === "broadcast") {
       for (const each of all) put(each, parts[peer]!);

@@ -1,10 +1,11 @@
 // NCCL: sums and copies of device memory among several devices, of one process or of many. On
 // simulated devices the same calls are copies, and sums in the order of the ranks.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { checked, given, resolve, type TableOf, whole } from "@spillway/core/options.js";
+import { checked, given, type InputOf, resolve, whole } from "@spillway/core/options.js";
 import type { Context } from "./context.js";
 import { forgetCurrent } from "./context-core.js";
 import type { Dtype } from "./dtypes.js";
+import { firstLine } from "./ffi.js";
 import { Holding } from "./ledger.js";
 import { isNative } from "./native-driver.js";
 import { loadedNccl, loadNccl, NcclError, type NcclLibrary } from "./nccl-library.js";
@@ -21,6 +22,18 @@ export type Reduction = "sum" | "product" | "max" | "min";
 
 /** ncclRedOp_t, nccl.h. */
 const reductions: Readonly<Record<Reduction, number>> = { sum: 0, product: 1, max: 2, min: 3 };
+
+function typeOf({ dtype }: DeviceSlice): number {
+  const type = types[dtype];
+  if (type === undefined) throw ArgumentError.because(`NCCL knows no ${dtype}`, { field: "dtype", value: dtype });
+  return type;
+}
+
+function codeOf(reduction: Reduction): number {
+  if (Object.hasOwn(reductions, reduction)) return reductions[reduction];
+  const names = Object.keys(reductions).map((name) => `"${name}"`);
+  throw new ArgumentError("reduction", reduction, names.join(", "));
+}
 
 /** Whether NCCL loads here. */
 export interface NcclProbe {
@@ -41,7 +54,7 @@ export function probeNccl(): NcclProbe {
     const [major, rest] = [Math.floor(version[0]! / 10000), version[0]! % 10000];
     return { available: true, version: `${major}.${Math.floor(rest / 100)}.${rest % 100}`, library: library.path, problem: undefined };
   } catch (error) {
-    return { available: false, version: undefined, library: undefined, problem: (error as Error).message.split("\n")[0]! };
+    return { available: false, version: undefined, library: undefined, problem: firstLine(error) };
   }
 }
 
@@ -55,34 +68,38 @@ export function ncclIdentity(): Uint8Array {
   return identity;
 }
 
+/** What does the work of a communicator: NCCL, or copies among simulated devices. */
+type Worker = { readonly library: NcclLibrary; readonly handle: bigint } | SimulatedGroup;
+
+/** NCCL's function for each piece of work. */
+const functions = {
+  ...({ allReduce: "ncclAllReduce", allGather: "ncclAllGather", reduceScatter: "ncclReduceScatter" } as const),
+  ...({ broadcast: "ncclBroadcast", send: "ncclSend", receive: "ncclRecv" } as const),
+};
+
 /** One device's part in collective work. All of its calls are in the order of a stream. */
 export class Communicator extends Owned {
   readonly rank: number;
   /** How many ranks there are. */
   readonly size: number;
-  readonly #handle: bigint;
-  readonly #library: NcclLibrary | undefined;
-  readonly #group: SimulatedGroup | undefined;
+  readonly #worker: Worker;
+  readonly #state: { aborted: boolean };
 
   /** @internal */
-  constructor(context: Context, rank: number, size: number, by: { library: NcclLibrary; handle: bigint } | SimulatedGroup) {
+  constructor(context: Context, rank: number, size: number, worker: Worker) {
     const state = { aborted: false };
     super(
       context.core,
       new Holding("communicator", `rank ${rank} of ${size}`, 0, () => {
-        if (!(by instanceof SimulatedGroup) && !state.aborted) by.library.call("ncclCommDestroy", by.handle);
+        if (!(worker instanceof SimulatedGroup) && !state.aborted) worker.library.call("ncclCommDestroy", worker.handle);
         forgetCurrent(context.core.driver);
       }),
     );
     this.rank = rank;
     this.size = size;
     this.#state = state;
-    this.#handle = by instanceof SimulatedGroup ? 0n : by.handle;
-    this.#library = by instanceof SimulatedGroup ? undefined : by.library;
-    this.#group = by instanceof SimulatedGroup ? by : undefined;
+    this.#worker = worker;
   }
-
-  readonly #state: { aborted: boolean };
 
   /** Every rank's `destination` becomes the reduction of every rank's `source`; they may be one. */
   allReduce<T extends Dtype>(
@@ -91,17 +108,19 @@ export class Communicator extends Owned {
     source: ReadonlyDeviceSlice<T>,
     reduction: Reduction = "sum",
   ): void {
-    const by = this.#reduction(reduction);
+    const by = codeOf(reduction);
     const [to, from] = this.#pair(stream, destination, source, 1, 1);
-    if (this.#simulate({ kind: "allReduce", rank: this.rank, stream, to, from, reduction, peer: 0 })) return;
-    this.#call("ncclAllReduce", from.address, to.address, from.length, this.#type(from), by, this.#handle, stream.handle);
+    this.#give({ kind: "allReduce", stream, to, from, reduction }, (library, handle) =>
+      library.call("ncclAllReduce", from.address, to.address, from.length, typeOf(from), by, handle, stream.handle),
+    );
   }
 
   /** `destination` becomes all ranks' `source` in their order: it is `size` times as long. */
   allGather<T extends Dtype>(stream: Stream, destination: DeviceSlice<T>, source: ReadonlyDeviceSlice<T>): void {
     const [to, from] = this.#pair(stream, destination, source, this.size, 1);
-    if (this.#simulate({ kind: "allGather", rank: this.rank, stream, to, from, reduction: "sum", peer: 0 })) return;
-    this.#call("ncclAllGather", from.address, to.address, from.length, this.#type(from), this.#handle, stream.handle);
+    this.#give({ kind: "allGather", stream, to, from }, (library, handle) =>
+      library.call("ncclAllGather", from.address, to.address, from.length, typeOf(from), handle, stream.handle),
+    );
   }
 
   /**
@@ -114,42 +133,46 @@ export class Communicator extends Owned {
     source: ReadonlyDeviceSlice<T>,
     reduction: Reduction = "sum",
   ): void {
-    const by = this.#reduction(reduction);
+    const by = codeOf(reduction);
     const [to, from] = this.#pair(stream, destination, source, 1, this.size);
-    if (this.#simulate({ kind: "reduceScatter", rank: this.rank, stream, to, from, reduction, peer: 0 })) return;
-    this.#call("ncclReduceScatter", from.address, to.address, to.length, this.#type(from), by, this.#handle, stream.handle);
+    this.#give({ kind: "reduceScatter", stream, to, from, reduction }, (library, handle) =>
+      library.call("ncclReduceScatter", from.address, to.address, to.length, typeOf(from), by, handle, stream.handle),
+    );
   }
 
   /** Every rank's `memory` becomes that of the rank `root`. */
   broadcast<T extends Dtype>(stream: Stream, memory: DeviceSlice<T>, root: number): void {
     this.#checkRank("root", root);
     const [to] = this.#pair(stream, memory, memory, 1, 1);
-    if (this.#simulate({ kind: "broadcast", rank: this.rank, stream, to, from: to, reduction: "sum", peer: root })) return;
-    this.#call("ncclBroadcast", to.address, to.address, to.length, this.#type(to), root, this.#handle, stream.handle);
+    this.#give({ kind: "broadcast", stream, to, from: to, peer: root }, (library, handle) =>
+      library.call("ncclBroadcast", to.address, to.address, to.length, typeOf(to), root, handle, stream.handle),
+    );
   }
 
   /** Sends to a rank that receives as many. */
   send<T extends Dtype>(stream: Stream, source: ReadonlyDeviceSlice<T>, peer: number): void {
     this.#checkRank("peer", peer);
     const from = this.#use(stream, source, false);
-    if (this.#simulate({ kind: "send", rank: this.rank, stream, to: from, from, reduction: "sum", peer })) return;
-    this.#call("ncclSend", from.address, from.length, this.#type(from), peer, this.#handle, stream.handle);
+    this.#give({ kind: "send", stream, to: from, from, peer }, (library, handle) =>
+      library.call("ncclSend", from.address, from.length, typeOf(from), peer, handle, stream.handle),
+    );
   }
 
   /** Receives what a rank sends. */
   receive<T extends Dtype>(stream: Stream, destination: DeviceSlice<T>, peer: number): void {
     this.#checkRank("peer", peer);
     const to = this.#use(stream, destination, true);
-    if (this.#simulate({ kind: "receive", rank: this.rank, stream, to, from: to, reduction: "sum", peer })) return;
-    this.#call("ncclRecv", to.address, to.length, this.#type(to), peer, this.#handle, stream.handle);
+    this.#give({ kind: "receive", stream, to, from: to, peer }, (library, handle) =>
+      library.call("ncclRecv", to.address, to.length, typeOf(to), peer, handle, stream.handle),
+    );
   }
 
   /** @throws NcclError if work under way failed, such as when another process ended. */
   check(): void {
     this.use();
-    if (this.#library === undefined) return;
+    if (this.#worker instanceof SimulatedGroup) return;
     const result = new Int32Array(1);
-    this.#library.call("ncclCommGetAsyncError", this.#handle, result);
+    this.#worker.library.call("ncclCommGetAsyncError", this.#worker.handle, result);
     if (result[0] !== 0 && result[0] !== 7) throw new NcclError(result[0]!, "ncclCommGetAsyncError");
   }
 
@@ -159,24 +182,23 @@ export class Communicator extends Owned {
   abort(): void {
     if (this.disposed || this.#state.aborted) return;
     this.#state.aborted = true;
-    this.#group?.abort();
     try {
-      this.#library?.call("ncclCommAbort", this.#handle);
+      if (this.#worker instanceof SimulatedGroup) this.#worker.abort();
+      else this.#worker.library.call("ncclCommAbort", this.#worker.handle);
     } finally {
       this.dispose();
     }
   }
 
-  #simulate(operation: Operation): boolean {
-    this.#group?.take(operation);
-    return this.#group !== undefined;
-  }
-
-  #call(...values: Parameters<NcclLibrary["call"]>): void {
-    this.core.enter(values[0]);
+  #give(operation: Omit<Operation, "rank">, call: (library: NcclLibrary, handle: bigint) => void): void {
+    const worker = this.#worker;
+    if (worker instanceof SimulatedGroup) {
+      worker.take({ ...operation, rank: this.rank });
+      return;
+    }
+    this.core.enter(functions[operation.kind]);
     try {
-      const [name, ...rest] = values;
-      this.#library!.call(name, ...(rest as never));
+      call(worker.library, worker.handle);
     } finally {
       forgetCurrent(this.core.driver);
     }
@@ -208,25 +230,6 @@ export class Communicator extends Owned {
         { field: "destination" },
       );
     return [to, from];
-  }
-
-  #type({ dtype }: DeviceSlice): number {
-    const type = types[dtype];
-    if (type === undefined) throw ArgumentError.because(`NCCL knows no ${dtype}`, { field: "dtype", value: dtype });
-    return type;
-  }
-
-  #reduction(reduction: Reduction): number {
-    const by = Object.hasOwn(reductions, reduction) ? reductions[reduction] : undefined;
-    if (by === undefined)
-      throw new ArgumentError(
-        "reduction",
-        reduction,
-        Object.keys(reductions)
-          .map((name) => `"${name}"`)
-          .join(", "),
-      );
-    return by;
   }
 
   #checkRank(field: string, rank: number): void {
@@ -272,24 +275,20 @@ export function openCommunicators(contexts: readonly Context[]): readonly Commun
   return contexts.map((context, rank) => new Communicator(context, rank, size, { library, handle: handles[rank]! }));
 }
 
-/** A process's part in a communicator of several. */
-export interface JoinOptions {
-  /** What `ncclIdentity` gave one of them. */
-  readonly identity: Uint8Array;
-  /** The rank of this process, from 0. */
-  readonly rank: number;
-  /** How many processes there are. */
-  readonly size: number;
-}
-
 const joinTable = {
+  /** What `ncclIdentity` gave one of them. */
   identity: given(
     checked<Uint8Array>("the 128 bytes that ncclIdentity gave", (value) => value instanceof Uint8Array && value.length === 128),
     "What ncclIdentity gave one of the processes.",
   ),
+  /** The rank of this process, from 0. */
   rank: given(whole({ atLeast: 0 }), "The rank of this process, from 0."),
+  /** How many processes there are. */
   size: given(whole({ atLeast: 1 }), "How many processes there are."),
-} satisfies TableOf<JoinOptions>;
+};
+
+/** A process's part in a communicator of several. */
+export interface JoinOptions extends InputOf<typeof joinTable> {}
 
 /**
  * A communicator with other processes. It returns when all `size` have come, and holds up the event

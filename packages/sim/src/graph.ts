@@ -18,7 +18,7 @@ export class Capture {
 
   /** Takes in a stream that waits for captured work. @throws Refusal if another captures it. */
   take(stream: WorkStream): void {
-    if (stream.capture !== undefined && stream.capture !== this) throw new Refusal(code.captureMerge);
+    if (stream.capture !== undefined && stream.capture !== this) throw new Refusal(code.streamCaptureMerge);
     if (stream.capture === this) return;
     stream.capture = this;
     stream.captured = 0;
@@ -39,7 +39,7 @@ export class Capture {
     if (this.spoiled) throw this.spoiled;
     if (streams.some(({ open }) => open))
       throw new Refusal(
-        code.captureUnjoined,
+        code.streamCaptureUnjoined,
         "a stream that came into the capture by an event was not waited for by the one that began it",
       );
     return this.works;

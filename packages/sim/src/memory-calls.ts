@@ -125,13 +125,14 @@ export function poolCalls(simulator: Simulator) {
     },
     cuMemPoolTrimTo: (handle, keep) => simulator.find(handle, Pool).trim(keep),
     cuMemAllocFromPoolAsync: (out, bytes, pool, handle) => {
-      if (simulator.stream(handle).capture) throw new Refusal(code.captureUnsupported, "allocation within a capture is not simulated");
+      if (simulator.stream(handle).capture)
+        throw new Refusal(code.streamCaptureUnsupported, "allocation within a capture is not simulated");
       const from = simulator.find(pool, Pool);
       host.giveLong(out, from.context.allocate(bytes, from));
     },
     cuMemFreeAsync: (address, handle) => {
       const stream = simulator.stream(handle);
-      if (stream.capture) throw new Refusal(code.captureUnsupported, "giving memory back within a capture is not simulated");
+      if (stream.capture) throw new Refusal(code.streamCaptureUnsupported, "giving memory back within a capture is not simulated");
       const block = simulator.here.block(address);
       block.leaving = true;
       const { here } = simulator;

@@ -1,50 +1,10 @@
 // How a simulated driver call fails: with a CUDA status and, if it knows more, an error that
 // says what was wrong.
 import { SpillwayError } from "@spillway/core/errors.js";
-import { statusName } from "@spillway/gpu";
+import { status as code, statusName } from "@spillway/gpu/status.js";
 import { SimulationError } from "@spillway/ptx/interpreter/index.js";
 
-/** The statuses that the simulated driver gives (CUresult, cuda.h). */
-export const code = {
-  success: 0,
-  invalidValue: 1,
-  outOfMemory: 2,
-  notInitialized: 3,
-  invalidDevice: 101,
-  invalidImage: 200,
-  invalidContext: 201,
-  noBinaryForGpu: 209,
-  peerAccessUnsupported: 217,
-  invalidPtx: 218,
-  unsupportedPtxVersion: 222,
-  invalidHandle: 400,
-  illegalState: 401,
-  notFound: 500,
-  notReady: 600,
-  illegalAddress: 700,
-  launchOutOfResources: 701,
-  launchTimeout: 702,
-  peerAccessAlreadyEnabled: 704,
-  peerAccessNotEnabled: 705,
-  assertion: 710,
-  hostMemoryAlreadyRegistered: 712,
-  hostMemoryNotRegistered: 713,
-  hardwareStackError: 714,
-  illegalInstruction: 715,
-  misalignedAddress: 716,
-  launchFailed: 719,
-  cooperativeLaunchTooLarge: 720,
-  notSupported: 801,
-  captureUnsupported: 900,
-  captureInvalidated: 901,
-  captureMerge: 902,
-  captureUnmatched: 903,
-  captureUnjoined: 904,
-  captureIsolation: 905,
-  capturedEvent: 907,
-  graphExecUpdateFailure: 910,
-  invalidClusterSize: 912,
-} as const;
+export { code };
 
 /** What CUDA's driver says of some statuses; for others it gives the name in words. */
 const sentences: Readonly<Record<number, string>> = {
@@ -88,7 +48,7 @@ const kinds: Partial<Record<SimulationError["kind"], number>> = {
   readOnly: code.illegalAddress,
   misaligned: code.misalignedAddress,
   spin: code.launchTimeout,
-  assertion: code.assertion,
+  assertion: code.assert,
   illegalInstruction: code.illegalInstruction,
   stackOverflow: code.hardwareStackError,
 };

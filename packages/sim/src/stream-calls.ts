@@ -22,8 +22,8 @@ export class SimulatedEvent {
 /** @throws Refusal if the stream is captured: waiting spoils the capture. */
 function refuseInCapture(stream: WorkStream): void {
   if (stream.capture === undefined) return;
-  stream.capture.spoiled ??= new Refusal(code.captureInvalidated, "the stream was waited for or looked at during its capture");
-  throw new Refusal(code.captureUnsupported);
+  stream.capture.spoiled ??= new Refusal(code.streamCaptureInvalidated, "the stream was waited for or looked at during its capture");
+  throw new Refusal(code.streamCaptureUnsupported);
 }
 
 /** Whether a ticket is done after a turn of its stream, or was ended by a fault. */
@@ -51,7 +51,8 @@ export function streamCalls(simulator: Simulator) {
     },
     cuStreamDestroy: (handle) => {
       const stream = simulator.leave(handle, WorkStream);
-      if (stream.capture) stream.capture.spoiled ??= new Refusal(code.captureInvalidated, "a stream was destroyed during its capture");
+      if (stream.capture)
+        stream.capture.spoiled ??= new Refusal(code.streamCaptureInvalidated, "a stream was destroyed during its capture");
       // Its work goes on.
       stream.destroyed = true;
       stream.context.goOn();
@@ -77,16 +78,16 @@ export function streamCalls(simulator: Simulator) {
       }
       if (stream.capture) {
         stream.capture.spoiled ??= new Refusal(
-          code.captureInvalidated,
+          code.streamCaptureInvalidated,
           "a captured stream waited for an event of work that is not captured",
         );
-        throw new Refusal(code.captureIsolation);
+        throw new Refusal(code.streamCaptureIsolation);
       }
       if (ticket) simulator.give(stream, "wait", () => ({ advance: () => cameBy(ticket) }));
     },
     cuStreamBeginCapture: (handle) => {
       const stream = simulator.stream(handle);
-      if (stream === stream.context.legacy) throw new Refusal(code.captureUnsupported, "the legacy stream cannot be captured");
+      if (stream === stream.context.legacy) throw new Refusal(code.streamCaptureUnsupported, "the legacy stream cannot be captured");
       if (stream.capture) throw new Refusal(code.illegalState, "the stream is being captured already");
       stream.capture = new Capture(stream);
       stream.captured = 0;
@@ -95,7 +96,7 @@ export function streamCalls(simulator: Simulator) {
       const stream = simulator.stream(handle);
       host.giveLong(out, 0n);
       if (stream.capture === undefined) throw new Refusal(code.illegalState, "the stream is not being captured");
-      if (stream.capture.origin !== stream) throw new Refusal(code.captureUnmatched, "the capture was begun by another stream");
+      if (stream.capture.origin !== stream) throw new Refusal(code.streamCaptureUnmatched, "the capture was begun by another stream");
       host.giveLong(out, simulator.enter(new SimulatedGraph(stream.capture.end())));
     },
   } satisfies Partial<Calls>;
