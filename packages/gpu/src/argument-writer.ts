@@ -4,10 +4,10 @@
 import { bfloat16Bits, halfBits } from "@spillway/core/half.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { describe, quoted } from "@spillway/core/text.js";
-import type { ContextCore } from "./context-core.js";
 import type { Dtype } from "./dtypes.js";
 import type { FieldLayout, Layout } from "./layout.js";
 import { DeviceSlice, noteUse } from "./slice.js";
+import type { Stream } from "./stream.js";
 
 /** Host memory that begins at a multiple of eight bytes. */
 export class HostBytes {
@@ -126,20 +126,16 @@ const refused = (layout: Layout, value: unknown, takes: string): Refused => ({
   reason: ` (${quoted(layout.text)}) is ${shown(value)}; it takes ${takes}`,
 });
 
-function storePointer(
-  host: HostBytes,
-  at: number,
-  layout: Layout & { kind: "pointer" },
-  value: unknown,
-  core: ContextCore,
-  stream: bigint,
-): Refused | undefined {
+type LayoutOf<Kind extends Layout["kind"]> = Layout & { readonly kind: Kind };
+
+function storePointer(host: HostBytes, at: number, layout: LayoutOf<"pointer">, value: unknown, stream: Stream): Refused | undefined {
   if (value === null) {
     host.setLong(at, 0n);
     return undefined;
   }
   if (!(value instanceof DeviceSlice)) return refused(layout, value, "a buffer, a slice of one, or null");
   const { memory } = value;
+  const { core, handle } = stream;
   if (memory.holding?.disposed) memory.holding.use();
   if (memory.core !== core) {
     if (!core.peers.has(memory.core)) {
@@ -149,7 +145,7 @@ function storePointer(
     memory.shared = true;
     memory.reachedBy ??= new Set();
     memory.reachedBy.add(core);
-  } else if (memory.stream !== stream) noteUse(memory, stream);
+  } else if (memory.stream !== handle) noteUse(memory, handle);
   if (value.dtype !== layout.dtype) return { path: "", reason: ` holds ${value.dtype}; the parameter is ${quoted(layout.text)}` };
   if (!layout.readonly && !value.writable)
     return { path: "", reason: ` is read-only memory, and through ${quoted(layout.text)} the kernel writes` };
@@ -174,47 +170,33 @@ const within = (part: string, refusal: Refused): Refused => ({ path: part + refu
  *
  * @returns why the value is not taken, or undefined. @throws DisposedError
  */
-export function store(host: HostBytes, at: number, layout: Layout, value: unknown, core: ContextCore, stream: bigint): Refused | undefined {
-  if (layout.kind === "pointer") return storePointer(host, at, layout, value, core, stream);
+export function store(host: HostBytes, at: number, layout: Layout, value: unknown, stream: Stream): Refused | undefined {
+  if (layout.kind === "pointer") return storePointer(host, at, layout, value, stream);
   if (layout.kind === "scalar")
     return storeScalar(host, at, layout.dtype, value) ? undefined : refused(layout, value, taken(layout.dtype, value));
   if (layout.kind === "bytes") return storeBytes(host, at, layout, value);
-  return layout.kind === "array" ? storeArray(host, at, layout, value, core, stream) : storeStruct(host, at, layout, value, core, stream);
+  return layout.kind === "array" ? storeArray(host, at, layout, value, stream) : storeStruct(host, at, layout, value, stream);
 }
 
-function storeArray(
-  host: HostBytes,
-  at: number,
-  layout: Layout & { kind: "array" },
-  value: unknown,
-  core: ContextCore,
-  stream: bigint,
-): Refused | undefined {
+function storeArray(host: HostBytes, at: number, layout: LayoutOf<"array">, value: unknown, stream: Stream): Refused | undefined {
   const { element, count, text } = layout;
   if (!Array.isArray(value) && !(ArrayBuffer.isView(value) && "length" in value)) return refused(layout, value, `an array of ${count}`);
   const values = value as ArrayLike<unknown>;
   if (values.length !== count) return { path: "", reason: ` (${quoted(text)}) has ${values.length} elements; it takes ${count}` };
   for (let i = 0; i < count; i++) {
-    const refusal = store(host, at + i * element.bytes, element, values[i], core, stream);
+    const refusal = store(host, at + i * element.bytes, element, values[i], stream);
     if (refusal) return within(`[${i}]`, refusal);
   }
   return undefined;
 }
 
-function storeStruct(
-  host: HostBytes,
-  at: number,
-  layout: Layout & { kind: "struct" },
-  value: unknown,
-  core: ContextCore,
-  stream: bigint,
-): Refused | undefined {
+function storeStruct(host: HostBytes, at: number, layout: LayoutOf<"struct">, value: unknown, stream: Stream): Refused | undefined {
   const { fields } = layout;
   if (typeof value !== "object" || value === null || Array.isArray(value) || ArrayBuffer.isView(value) || value instanceof DeviceSlice)
     return refused(layout, value, `an object with ${named(fields)}`);
   for (let i = 0; i < fields.length; i++) {
     const { name, offset, layout: own } = fields[i]!;
-    const refusal = store(host, at + offset, own, (value as Readonly<Record<string, unknown>>)[name], core, stream);
+    const refusal = store(host, at + offset, own, (value as Readonly<Record<string, unknown>>)[name], stream);
     if (refusal) return within(`.${name}`, refusal);
   }
   for (const name in value) if (!fields.some((field) => field.name === name)) return unknownField(layout, fields, name);

@@ -6,16 +6,16 @@ import {
   choice,
   either,
   flag,
+  type InputOf,
   option,
   optional,
   type Resolved,
   resolve,
-  type TableOf,
   text,
   whole,
 } from "@spillway/core/options.js";
 import { nameTaken } from "@spillway/core/registry.js";
-import { Context, type KernelSource } from "./context.js";
+import { Context } from "./context.js";
 import { checkedCall, describeStatus } from "./context-core.js";
 import { type DeviceInfo, deviceCount, deviceInfo } from "./device-info.js";
 import type { Driver } from "./driver.js";
@@ -25,37 +25,6 @@ import { loadDriver } from "./native-driver.js";
 import { loadNvrtc, type Nvrtc } from "./nvrtc.js";
 import { anObject } from "./options.js";
 import { losesContext, status } from "./status.js";
-
-/** How a device is opened. */
-export interface OpenOptions {
-  /**
-   * Its number among the devices that CUDA shows, or a name: "cuda:1", or that of a registered
-   * driver, "sim" or "sim:1"; default 0.
-   */
-  readonly device?: number | string;
-  /** The driver; default the machine's, or the one registered under the name of `device`. */
-  readonly driver?: Driver;
-  /** The path of the CUDA driver's library, which is searched for otherwise. */
-  readonly library?: string;
-  /** The compiler of `Context.compile`; default NVRTC as it is found when first needed. */
-  readonly nvrtc?: Nvrtc;
-  /**
-   * What the package's own kernels are loaded from: "ptx" (default), as they were compiled for the
-   * package, or "nvrtc", which compiles their shipped source for this device when it first needs
-   * them and takes the compiler at once. The bits are the same.
-   */
-  readonly kernelSource?: KernelSource;
-  /**
-   * Waits after each launch and notes its line: an error then names the launch that caused it;
-   * default false. It is slow.
-   */
-  readonly debug?: boolean;
-  /**
-   * Called with what was collected without `dispose`; default a warning of the process,
-   * `SpillwayLeakWarning`.
-   */
-  readonly onLeak?: (leak: Leak) => void;
-}
 
 const registered = new Map<string, () => Driver>();
 
@@ -77,24 +46,46 @@ function warnOfLeak(leak: Leak): void {
   process.emitWarning(leakSentence(leak), "SpillwayLeakWarning");
 }
 
-/** The options of `openDevice`. */
 export const openTable = {
+  /**
+   * Its number among the devices that CUDA shows, or a name: "cuda:1", or that of a registered
+   * driver, "sim" or "sim:1"; default 0.
+   */
   device: option(
     either("a whole number of at least 0, or the name of a registered driver", whole(), text()),
     0,
     "Its number among the devices that CUDA shows, or a name: cuda:1, or that of a registered driver, sim or sim:1.",
   ),
+  /** The driver; default the machine's, or the one registered under the name of `device`. */
   driver: optional(anObject<Driver>("a driver"), "Left out, the machine's, or the one registered under the name of device."),
+  /** The path of the CUDA driver's library, which is searched for otherwise. */
   library: optional(text(), "The path of the CUDA driver's library, which is searched for otherwise."),
+  /** The compiler of `Context.compile`; default NVRTC as it is found when first needed. */
   nvrtc: optional(anObject<Nvrtc>("a compiler, such as loadNvrtc gives"), "Left out, NVRTC as it is found when first needed."),
+  /**
+   * What the package's own kernels are loaded from: "ptx" (default), as they were compiled for the
+   * package, or "nvrtc", which compiles their shipped source for this device when it first needs
+   * them and takes the compiler at once. The bits are the same.
+   */
   kernelSource: option(
     choice("ptx", "nvrtc"),
     "ptx",
     "What the package's own kernels are loaded from: as they were compiled for the package, or compiled for this device. The bits are the same.",
   ),
+  /**
+   * Waits after each launch and notes its line: an error then names the launch that caused it;
+   * default false. It is slow.
+   */
   debug: option(flag, false, "Waits after each launch and notes its line, so that an error names the launch that caused it; slow."),
+  /**
+   * Called with what was collected without `dispose`; default a warning of the process,
+   * `SpillwayLeakWarning`.
+   */
   onLeak: optional(callback<(leak: Leak) => void>(), "Called with what was collected without dispose; left out, a warning."),
-} satisfies TableOf<OpenOptions>;
+};
+
+/** How a device is opened. */
+export interface OpenOptions extends InputOf<typeof openTable> {}
 
 const { driver: driverOption, library: libraryOption } = openTable;
 const listTable = { driver: driverOption, library: libraryOption };

@@ -1,6 +1,6 @@
 // Whether CUDA can be used here, found by using it: nothing follows from a file that exists or a
 // variable that is set.
-import { callback, optional, resolve, type TableOf, text, tuple, whole } from "@spillway/core/options.js";
+import { callback, type InputOf, optional, resolve, text, tuple, whole } from "@spillway/core/options.js";
 import { checkedCall, checkedWord, forgetCurrent } from "./context-core.js";
 import { type DeviceInfo, deviceCount, deviceInfo } from "./device-info.js";
 import type { Driver } from "./driver.js";
@@ -49,31 +49,25 @@ export interface GpuProbe {
   readonly visibleDevices: string | undefined;
 }
 
-/** How a probe looks. */
-export interface ProbeOptions {
+export const probeTable = {
   /** The path of a driver's library to try in place of the usual ones. */
-  readonly library?: string;
+  library: optional(text(), "The path of a driver's library to try in place of the usual ones."),
   /** A driver that is loaded already, such as a simulated one. */
-  readonly driver?: Driver;
+  driver: optional(anObject<Driver>("a driver"), "A driver that is loaded already."),
   /**
    * The PTX version that kernels are shipped as, such as [7, 0]: an older driver does not count as
    * available.
    */
-  readonly ptxVersion?: readonly [major: number, minor: number];
-  /** How NVRTC is loaded; default `loadNvrtc`. */
-  readonly nvrtc?: () => Nvrtc;
-}
-
-/** The options of `probe`. */
-export const probeTable = {
-  library: optional(text(), "The path of a driver's library to try in place of the usual ones."),
-  driver: optional(anObject<Driver>("a driver"), "A driver that is loaded already."),
   ptxVersion: optional(
-    tuple<[number, number]>("[major, minor]", [whole(), whole()]),
+    tuple<readonly [major: number, minor: number]>("[major, minor]", [whole(), whole()]),
     "The PTX version that kernels are shipped as; an older driver does not count as available.",
   ),
+  /** How NVRTC is loaded; default `loadNvrtc`. */
   nvrtc: optional(callback<() => Nvrtc>(), "How NVRTC is loaded; left out, by loadNvrtc."),
-} satisfies TableOf<ProbeOptions>;
+};
+
+/** How a probe looks. */
+export interface ProbeOptions extends InputOf<typeof probeTable> {}
 
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

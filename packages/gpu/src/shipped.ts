@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync } from "node:zlib";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { list, optional, resolve, type TableOf, text, tuple, whole } from "@spillway/core/options.js";
+import { type InputOf, list, optional, resolve, text, tuple, whole } from "@spillway/core/options.js";
 import { entryModule } from "./entry-module.js";
 import type { Nvrtc } from "./nvrtc.js";
 
@@ -68,25 +68,21 @@ export interface ShippedSource {
   readonly options: readonly string[];
 }
 
-/** Which PTX of a file is meant. */
-export interface ShippedPtxOptions {
+export const shippedTable = {
   /**
    * The device's, such as [9, 0], for a file that has a form for newer devices; default the least
    * that there is a form for.
    */
-  readonly computeCapability?: readonly [major: number, minor: number];
-  /** Only these kernels, with what they use; default all of the file. */
-  readonly entries?: readonly string[];
-}
-
-/** The options of `shippedPtx`. */
-export const shippedTable = {
   computeCapability: optional(
-    tuple<[number, number]>("[major, minor]", [whole(), whole()]),
+    tuple<readonly [major: number, minor: number]>("[major, minor]", [whole(), whole()]),
     "The device's; left out, the least that there is a form for.",
   ),
+  /** Only these kernels, with what they use; default all of the file. */
   entries: optional(list(text(), "a list of names of kernels"), "These kernels alone, with what they use; left out, all of the file."),
-} satisfies TableOf<ShippedPtxOptions>;
+};
+
+/** Which PTX of a file is meant. */
+export interface ShippedPtxOptions extends InputOf<typeof shippedTable> {}
 
 let located: string | undefined;
 

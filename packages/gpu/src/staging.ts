@@ -46,6 +46,19 @@ interface Block {
   readonly holding: Holding;
 }
 
+/** How parts are copied. */
+interface Transfer {
+  /** Whether to the device. */
+  readonly up: boolean;
+  /** Bytes between two parts that may be copied with them. */
+  readonly between: number;
+  /** Whether every copy is given to the stream at once, or none. */
+  readonly atOnce: boolean;
+}
+
+/** Copies a piece through a block; it calls `given` once the copy was given to the stream. */
+type BlockWork = (block: Uint8Array, piece: PartBlock, given: () => void) => Promise<void>;
+
 /** A context's events and page-locked blocks for asynchronous work. */
 export class Staging {
   readonly #core: ContextCore;
@@ -99,38 +112,34 @@ export class Staging {
    * before this returns.
    */
   async toHost(slice: DeviceSlice, parts: readonly HostPart[], on: StagedOn, atOnce = false): Promise<void> {
-    const { stream, history, marks } = on;
     const core = this.#core;
     for (const bytes of stretchesOf(parts)) if (bytes.byteLength >= blockSizes[1]) core.driver.willWrite?.(bytes);
-    marks?.before();
-    const direct = parts.filter(({ array }) => isLocked(array));
-    this.#copyRows(slice, direct, on, false);
-    const others = direct.length > 0 ? parts.filter(({ array }) => !isLocked(array)) : parts;
-    const staged = await this.#throughBlocks(others, mostBetween, on, atOnce, async (block, { from, to, pieces }, given) => {
-      core.callOn(history, "cuMemcpyDtoHAsync", block, slice.address + BigInt(from), to - from, stream);
+    await this.#transfer(slice, parts, on, { up: false, between: mostBetween, atOnce }, async (block, { from, to, pieces }, given) => {
+      core.callOn(on.history, "cuMemcpyDtoHAsync", block, slice.address + BigInt(from), to - from, on.stream);
       given();
       await this.whenDone(on);
       await this.#copy(pieces.map(({ at, bytes }) => [bytes, block.subarray(at, at + bytes.byteLength)]));
     });
-    if (!staged) this.#copyRows(slice, others, on, false);
-    if (!staged || direct.length > 0) await this.whenDone(on);
   }
 
   /** As `Stream.fromHost`, of parts that were checked. */
   async fromHost(slice: DeviceSlice, parts: readonly HostPart[], on: StagedOn): Promise<void> {
-    const { stream, history, marks } = on;
-    const core = this.#core;
-    marks?.before();
-    const direct = parts.filter(({ array }) => isLocked(array));
-    this.#copyRows(slice, direct, on, true);
-    const others = direct.length > 0 ? parts.filter(({ array }) => !isLocked(array)) : parts;
-    const staged = await this.#throughBlocks(others, 0, on, false, async (block, { from, to, pieces }, given) => {
+    await this.#transfer(slice, parts, on, { up: true, between: 0, atOnce: false }, async (block, { from, to, pieces }, given) => {
       await this.#copy(pieces.map(({ at, bytes }) => [block.subarray(at, at + bytes.byteLength), bytes]));
-      core.callOn(history, "cuMemcpyHtoDAsync", slice.address + BigInt(from), block, to - from, stream);
+      this.#core.callOn(on.history, "cuMemcpyHtoDAsync", slice.address + BigInt(from), block, to - from, on.stream);
       given();
       await this.whenDone(on);
     });
-    if (!staged) this.#copyRows(slice, others, on, true);
+  }
+
+  /** Copies page-locked parts as they lie, and the others through blocks by `work`. */
+  async #transfer(slice: DeviceSlice, parts: readonly HostPart[], on: StagedOn, how: Transfer, work: BlockWork): Promise<void> {
+    on.marks?.before();
+    const direct = parts.filter(({ array }) => isLocked(array));
+    this.#copyRows(slice, direct, on, how.up);
+    const others = direct.length > 0 ? parts.filter(({ array }) => !isLocked(array)) : parts;
+    const staged = await this.#throughBlocks(others, on, how, work);
+    if (!staged) this.#copyRows(slice, others, on, how.up);
     if (!staged || direct.length > 0) await this.whenDone(on);
   }
 
@@ -160,10 +169,9 @@ export class Staging {
    */
   async #throughBlocks(
     parts: readonly HostPart[],
-    between: number,
     { stream, marks }: StagedOn,
-    atOnce: boolean,
-    work: (block: Uint8Array, piece: PartBlock, given: () => void) => Promise<void>,
+    { between, atOnce }: Transfer,
+    work: BlockWork,
   ): Promise<boolean> {
     const core = this.#core;
     const bytes = bytesOfParts(parts);

@@ -125,7 +125,7 @@ export class Stream extends Owned {
     const block = kernel.block;
     const count = (values as readonly unknown[]).length;
     if (count !== block.count) block.checkCount(count);
-    for (let i = 0; i < count; i++) block.write(i, (values as readonly unknown[])[i], core, this.handle);
+    for (let i = 0; i < count; i++) block.write(i, (values as readonly unknown[])[i], this);
     if (kernel.checksLengths) block.checkLengths(values as readonly unknown[]);
     core.enter("cuLaunchKernelEx");
     kernel.prepare(config, this.handle);

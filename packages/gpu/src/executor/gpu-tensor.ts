@@ -2,9 +2,9 @@
 // executor's stream. `KernelExecutor` does the same without an object for each matrix.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { DeviceBuffer } from "../buffer.js";
+import type { KernelExecutor } from "./kernel-executor.js";
 import type { ExecutorOptions, ProductSource } from "./matmul.js";
 import { checkSizes } from "./standard-kernels.js";
-import type { TensorKernels } from "./tensor-kernels.js";
 
 /** A matrix of binary32, rows x columns, row-major, on a device. */
 export class GpuTensor implements Disposable {
@@ -13,10 +13,10 @@ export class GpuTensor implements Disposable {
   readonly buffer: DeviceBuffer<"f32">;
   /** What computed it, if it is a product. */
   readonly source: ProductSource | undefined;
-  readonly #kernels: TensorKernels;
+  readonly #kernels: KernelExecutor;
 
   /** @internal Takes over the buffer; `KernelExecutor.tensor` makes one. */
-  constructor(kernels: TensorKernels, buffer: DeviceBuffer<"f32">, rows: number, columns: number, source?: ProductSource) {
+  constructor(kernels: KernelExecutor, buffer: DeviceBuffer<"f32">, rows: number, columns: number, source?: ProductSource) {
     this.#kernels = kernels;
     this.buffer = buffer;
     this.rows = rows;
