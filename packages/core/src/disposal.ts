@@ -87,8 +87,18 @@ export async function eachOrNone<Item, Made>(
   return orDispose(() => made.flatMap((each) => [...ownedBy(each)]), makeAll);
 }
 
+/** The base of what `using` disposes. */
+export abstract class DisposedByUsing implements Disposable, Disposes {
+  abstract dispose(): void;
+
+  /** Lets `using` dispose of it. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
 /** Things that are disposed together. */
-export class Held implements Disposable, Disposes {
+export class Held extends DisposedByUsing {
   readonly #things: Disposes[] = [];
 
   /** Takes a thing and returns it; it needs no `this`. */
@@ -104,10 +114,6 @@ export class Held implements Disposable, Disposes {
 
   disposeQuietly(): void {
     disposeQuietly(this.#things.splice(0));
-  }
-
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }
 

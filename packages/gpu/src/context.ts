@@ -1,4 +1,5 @@
 // A device that was opened: the primary context, retained, and everything that is made in it.
+import { DisposedByUsing } from "@spillway/core/disposal.js";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { checked, type InputOf, optional, type Resolved, resolve } from "@spillway/core/options.js";
 import { DeviceBuffer } from "./buffer.js";
@@ -66,7 +67,7 @@ export interface ContextOptions extends CoreOptions {
 export type KernelSource = "ptx" | "nvrtc";
 
 /** A device that was opened. */
-export class Context implements Disposable {
+export class Context extends DisposedByUsing {
   /** The device. */
   readonly info: DeviceInfo;
   /** @internal */
@@ -76,6 +77,7 @@ export class Context implements Disposable {
 
   /** @internal Takes over a retained primary context. */
   constructor(driver: Driver, info: DeviceInfo, handle: bigint, options: ContextOptions) {
+    super();
     this.info = info;
     this.#options = options;
     const core = new ContextCore(driver, info.ordinal, handle, options);
@@ -339,10 +341,5 @@ export class Context implements Disposable {
    */
   dispose(): void {
     this.core.dispose();
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }

@@ -1,7 +1,6 @@
 // A point in a stream's work: to wait for, to order streams by, and to time by.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type ContextCore, eventFlags } from "./context-core.js";
-import { Holding } from "./ledger.js";
 import { Owned } from "./owned.js";
 import type { Stream } from "./stream.js";
 import { type AwaitedEvent, destroyEvent, waitFor } from "./waiting.js";
@@ -14,7 +13,7 @@ export class DeviceEvent extends Owned {
 
   /** @internal */
   private constructor(core: ContextCore, awaited: AwaitedEvent, timing: boolean, label: string) {
-    super(core, new Holding("event", label, 0, () => destroyEvent(core, awaited)));
+    super(core, "event", label, () => destroyEvent(core, awaited));
     this.awaited = awaited;
     this.#timing = timing;
   }

@@ -1,7 +1,7 @@
 // A graph: work that was captured from a stream and is launched as one.
 import type { ContextCore } from "./context-core.js";
 import { CudaError } from "./errors.js";
-import { Holding } from "./ledger.js";
+import type { Holding } from "./ledger.js";
 import { Owned } from "./owned.js";
 import type { PinnedBuffer } from "./pinned.js";
 import { DeviceSlice } from "./slice.js";
@@ -78,7 +78,7 @@ export class Graph extends Owned {
         if (!core.loss) core.call("cuGraphDestroy", state.graph);
       }
     };
-    super(core, new Holding("graph", label, 0, release));
+    super(core, "graph", label, release);
     this.#state = state;
     this.#recording = recording;
   }

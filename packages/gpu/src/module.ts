@@ -7,7 +7,6 @@ import type { DeviceInfo } from "./device-info.js";
 import { bytesOf, type Dtype } from "./dtypes.js";
 import { CudaError, ModuleLoadError } from "./errors.js";
 import { Kernel, type KernelOptions, kernelTable } from "./kernel.js";
-import { Holding } from "./ledger.js";
 import { Owned } from "./owned.js";
 import type { Parameter } from "./parameters.js";
 import { driverForPtx, type EntryParameter, ptxEntries, ptxVersion, versionText } from "./ptx-entry.js";
@@ -81,7 +80,7 @@ export class Module extends Owned {
     log: string,
     about: AboutImage,
   ) {
-    super(core, new Holding("module", label, 0, () => core.call("cuModuleUnload", handle)));
+    super(core, "module", label, () => core.call("cuModuleUnload", handle));
     this.kind = imageKind(image);
     this.log = log;
     this.#handle = handle;

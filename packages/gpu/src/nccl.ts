@@ -6,7 +6,6 @@ import type { Context } from "./context.js";
 import { forgetCurrent } from "./context-core.js";
 import type { Dtype } from "./dtypes.js";
 import { firstLine } from "./ffi.js";
-import { Holding } from "./ledger.js";
 import { isNative } from "./native-driver.js";
 import { loadedNccl, loadNccl, NcclError, type NcclLibrary } from "./nccl-library.js";
 import { type Operation, SimulatedGroup } from "./nccl-simulated.js";
@@ -88,13 +87,10 @@ export class Communicator extends Owned {
   /** @internal */
   constructor(context: Context, rank: number, size: number, worker: Worker) {
     const state = { aborted: false };
-    super(
-      context.core,
-      new Holding("communicator", `rank ${rank} of ${size}`, 0, () => {
-        if (!(worker instanceof SimulatedGroup) && !state.aborted) worker.library.call("ncclCommDestroy", worker.handle);
-        forgetCurrent(context.core.driver);
-      }),
-    );
+    super(context.core, "communicator", `rank ${rank} of ${size}`, () => {
+      if (!(worker instanceof SimulatedGroup) && !state.aborted) worker.library.call("ncclCommDestroy", worker.handle);
+      forgetCurrent(context.core.driver);
+    });
     this.rank = rank;
     this.size = size;
     this.#state = state;

@@ -1,21 +1,23 @@
 // The base of everything that is made on a device and must be given back: `dispose()` or `using`,
 // as often as one likes.
+import { DisposedByUsing } from "@spillway/core/disposal.js";
 import { DisposedError } from "@spillway/core/errors.js";
 import type { ContextCore } from "./context-core.js";
-import type { Holding } from "./ledger.js";
+import { Holding } from "./ledger.js";
 
 /** An object that holds something of the driver's. */
-export abstract class Owned implements Disposable {
+export abstract class Owned extends DisposedByUsing {
   /** @internal */
   readonly core: ContextCore;
   /** @internal */
   readonly holding: Holding;
 
   /** @internal */
-  protected constructor(core: ContextCore, holding: Holding) {
+  protected constructor(core: ContextCore, kind: string, label: string, release: () => void, bytes = 0) {
+    super();
     this.core = core;
-    this.holding = holding;
-    core.ledger.enter(holding, this);
+    this.holding = new Holding(kind, label, bytes, release);
+    core.ledger.enter(this.holding, this);
   }
 
   /** The name given at its making, or a running one. */
@@ -36,11 +38,6 @@ export abstract class Owned implements Disposable {
    */
   dispose(): void {
     this.core.release(this.holding);
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 
   /** @internal @throws DisposedError */

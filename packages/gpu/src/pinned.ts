@@ -4,7 +4,6 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { ContextCore } from "./context-core.js";
 import { type ArrayOf, arrayOf, bytesOf, type Dtype, type HostArray } from "./dtypes.js";
-import { Holding } from "./ledger.js";
 import { Owned } from "./owned.js";
 
 const pageBytes = 4096;
@@ -69,7 +68,7 @@ export class PinnedBuffer<T extends Dtype = Dtype> extends Owned {
   readonly #state: PinnedState;
 
   private constructor(dtype: T, length: number, array: ArrayOf<T>, state: PinnedState, label: string) {
-    super(state.core, new Holding("pinned buffer", label, state.bytes.byteLength, () => unlock(state)));
+    super(state.core, "pinned buffer", label, () => unlock(state), state.bytes.byteLength);
     this.dtype = dtype;
     this.length = length;
     this.#array = array;

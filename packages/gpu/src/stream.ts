@@ -11,7 +11,6 @@ import { Graph, type GraphRecording } from "./graph.js";
 import type { Kernel } from "./kernel.js";
 import type { LaunchConfig } from "./launch-config.js";
 import { LaunchHistory } from "./launch-history.js";
-import { Holding } from "./ledger.js";
 import { type LabelOptions, labelTable } from "./options.js";
 import { Owned } from "./owned.js";
 import type { ArgumentsFor, Parameter } from "./parameters.js";
@@ -60,7 +59,7 @@ export class Stream extends Owned {
   #recording: GraphRecording | undefined;
 
   private constructor(core: ContextCore, handle: bigint, history: LaunchHistory, staging: Staging, label: string) {
-    super(core, new Holding("stream", label, 0, () => destroy(core, handle, history)));
+    super(core, "stream", label, () => destroy(core, handle, history));
     this.handle = handle;
     this.history = history;
     this.#staging = staging;

@@ -1,5 +1,6 @@
 // Sums of products and solves of matrices in binary64 by NVIDIA's libraries, on memory of a
 // context. Their order of sums is their own.
+import { DisposedByUsing } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context } from "../context.js";
 import { type DeviceSlice, noteUse, type ReadonlyDeviceSlice, usable } from "../slice.js";
@@ -16,7 +17,7 @@ const notTransposed = 0;
 const one = Float64Array.of(1);
 
 /** cuBLAS and cuSOLVER on a context. Matrices are row-major, of binary64. */
-export class DenseRoutines implements Disposable {
+export class DenseRoutines extends DisposedByUsing {
   /** Such as "cuBLAS 13.1.0 and cuSOLVER (/usr/local/cuda/lib64/libcusolver.so.12)". */
   readonly library: string;
   readonly context: Context;
@@ -28,6 +29,7 @@ export class DenseRoutines implements Disposable {
    * CublasError, CusolverError.
    */
   constructor(context: Context) {
+    super();
     this.context = context;
     this.#blas = openCublas(context);
     try {
@@ -97,10 +99,5 @@ export class DenseRoutines implements Disposable {
   dispose(): void {
     this.#solver.dispose();
     this.#blas.dispose();
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }

@@ -1,4 +1,5 @@
 // A device with the one stream that the executor's work goes through. It computes nothing.
+import { DisposedByUsing } from "@spillway/core/disposal.js";
 import type { DeviceBuffer } from "../buffer.js";
 import { Context } from "../context.js";
 import type { ArrayOf, Dtype, DtypeOf, HostArray } from "../dtypes.js";
@@ -13,7 +14,7 @@ import type { Stream } from "../stream.js";
 export type DeviceSource = number | string | OpenOptions | Context;
 
 /** A device and a stream on it. */
-export class GpuDevice implements Disposable {
+export class GpuDevice extends DisposedByUsing {
   readonly context: Context;
   readonly stream: Stream;
   readonly #ownsContext: boolean;
@@ -23,6 +24,7 @@ export class GpuDevice implements Disposable {
    * `openDevice`.
    */
   constructor(source: DeviceSource = 0) {
+    super();
     this.#ownsContext = !(source instanceof Context);
     this.context = source instanceof Context ? source : openDevice(source);
     try {
@@ -76,10 +78,5 @@ export class GpuDevice implements Disposable {
   dispose(): void {
     if (this.#ownsContext) this.context.dispose();
     else this.stream.dispose();
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }

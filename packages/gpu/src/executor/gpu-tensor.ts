@@ -1,5 +1,6 @@
 // A matrix on a device whose operations stay there, one after the other in the order of the
 // executor's stream. `KernelExecutor` does the same without an object for each matrix.
+import { DisposedByUsing } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { KernelExecutor } from "./kernel-executor.js";
@@ -7,7 +8,7 @@ import type { ExecutorOptions, ProductSource } from "./matmul.js";
 import { checkSizes } from "./standard-kernels.js";
 
 /** A matrix of binary32, rows x columns, row-major, on a device. */
-export class GpuTensor implements Disposable {
+export class GpuTensor extends DisposedByUsing {
   readonly rows: number;
   readonly columns: number;
   readonly buffer: DeviceBuffer<"f32">;
@@ -17,6 +18,7 @@ export class GpuTensor implements Disposable {
 
   /** @internal Takes over the buffer; `KernelExecutor.tensor` makes one. */
   constructor(kernels: KernelExecutor, buffer: DeviceBuffer<"f32">, rows: number, columns: number, source?: ProductSource) {
+    super();
     this.#kernels = kernels;
     this.buffer = buffer;
     this.rows = rows;
@@ -100,10 +102,5 @@ export class GpuTensor implements Disposable {
    */
   dispose(): void {
     this.buffer.dispose();
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }

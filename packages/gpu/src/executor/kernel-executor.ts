@@ -70,7 +70,7 @@ function checkProduct(m: number, k: number, n: number): void {
  * them to the device, and its result is an array of its own; given device memory, it returns at
  * once.
  */
-export class KernelExecutor extends KernelLoader implements Disposable {
+export class KernelExecutor extends KernelLoader {
   /** What multiplies matrices if a call does not say. */
   readonly blas: BlasChoice;
   readonly #ownsDevice: boolean;
@@ -397,11 +397,6 @@ export class KernelExecutor extends KernelLoader implements Disposable {
     const cublas = this.#cublas;
     this.#cublas = undefined;
     disposeAll([this.#ownsDevice ? this.device : undefined, cublas, ...modules]);
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }
 

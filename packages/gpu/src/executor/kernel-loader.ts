@@ -1,5 +1,6 @@
 // Kernels on one device by their names: standard ones, one's own from PTX or CUDA C++, and those of
 // a PTX text. Each is loaded once.
+import { DisposedByUsing } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import type { CompileOptions } from "../compile-options.js";
@@ -28,7 +29,7 @@ const keyOf = (parameter: Parameter): string =>
   typeof parameter === "string" || parameter instanceof StructType ? String(parameter) : JSON.stringify(parameter);
 
 /** Loads and launches kernels on one device. */
-export class KernelLoader {
+export abstract class KernelLoader extends DisposedByUsing {
   readonly device: GpuDevice;
   readonly #loaded = new Map<string, Module>();
   readonly #own = new Map<string, Registered>();
@@ -37,6 +38,7 @@ export class KernelLoader {
   #loads = 0;
 
   constructor(device: GpuDevice) {
+    super();
     this.device = device;
   }
 

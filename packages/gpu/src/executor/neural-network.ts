@@ -1,6 +1,6 @@
 // A feed-forward network whose weights stay on the device: linear, activation, ..., softmax,
 // without a way back to the host in between.
-import { disposeAll } from "@spillway/core/disposal.js";
+import { DisposedByUsing, disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, choice, given, type InputOf, option, optional, type Resolved, resolve, whole } from "@spillway/core/options.js";
 import type { DeviceBuffer } from "../buffer.js";
@@ -54,7 +54,7 @@ function readLayers(layers: readonly Layer[]): Resolved<typeof layerTable>[] {
 }
 
 /** A network on a device. */
-export class NeuralNetwork implements Disposable {
+export class NeuralNetwork extends DisposedByUsing {
   readonly inputs: number;
   readonly outputs: number;
   readonly #kernels: KernelExecutor;
@@ -63,6 +63,7 @@ export class NeuralNetwork implements Disposable {
 
   /** @internal Uploads the weights; `KernelExecutor.network` makes one. */
   constructor(kernels: KernelExecutor, layers: readonly Layer[]) {
+    super();
     const read = readLayers(layers);
     this.#kernels = kernels;
     this.#device = kernels.device;
@@ -131,10 +132,5 @@ export class NeuralNetwork implements Disposable {
    */
   dispose(): void {
     disposeAll(this.#layers.flatMap(({ weights, bias }) => [weights, bias]));
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }
