@@ -1,7 +1,7 @@
 // NCCL: sums and copies of device memory among several devices, of one process or of many. On
 // simulated devices the same calls are copies, and sums in the order of the ranks.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { checked, given, type InputOf, resolve, whole } from "@spillway/core/options.js";
+import { checked, given, resolve, type TableOf, whole } from "@spillway/core/options.js";
 import type { Context } from "./context.js";
 import { forgetCurrent } from "./context-core.js";
 import type { Dtype } from "./dtypes.js";
@@ -271,20 +271,25 @@ export function openCommunicators(contexts: readonly Context[]): readonly Commun
   return contexts.map((context, rank) => new Communicator(context, rank, size, { library, handle: handles[rank]! }));
 }
 
-const joinTable = {
+/** A process's part in a communicator of several. */
+export interface JoinOptions {
   /** What `ncclIdentity` gave one of them. */
+  readonly identity: Uint8Array;
+  /** The rank of this process, from 0. */
+  readonly rank: number;
+  /** How many processes there are. */
+  readonly size: number;
+}
+
+// Compilers before TypeScript 5.7 cannot read the array of `InputOf<typeof joinTable>`.
+const joinTable = {
   identity: given(
     checked<Uint8Array>("the 128 bytes that ncclIdentity gave", (value) => value instanceof Uint8Array && value.length === 128),
     "What ncclIdentity gave one of the processes.",
   ),
-  /** The rank of this process, from 0. */
   rank: given(whole({ atLeast: 0 }), "The rank of this process, from 0."),
-  /** How many processes there are. */
   size: given(whole({ atLeast: 1 }), "How many processes there are."),
-};
-
-/** A process's part in a communicator of several. */
-export interface JoinOptions extends InputOf<typeof joinTable> {}
+} satisfies TableOf<JoinOptions>;
 
 /**
  * A communicator with other processes. It returns when all `size` have come, and holds up the event

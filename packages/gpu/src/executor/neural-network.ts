@@ -2,7 +2,7 @@
 // without a way back to the host in between.
 import { DisposedByUsing, disposeAll } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
-import { checked, choice, given, type InputOf, option, optional, type Resolved, resolve, whole } from "@spillway/core/options.js";
+import { checked, choice, given, option, optional, type Resolved, resolve, type TableOf, whole } from "@spillway/core/options.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { GpuDevice } from "./gpu-device.js";
 import type { KernelExecutor } from "./kernel-executor.js";
@@ -12,21 +12,28 @@ import type { Input, Output } from "./standard-kernels.js";
 /** What follows a layer's sum. */
 export type LayerActivation = "none" | "relu" | "sigmoid" | "tanh" | "softmax";
 
+/** y = activation(x W + b). */
+export interface Layer {
+  /** inputs x outputs, row-major. */
+  readonly weights: Float32Array;
+  readonly inputs: number;
+  readonly outputs: number;
+  /** One for each output; default none. */
+  readonly bias?: Float32Array;
+  /** Default "none". */
+  readonly activation?: LayerActivation;
+}
+
 const values = checked<Float32Array>("a Float32Array", (value) => value instanceof Float32Array);
 const units = whole({ atLeast: 1 });
+// Compilers before TypeScript 5.7 cannot read the arrays of `InputOf<typeof layerTable>`.
 const layerTable = {
-  /** inputs x outputs, row-major. */
   weights: given(values, "inputs x outputs, row-major."),
   inputs: given(units, "Values that come in."),
   outputs: given(units, "Values that go out."),
-  /** One for each output; default none. */
   bias: optional(values, "One for each output; left out, none."),
-  /** Default "none". */
   activation: option(choice("none", "relu", "sigmoid", "tanh", "softmax"), "none", "What follows the sum."),
-};
-
-/** y = activation(x W + b). */
-export interface Layer extends InputOf<typeof layerTable> {}
+} satisfies TableOf<Layer>;
 
 interface LoadedLayer extends Pick<Resolved<typeof layerTable>, "inputs" | "outputs" | "activation"> {
   readonly weights: DeviceBuffer<"f32">;
