@@ -1,10 +1,9 @@
 // A kernel's arguments in host memory: a table of addresses and then a slot for each value, filled
 // again for each launch.
 import { LaunchError } from "@spillway/core/errors.js";
-import { HostBytes, store } from "./argument-writer.js";
+import { HostBytes, type LaunchStream, store } from "./argument-writer.js";
 import { alignUp, type Layout } from "./layout.js";
 import type { DeviceSlice } from "./slice.js";
-import type { Stream } from "./stream.js";
 
 /** A slot is a whole number of eight bytes: every value is aligned. */
 const slotBytes = ({ bytes }: Layout): number => alignUp(bytes, 8);
@@ -70,7 +69,7 @@ export class ArgumentBlock {
   }
 
   /** Writes an argument. @throws LaunchError if the parameter does not take it. */
-  write(index: number, value: unknown, stream: Stream): void {
+  write(index: number, value: unknown, stream: LaunchStream): void {
     const refusal = store(this.#host, this.#offsets[index]!, this.#parameters[index]!, value, stream);
     if (refusal) throw new LaunchError(this.#kernel, `argument ${index}${refusal.path}${refusal.reason}`, { field: `arguments[${index}]` });
   }

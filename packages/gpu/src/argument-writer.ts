@@ -4,10 +4,10 @@
 import { bfloat16Bits, halfBits } from "@spillway/core/half.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { describe, quoted } from "@spillway/core/text.js";
+import type { ContextCore } from "./context-core.js";
 import type { Dtype } from "./dtypes.js";
 import type { FieldLayout, Layout } from "./layout.js";
 import { DeviceSlice, noteUse } from "./slice.js";
-import type { Stream } from "./stream.js";
 
 /** Host memory that begins at a multiple of eight bytes. */
 export class HostBytes {
@@ -26,6 +26,12 @@ export class HostBytes {
     if (at % 8 === 0) this.#longs[at / 8] = value;
     else this.view.setBigUint64(at, value, true);
   }
+}
+
+/** The stream that a launch is given to. */
+export interface LaunchStream {
+  readonly core: ContextCore;
+  readonly handle: bigint;
 }
 
 /** Why a value is not taken: where in the argument, such as `.scale[2]`, and what to say of it. */
@@ -128,7 +134,7 @@ const refused = (layout: Layout, value: unknown, takes: string): Refused => ({
 
 type LayoutOf<Kind extends Layout["kind"]> = Layout & { readonly kind: Kind };
 
-function storePointer(host: HostBytes, at: number, layout: LayoutOf<"pointer">, value: unknown, stream: Stream): Refused | undefined {
+function storePointer(host: HostBytes, at: number, layout: LayoutOf<"pointer">, value: unknown, stream: LaunchStream): Refused | undefined {
   if (value === null) {
     host.setLong(at, 0n);
     return undefined;
@@ -170,7 +176,7 @@ const within = (part: string, refusal: Refused): Refused => ({ path: part + refu
  *
  * @returns why the value is not taken, or undefined. @throws DisposedError
  */
-export function store(host: HostBytes, at: number, layout: Layout, value: unknown, stream: Stream): Refused | undefined {
+export function store(host: HostBytes, at: number, layout: Layout, value: unknown, stream: LaunchStream): Refused | undefined {
   if (layout.kind === "pointer") return storePointer(host, at, layout, value, stream);
   if (layout.kind === "scalar")
     return storeScalar(host, at, layout.dtype, value) ? undefined : refused(layout, value, taken(layout.dtype, value));
@@ -178,7 +184,7 @@ export function store(host: HostBytes, at: number, layout: Layout, value: unknow
   return layout.kind === "array" ? storeArray(host, at, layout, value, stream) : storeStruct(host, at, layout, value, stream);
 }
 
-function storeArray(host: HostBytes, at: number, layout: LayoutOf<"array">, value: unknown, stream: Stream): Refused | undefined {
+function storeArray(host: HostBytes, at: number, layout: LayoutOf<"array">, value: unknown, stream: LaunchStream): Refused | undefined {
   const { element, count, text } = layout;
   if (!Array.isArray(value) && !(ArrayBuffer.isView(value) && "length" in value)) return refused(layout, value, `an array of ${count}`);
   const values = value as ArrayLike<unknown>;
@@ -190,7 +196,7 @@ function storeArray(host: HostBytes, at: number, layout: LayoutOf<"array">, valu
   return undefined;
 }
 
-function storeStruct(host: HostBytes, at: number, layout: LayoutOf<"struct">, value: unknown, stream: Stream): Refused | undefined {
+function storeStruct(host: HostBytes, at: number, layout: LayoutOf<"struct">, value: unknown, stream: LaunchStream): Refused | undefined {
   const { fields } = layout;
   if (typeof value !== "object" || value === null || Array.isArray(value) || ArrayBuffer.isView(value) || value instanceof DeviceSlice)
     return refused(layout, value, `an object with ${named(fields)}`);

@@ -6,7 +6,6 @@ import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls
 import { ContextLostError, CudaError, type CudaFailure } from "./errors.js";
 import { type LaunchHistory, recentLaunches } from "./launch-history.js";
 import { type Holding, type Leak, Ledger } from "./ledger.js";
-import type { MemoryPool } from "./memory-pool.js";
 import { losesContext, status, statusName } from "./status.js";
 
 /** The context that is current in this thread, as far as this package set it, for each driver. */
@@ -56,6 +55,14 @@ export interface CoreOptions {
   readonly onLeak: (leak: Leak) => void;
 }
 
+/** Where a context's device memory comes from. */
+export interface DevicePool {
+  /** Whether allocation is in stream order. */
+  readonly streamOrdered: boolean;
+  allocate(bytes: number, stream: bigint): bigint;
+  free(address: bigint, bytes: number, stream: bigint): void;
+}
+
 /** One retained primary context: its handle, its state, and what it owns. */
 export class ContextCore {
   readonly driver: Driver;
@@ -74,7 +81,7 @@ export class ContextCore {
   /** Waits on other threads that have not ended: the context outlives them. */
   waits = 0;
   /** Where device memory comes from. */
-  pool!: MemoryPool;
+  pool!: DevicePool;
   #afterWaits: (() => void) | undefined;
   #functions: { [Name in DriverCall]?: DriverFunction<Name> } = {};
   #loss: CudaFailure | undefined;

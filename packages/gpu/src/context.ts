@@ -74,6 +74,7 @@ export class Context extends DisposedByUsing {
   readonly core: ContextCore;
   readonly #options: ContextOptions;
   readonly #staging: Staging;
+  readonly #pool: MemoryPool;
 
   /** @internal Takes over a retained primary context. */
   constructor(driver: Driver, info: DeviceInfo, handle: bigint, options: ContextOptions) {
@@ -88,6 +89,7 @@ export class Context extends DisposedByUsing {
       core.ledger.enter(new Holding("stream", "service", 0, () => core.call("cuStreamDestroy", core.service), true));
       const pool = MemoryPool.create(core, info.attributes.memoryPools !== 0);
       core.pool = pool;
+      this.#pool = pool;
       core.ledger.enter(new Holding("memory pool", "memory pool", 0, () => pool.destroy(), true));
       core.ledger.enter(new Holding("context", `device ${info.ordinal}`, 0, () => undefined), this);
     } catch (error) {
@@ -277,7 +279,7 @@ export class Context extends DisposedByUsing {
 
   /** What the context's memory pool holds. @throws CudaError. */
   poolStatistics(): PoolStatistics {
-    return this.core.pool.statistics();
+    return this.#pool.statistics();
   }
 
   /**
@@ -285,7 +287,7 @@ export class Context extends DisposedByUsing {
    */
   trimPool(keepBytes = 0): void {
     this.core.call("cuCtxSynchronize");
-    this.core.pool.trim(keepBytes);
+    this.#pool.trim(keepBytes);
   }
 
   /** What was made here and not yet disposed, oldest first, with where it was made. */
@@ -310,7 +312,7 @@ export class Context extends DisposedByUsing {
     if (other.info.ordinal === this.info.ordinal) return;
     const code = this.core.status("cuCtxEnablePeerAccess", other.core.handle, 0);
     if (code !== status.peerAccessAlreadyEnabled) this.core.check(code, "cuCtxEnablePeerAccess");
-    other.core.pool.allowAccess(this.info.ordinal);
+    other.#pool.allowAccess(this.info.ordinal);
     this.core.peers.add(other.core);
   }
 
@@ -319,7 +321,7 @@ export class Context extends DisposedByUsing {
     if (other.info.ordinal === this.info.ordinal) return;
     this.core.peers.delete(other.core);
     this.core.call("cuCtxDisablePeerAccess", other.core.handle);
-    other.core.pool.denyAccess(this.info.ordinal);
+    other.#pool.denyAccess(this.info.ordinal);
   }
 
   /** The error that made the context unusable, if one did. */

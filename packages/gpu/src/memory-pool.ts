@@ -1,6 +1,6 @@
 // Where a context's device memory comes from: a pool of its own with allocation in stream order, or
 // plain allocation if the device has no pools.
-import type { ContextCore } from "./context-core.js";
+import type { ContextCore, DevicePool } from "./context-core.js";
 import { OutOfMemoryError } from "./errors.js";
 import { status } from "./status.js";
 
@@ -39,7 +39,7 @@ function poolProperties(ordinal: number): Uint32Array {
 const accessDescription = (ordinal: number, access: 3 | 0) => Uint32Array.of(1, ordinal, access);
 
 /** The device memory of a context. */
-export class MemoryPool {
+export class MemoryPool implements DevicePool {
   readonly #core: ContextCore;
   readonly #pool: bigint | undefined;
   #allocations = 0;

@@ -3,9 +3,9 @@
 import { DisposedByUsing } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { DeviceBuffer } from "../buffer.js";
-import type { KernelExecutor } from "./kernel-executor.js";
 import type { ExecutorOptions, ProductSource } from "./matmul.js";
 import { checkSizes } from "./standard-kernels.js";
+import type { TensorKernels } from "./tensor-kernels.js";
 
 /** A matrix of binary32, rows x columns, row-major, on a device. */
 export class GpuTensor extends DisposedByUsing {
@@ -14,10 +14,10 @@ export class GpuTensor extends DisposedByUsing {
   readonly buffer: DeviceBuffer<"f32">;
   /** What computed it, if it is a product. */
   readonly source: ProductSource | undefined;
-  readonly #kernels: KernelExecutor;
+  readonly #kernels: TensorKernels;
 
   /** @internal Takes over the buffer; `KernelExecutor.tensor` makes one. */
-  constructor(kernels: KernelExecutor, buffer: DeviceBuffer<"f32">, rows: number, columns: number, source?: ProductSource) {
+  constructor(kernels: TensorKernels, buffer: DeviceBuffer<"f32">, rows: number, columns: number, source?: ProductSource) {
     super();
     this.#kernels = kernels;
     this.buffer = buffer;

@@ -5,9 +5,9 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, choice, given, option, optional, type Resolved, resolve, type TableOf, whole } from "@spillway/core/options.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { GpuDevice } from "./gpu-device.js";
-import type { KernelExecutor } from "./kernel-executor.js";
 import type { ExecutorOptions, ProductSource } from "./matmul.js";
 import type { Input, Output } from "./standard-kernels.js";
+import type { TensorKernels } from "./tensor-kernels.js";
 
 /** What follows a layer's sum. */
 export type LayerActivation = "none" | "relu" | "sigmoid" | "tanh" | "softmax";
@@ -64,12 +64,12 @@ function readLayers(layers: readonly Layer[]): Resolved<typeof layerTable>[] {
 export class NeuralNetwork extends DisposedByUsing {
   readonly inputs: number;
   readonly outputs: number;
-  readonly #kernels: KernelExecutor;
+  readonly #kernels: TensorKernels;
   readonly #device: GpuDevice;
   readonly #layers: LoadedLayer[] = [];
 
   /** @internal Uploads the weights; `KernelExecutor.network` makes one. */
-  constructor(kernels: KernelExecutor, layers: readonly Layer[]) {
+  constructor(kernels: TensorKernels, layers: readonly Layer[]) {
     super();
     const read = readLayers(layers);
     this.#kernels = kernels;
