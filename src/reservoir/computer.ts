@@ -1,12 +1,12 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session;
 // what comes in is checked by inputs.ts.
 
-import { checkHas, checkWhole } from "@spillway/core/checks.js";
-import { ArgumentError, busyError } from "@spillway/core/errors.js";
+import { checkHas } from "@spillway/core/checks.js";
+import { orDispose } from "@spillway/core/disposal.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
 import { tally } from "@spillway/core/text.js";
-import { warnOnce } from "@spillway/core/warning.js";
 import type { Context, Stream } from "@spillway/gpu";
 import { everyRow, type FloatArray, Matrix, type MatrixLike } from "@spillway/numerics";
 import type { SpikingReservoirOptions } from "../spikes/liquid/schema.js";
@@ -39,22 +39,21 @@ import type { LinearReadout } from "./features.js";
 import {
   anySeries,
   batchTargets,
-  belowOf,
-  checkReadout,
-  checkSequences,
-  checkSteps,
   checkWashout,
-  networkOf,
+  loopInputs,
   rowOf,
   type SequenceLike,
   type SequenceOwner,
   sequenceOf,
-  series,
+  sequencesOf,
+  stateOf,
   statesTarget,
 } from "./inputs.js";
 import { type AnyReservoirOptions, fieldOwners, modelOf, openModel, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
+import { OneCall } from "./one-call.js";
 import { sinkKind } from "./options.js";
+import { warnOfOwnRadius } from "./own-matrices.js";
 import type { Profile } from "./profile.js";
 import type { RegisteredModel } from "./registered/model.js";
 import type { RegisteredReservoirOptions } from "./registered/options.js";
@@ -76,16 +75,17 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
   readonly model: Model;
   readonly #session: EngineSession;
+  readonly #owner: SequenceOwner;
+  readonly #call: OneCall<EngineSession>;
   readonly #profiled: boolean;
-  #busy = false;
-  #calls = 0;
-  #milliseconds = 0;
 
-  private constructor(model: Model, session: EngineSession, engineName: string, reason: string, profiled: boolean) {
+  private constructor(model: Model, session: EngineSession, choice: EngineChoice, profiled: boolean) {
     this.#session = session;
+    this.#owner = { session, engine: choice.engine.name };
+    this.#call = new OneCall(session, choice);
     this.#profiled = profiled;
     this.model = model;
-    this.engine = { name: engineName, reason, plan: session.plan };
+    this.engine = this.#call.engine;
   }
 
   /**
@@ -104,8 +104,8 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
       async () => {
         const { matrices, ...open } = resolve(createTable, options);
         warnOfOwnRadius(config, options.matrices);
-        const { engine, reason } = await selectEngine(open, () => shapeFor(open.engine, config));
-        return ReservoirComputer.#open(await modelOf(config, engine, matrices), engine, reason, open);
+        const choice = await selectEngine(open, () => shapeFor(open.engine, config));
+        return ReservoirComputer.#open(await modelOf(config, choice.engine, matrices), choice, open);
       },
     );
   }
@@ -117,18 +117,16 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   ): Promise<ReservoirComputer<Model>> {
     checkHas("model", model, "the model of a reservoir", "config");
     const open = resolve(openTable, options);
-    const { engine, reason } = await selectEngine(open, async () => shapesOf(model));
-    return ReservoirComputer.#open(model, engine, reason, open);
+    return ReservoirComputer.#open(model, await selectEngine(open, async () => shapesOf(model)), open);
   }
 
   static async #open<Model extends AnyModel>(
     model: Model,
-    engine: EngineChoice["engine"],
-    reason: string,
+    choice: EngineChoice,
     { threads, plan, kernelSource, spinLimit, profile }: Resolved<typeof openTable>,
   ): Promise<ReservoirComputer<Model>> {
     const options = { threads, plan, kernelSource, spinLimit, profile };
-    return new ReservoirComputer(model, await openModel(engine, model, options), engine.name, reason, profile);
+    return new ReservoirComputer(model, await openModel(choice.engine, model, options), choice, profile);
   }
 
   /**
@@ -136,10 +134,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
    * without `profile: true`. Read it between calls: pieces of work that are not over are not in it.
    */
   get profile(): Profile | undefined {
-    const measured = this.#session.profile?.();
-    if (!measured) return undefined;
-    const { name, plan } = this.engine;
-    return { engine: name, plan, calls: this.#calls, milliseconds: this.#milliseconds, ...measured };
+    return this.#call.profile;
   }
 
   /** The description with every default filled in. */
@@ -170,7 +165,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
       });
     }
     const states = into ? statesTarget(this.model, into, rows, "into") : Matrix.zeros(rows, this.model.size, this.model.precision);
-    await this.#alone(() => this.#session.run(sequence, { ...work, every, into: states }));
+    await this.#call.alone(() => this.#session.run(sequence, { ...work, every, into: states }));
     return states;
   }
 
@@ -181,12 +176,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   step(input: ArrayLike<number>, teacher?: ArrayLike<number>): FloatArray {
     const u = rowOf(this.model, input, "input", "inputSize");
     const y = teacher === undefined ? undefined : rowOf(this.model, teacher, "teacher", "outputSize");
-    if (this.#busy) throw busyError();
-    if (!this.#profiled) return this.#session.step(u, y);
-    const begun = performance.now();
-    const x = this.#session.step(u, y);
-    this.#called(begun);
-    return x;
+    return this.#profiled ? this.#call.atOnce((session) => session.step(u, y)) : this.#call.free.step(u, y);
   }
 
   /**
@@ -203,20 +193,12 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   ): Promise<Matrix[]>;
   async batch(sequences: readonly SequenceLike[], options: ComputerBatchOptions = {}): Promise<Matrix[] | DeviceSequences> {
     const { keep, teachers, into: targets, ...work } = resolve(batchTable, options);
-    checkSequences(sequences, "sequences");
-    if (teachers && teachers.length !== sequences.length) {
-      throw ArgumentError.shape(`teachers holds ${teachers.length} series; ${sequences.length} sequences take as many`, {
-        field: "teachers",
-      });
-    }
-    const owner = this.#owner;
-    const checked = sequences.map((inputs, b) => sequenceOf(owner, inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
-    checkSteps(checked, "sequences");
+    const checked = sequencesOf(this.#owner, sequences, teachers);
     const last = keep === "last" || keep === "deviceLast";
     const rows = checked.map(({ inputs }) => (last ? 1 : inputs.rows));
     if (keep === "all" || keep === "last") {
       const into = targets && batchTargets(this.model, targets, rows);
-      return this.#alone(() => this.#session.batch(checked, { keep, ...work, into }));
+      return this.#call.alone(() => this.#session.batch(checked, { keep, ...work, into }));
     }
     if (targets) throw ArgumentError.because(`into was given beside keep ${JSON.stringify(keep)}; it takes one of the two`);
     return this.#onDevice(rows, last ? undefined : checked[0]!.inputs, 1, async (into) => {
@@ -244,7 +226,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
    * @throws ArgumentError for series that this reservoir does not take
    */
   async standardise(series: readonly DeviceMatrix[], scale?: ColumnScale, changes?: ColumnScale): Promise<ScaledThere> {
-    this.#checkedThere(series);
+    sequencesOf(this.#owner, series);
     return this.#session.device!.standardise(series, scale, changes);
   }
 
@@ -253,7 +235,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
    * dispose of. @throws ArgumentError for series that this reservoir does not take
    */
   async reverse(series: readonly DeviceMatrix[]): Promise<DeviceSequences> {
-    this.#checkedThere(series);
+    sequencesOf(this.#owner, series);
     return this.#session.device!.reverse(series);
   }
 
@@ -263,15 +245,9 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
    * @throws ArgumentError for series that this reservoir does not take
    */
   async statistics(series: readonly DeviceMatrix[], which: WhichStatistics): Promise<Matrix<Float64Array>> {
-    this.#checkedThere(series);
+    sequencesOf(this.#owner, series);
     checkSummary({ ...which, given: Matrix.zeros(series.length, 0) }, this.model.inputSize, series);
     return this.#session.device!.statistics(series, which);
-  }
-
-  #checkedThere(series: readonly DeviceMatrix[]): void {
-    checkSequences(series, "sequences");
-    const checked = series.map((inputs, b) => sequenceOf(this.#owner, inputs, undefined, `sequences[${b}]`));
-    checkSteps(checked, "sequences");
   }
 
   /** Whether the engine can `summarise`. */
@@ -287,16 +263,13 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   summarise(sequences: readonly SequenceLike[], work: SummaryWork): Promise<Matrix<Float64Array>> | undefined {
     const session = this.#session;
     if (!session.summarise) return undefined;
-    checkSequences(sequences, "sequences");
-    const owner = this.#owner;
-    const checked = sequences.map((inputs, b) => sequenceOf(owner, inputs, undefined, `sequences[${b}]`));
-    checkSteps(checked, "sequences");
+    const checked = sequencesOf(this.#owner, sequences);
     checkSummary(
       work,
       this.model.size,
       checked.map(({ inputs }) => inputs),
     );
-    return this.#alone(() => session.summarise!(checked, work));
+    return this.#call.alone(() => session.summarise!(checked, work));
   }
 
   /**
@@ -304,9 +277,8 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
    * handing states out; undefined if it has not. See `TargetWork`.
    */
   multiplyTargets(work: TargetWork): Promise<TargetProducts> | undefined {
-    const session = this.#session;
-    const found = this.#busy ? undefined : session.multiplyTargets?.(work);
-    return found && this.#alone(() => found);
+    const found = this.#call.busy ? undefined : this.#session.multiplyTargets?.(work);
+    return found && this.#call.alone(() => found);
   }
 
   /**
@@ -323,25 +295,9 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   async generate(steps: number, readout: LinearReadout, options: ComputerGenerateOptions = {}): Promise<Matrix> {
     const { model } = this;
     const { inputs: fromOutside, into: target, ...work } = resolve(generateTable, options);
-    checkWhole("steps", steps, 1);
-    checkReadout(model, readout);
-    const outputs = readout.weights.rows;
-    const outside = model.outputSize > 0 ? model.inputSize : model.inputSize - outputs;
-    if (outside < 0 || (model.outputSize > 0 && outputs !== model.outputSize)) {
-      const takes = model.outputSize > 0 ? `exactly ${model.outputSize} (feedback.size)` : `at most ${model.inputSize} (inputSize)`;
-      throw ArgumentError.shape(`the readout has ${tally(outputs, "output")}; this reservoir's closed loop takes ${takes}`);
-    }
-    if (outside > 0 && !fromOutside && model.outputSize === 0) {
-      throw ArgumentError.because(
-        `inputs is missing; ${model.inputSize} inputs less ${outputs} outputs leave ${outside} to come from outside`,
-        { field: "inputs" },
-      );
-    }
-    const inputs = fromOutside && series(fromOutside, "inputs", outside, "inputs from outside", model.precision);
-    if (inputs && inputs.rows !== steps)
-      throw ArgumentError.shape(`inputs has ${tally(inputs.rows, "row")}; ${steps} steps take as many`, { field: "inputs" });
+    const inputs = loopInputs(model, steps, readout, fromOutside);
     const states = target && statesTarget(this.model, target, steps, "into");
-    return this.#alone(() => this.#session.generate({ ...work, readout, steps, inputs, into: states }));
+    return this.#call.alone(() => this.#session.generate({ ...work, readout, steps, inputs, into: states }));
   }
 
   /**
@@ -359,7 +315,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
         field: "targets",
       });
     checkWashout(washout, rows);
-    await this.#alone(() => accumulate(this.#session, sequence, { ...work, targets: wanted, washout, sink }));
+    await this.#call.alone(() => accumulate(this.#session, sequence, { ...work, targets: wanted, washout, sink }));
   }
 
   /**
@@ -381,7 +337,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
       const { rows } = sequence.inputs;
       if (buffer?.rows !== rows) buffer = Matrix.zeros(rows, this.model.size, this.model.precision);
       const states = buffer;
-      await this.#alone(() => this.#session.run(sequence, { signal, into: states }));
+      await this.#call.alone(() => this.#session.run(sequence, { signal, into: states }));
       yield everyRow(states, every, seen);
       seen += rows;
       onProgress?.(seen, Number.NaN);
@@ -398,24 +354,12 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
    * ArgumentError on a row of another length or a step that is no count
    */
   set state(state: SessionState) {
-    const { model } = this;
-    if (this.#busy) throw busyError();
-    if (typeof state !== "object" || state === null) throw new ArgumentError("state", state, "one that was kept");
-    const step = checkWhole("state.step", state.step, 0, Number.MAX_SAFE_INTEGER);
-    this.#session.setState({
-      values: rowOf(model, state.values, "state.values", "size"),
-      input: rowOf(model, state.input, "state.input", "inputSize"),
-      output: rowOf(model, state.output, "state.output", "outputSize"),
-      step,
-      ...(model.kind === "spiking" ? { network: networkOf(model, state.network) } : {}),
-      ...("below" in model && model.below > 0 ? { below: belowOf(model, state.below) } : {}),
-    });
+    this.#call.free.setState(stateOf(this.model, state));
   }
 
   /** Back to the initial state, step 0. @throws Error while another call is running */
   reset(): void {
-    if (this.#busy) throw busyError();
-    this.#session.reset();
+    this.#call.free.reset();
   }
 
   /** Gives memory and threads back. Idempotent. */
@@ -426,10 +370,6 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   /** Lets `await using` dispose of it. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
-  }
-
-  get #owner(): SequenceOwner {
-    return { session: this.#session, engine: this.engine.name };
   }
 
   /** Makes states of `rows` in the memory of the device. They are given back if the work fails. */
@@ -445,47 +385,12 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
         `keep asks for states on a device; the engine "${this.engine.name}" has them on the host, so take "cuda" or a context`,
       );
     const step = inputs instanceof DeviceMatrix ? inputs.stepMs : undefined;
-    return this.#alone(async () => {
+    return this.#call.alone(async () => {
       const into = device.allocate(rows, step && step * every);
-      try {
-        return await work(into);
-      } catch (error) {
-        into.dispose();
-        throw error;
-      }
+      return orDispose(into, () => work(into));
     });
-  }
-
-  #called(begun: number): void {
-    this.#calls++;
-    this.#milliseconds += performance.now() - begun;
-  }
-
-  /** One call at a time: a session has one state. */
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#busy) throw busyError();
-    this.#busy = true;
-    const begun = this.#profiled ? performance.now() : 0;
-    try {
-      return await work();
-    } finally {
-      this.#busy = false;
-      if (this.#profiled) this.#called(begun);
-    }
   }
 }
 
 /** A reservoir of any kind. */
 export type AnyReservoirComputer = ReservoirComputer<AnyModel>;
-
-/** Says that own weights keep their spectral radius, if another is described. */
-function warnOfOwnRadius(config: AnyReservoirOptions, matrices: CreateOptions["matrices"]): void {
-  if (!matrices || !("weights" in matrices) || matrices.weights === undefined || matrices.rescale !== undefined) return;
-  const { spectralRadius } = config as ReservoirOptions;
-  if (spectralRadius === undefined || spectralRadius === null) return;
-  warnOnce(
-    "SpillwayRadiusWarning",
-    `spectralRadius is ${spectralRadius} and matrices.weights is used as it is: its own spectral radius holds. ` +
-      "matrices.rescale: true scales it to the description's, false says that this is meant",
-  );
-}

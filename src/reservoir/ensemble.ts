@@ -1,6 +1,6 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
 
-import { ArgumentError, busyError } from "@spillway/core/errors.js";
+import { ArgumentError } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { choice, given, type InputOf, list, object, option, optional, type Resolved, resolve, whole } from "@spillway/core/options.js";
 import { tally } from "@spillway/core/text.js";
@@ -11,10 +11,11 @@ import type { EnsembleSession } from "./engine/device.js";
 import { openEnsemble } from "./engine/one-by-one.js";
 import { checkSupported } from "./engine/supports.js";
 import type { EnginePlan, SequenceInput } from "./engine.js";
-import { selectEngine } from "./engines.js";
+import { type EngineChoice, selectEngine } from "./engines.js";
 import { checkSequences, checkWashout, series } from "./inputs.js";
 import { fieldOwners, modelOf, type PlainReservoirOptions, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
+import { OneCall } from "./one-call.js";
 import { profileTable, selectionTable, seriesOf, sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
 import { isRegistered } from "./registered/model.js";
@@ -107,14 +108,13 @@ export class ReservoirEnsemble implements AsyncDisposable {
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
   readonly models: readonly EngineModel[];
   readonly #session: EnsembleSession;
-  #busy = false;
-  #calls = 0;
-  #milliseconds = 0;
+  readonly #call: OneCall<EnsembleSession>;
 
-  private constructor(models: readonly EngineModel[], session: EnsembleSession, name: string, reason: string) {
+  private constructor(models: readonly EngineModel[], session: EnsembleSession, choice: EngineChoice) {
     this.models = models;
     this.#session = session;
-    this.engine = { name, reason, plan: session.plan };
+    this.#call = new OneCall(session, choice, "this ensemble");
+    this.engine = this.#call.engine;
   }
 
   /**
@@ -154,7 +154,8 @@ export class ReservoirEnsemble implements AsyncDisposable {
       }
     });
     if (configs.length === 0) throw ArgumentError.shape("configs is empty; an ensemble takes at least one reservoir", { field: "configs" });
-    const { engine, reason } = await selectEngine(open, () => shapesFor(open.engine, configs));
+    const choice = await selectEngine(open, () => shapesFor(open.engine, configs));
+    const { engine } = choice;
     const models: EngineModel[] = [];
     const together = engine.device && (await (await import("./evaluate/models.js")).modelsTogether(configs, engine));
     for (const [r, config] of configs.entries())
@@ -162,7 +163,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
     for (const model of models) checkSupported(engine, model);
     const { plan, threads, profile } = open;
     const session = await openEnsemble(engine, models, { plan, threads, profile });
-    return new ReservoirEnsemble(models, session, engine.name, reason);
+    return new ReservoirEnsemble(models, session, choice);
   }
 
   /**
@@ -175,16 +176,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
     const { training: wanted, ...work } = resolve(ensembleWorkTable, options);
     const sequences = this.#sequences(inputs);
     const training = wanted && checkTraining(wanted, sequences);
-    if (this.#busy) throw busyError("this ensemble");
-    this.#busy = true;
-    const begun = performance.now();
-    try {
-      return await this.#session.run(sequences, { ...work, training });
-    } finally {
-      this.#busy = false;
-      this.#calls++;
-      this.#milliseconds += performance.now() - begun;
-    }
+    return this.#call.alone((session) => session.run(sequences, { ...work, training }));
   }
 
   /**
@@ -192,10 +184,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
    * `profile: true`. Read it between calls.
    */
   get profile(): Profile | undefined {
-    const measured = this.#session.profile?.();
-    if (!measured) return undefined;
-    const { name, plan } = this.engine;
-    return { engine: name, plan, calls: this.#calls, milliseconds: this.#milliseconds, ...measured };
+    return this.#call.profile;
   }
 
   /** Gives memory back. Idempotent. */

@@ -7,7 +7,7 @@ import { describe, type FloatArray, inPrecision, Matrix, type MatrixLike, type P
 import { checkFinite, filledSeries, noteFinite } from "@spillway/numerics/known-finite.js";
 import type { AnyModel, CompositeModel } from "./composite/model.js";
 import { DeviceMatrix } from "./device-matrix.js";
-import type { EngineSession, SequenceInput } from "./engine.js";
+import type { EngineSession, SequenceInput, SessionState } from "./engine.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import type { RegisteredModel } from "./registered/model.js";
 import type { NetworkState, SpikingModel } from "./spiking-model.js";
@@ -99,8 +99,24 @@ function there({ session, engine }: SequenceOwner, matrix: DeviceMatrix, name: s
   return matrix;
 }
 
+/** Sequences, with the outputs to force in each if they are given; see `sequenceOf`. @throws ArgumentError */
+export function sequencesOf(
+  owner: SequenceOwner,
+  sequences: readonly SequenceLike[],
+  teachers?: readonly MatrixLike[],
+): readonly SequenceInput[] {
+  checkSequences(sequences, "sequences");
+  if (teachers && teachers.length !== sequences.length)
+    throw ArgumentError.shape(`teachers holds ${teachers.length} series; ${sequences.length} sequences take as many`, {
+      field: "teachers",
+    });
+  const checked = sequences.map((inputs, b) => sequenceOf(owner, inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
+  checkSteps(checked, "sequences");
+  return checked;
+}
+
 /** @throws ArgumentError for sequences on a device whose rows last differently */
-export function checkSteps(sequences: readonly SequenceInput[], name: string): void {
+function checkSteps(sequences: readonly SequenceInput[], name: string): void {
   let first: { readonly stepMs: number; readonly b: number } | undefined;
   for (const [b, { inputs }] of sequences.entries()) {
     const stepMs = inputs instanceof DeviceMatrix ? inputs.stepMs : undefined;
@@ -136,8 +152,22 @@ function listOf(values: ArrayLike<number>, name: string, length: number, what: s
   return row;
 }
 
+/** A copy of a state that was kept, of this model or one of its sizes. @throws ArgumentError */
+export function stateOf(model: AnyModel, state: SessionState): SessionState {
+  if (typeof state !== "object" || state === null) throw new ArgumentError("state", state, "one that was kept");
+  const step = checkWhole("state.step", state.step, 0, Number.MAX_SAFE_INTEGER);
+  return {
+    values: rowOf(model, state.values, "state.values", "size"),
+    input: rowOf(model, state.input, "state.input", "inputSize"),
+    output: rowOf(model, state.output, "state.output", "outputSize"),
+    step,
+    ...(model.kind === "spiking" ? { network: networkOf(model, state.network) } : {}),
+    ...("below" in model && model.below > 0 ? { below: belowOf(model, state.below) } : {}),
+  };
+}
+
 /** What a spiking network carries beside x, copied. @throws ArgumentError */
-export function networkOf({ size, ringRows, config, precision }: SpikingModel, network: NetworkState | undefined): NetworkState {
+function networkOf({ size, ringRows, config, precision }: SpikingModel, network: NetworkState | undefined): NetworkState {
   if (!network) throw ArgumentError.because("state.network is missing; a spiking reservoir's state has one");
   const recovery = config.neuron.type === "leakyIntegrateAndFire" ? 0 : size;
   const lengths = { potential: size, recovery, excitatory: size, inhibitory: size, held: size, pending: ringRows * 2 * size };
@@ -153,7 +183,7 @@ export function networkOf({ size, ringRows, config, precision }: SpikingModel, n
 }
 
 /** x of the layers that states leave out, copied. @throws ArgumentError */
-export function belowOf({ below, precision }: CompositeModel | RegisteredModel, values: ArrayLike<number> | undefined): FloatArray {
+function belowOf({ below, precision }: CompositeModel | RegisteredModel, values: ArrayLike<number> | undefined): FloatArray {
   return listOf(values as ArrayLike<number>, "state.below", below, "what states leave out", precision);
 }
 
@@ -177,6 +207,27 @@ export function statesTarget({ size, precision }: AnyModel, matrix: Matrix, rows
   if (matrix.data.length !== rows * size)
     throw ArgumentError.because(`the memory of ${name} is gone: it was page-locked and disposed of, or transferred`, { field: name });
   return matrix;
+}
+
+/** The inputs from outside of a closed loop, if it takes any. @throws ArgumentError, of the readout too */
+export function loopInputs(model: AnyModel, steps: number, readout: LinearReadout, given: MatrixLike | undefined): Matrix | undefined {
+  checkWhole("steps", steps, 1);
+  checkReadout(model, readout);
+  const outputs = readout.weights.rows;
+  const { inputSize, outputSize } = model;
+  const outside = outputSize > 0 ? inputSize : inputSize - outputs;
+  if (outside < 0 || (outputSize > 0 && outputs !== outputSize)) {
+    const takes = outputSize > 0 ? `exactly ${outputSize} (feedback.size)` : `at most ${inputSize} (inputSize)`;
+    throw ArgumentError.shape(`the readout has ${tally(outputs, "output")}; this reservoir's closed loop takes ${takes}`);
+  }
+  if (outside > 0 && !given && outputSize === 0)
+    throw ArgumentError.because(`inputs is missing; ${inputSize} inputs less ${outputs} outputs leave ${outside} to come from outside`, {
+      field: "inputs",
+    });
+  const inputs = given && series(given, "inputs", outside, "inputs from outside", model.precision);
+  if (inputs && inputs.rows !== steps)
+    throw ArgumentError.shape(`inputs has ${tally(inputs.rows, "row")}; ${steps} steps take as many`, { field: "inputs" });
+  return inputs;
 }
 
 /** @throws ArgumentError if it is no readout, or one of another reservoir */

@@ -1,5 +1,6 @@
 // Matrices of the user, checked.
 import { ArgumentError } from "@spillway/core/errors.js";
+import { warnOnce } from "@spillway/core/warning.js";
 import {
   asMatrix,
   checkSparse,
@@ -12,6 +13,7 @@ import {
   toDense,
 } from "@spillway/numerics";
 import type { ReservoirConfig } from "./config.js";
+import type { OwnMatrices } from "./options.js";
 
 export function ownMatrix(name: string, source: MatrixLike | SparseMatrix, rows: number, cols: number, config: ReservoirConfig): Matrix {
   const matrix = checkedOwn(name, source, rows, cols);
@@ -41,4 +43,16 @@ export function columnsOf(source: MatrixLike | SparseMatrix, outputSize: number)
 
 function isCsr(source: MatrixLike | SparseMatrix): source is SparseMatrix {
   return typeof source === "object" && "rowOffsets" in source;
+}
+
+/** Says that own weights keep their spectral radius, if another is described. */
+export function warnOfOwnRadius(config: object, matrices: OwnMatrices | undefined): void {
+  if (!matrices || !("weights" in matrices) || matrices.weights === undefined || matrices.rescale !== undefined) return;
+  const { spectralRadius } = config as Partial<ReservoirConfig>;
+  if (spectralRadius === undefined || spectralRadius === null) return;
+  warnOnce(
+    "SpillwayRadiusWarning",
+    `spectralRadius is ${spectralRadius} and matrices.weights is used as it is: its own spectral radius holds. ` +
+      "matrices.rescale: true scales it to the description's, false says that this is meant",
+  );
 }
