@@ -100,7 +100,7 @@ class CompositeSession implements EngineSession {
     for (let from = 0; from < inputs.rows; from += this.#chunk) {
       const rows = inputs.subarray(from, Math.min(inputs.rows, from + this.#chunk));
       const { states, failure } = await this.#advance(rows);
-      if (into instanceof Matrix) this.#keep(states, from, every, into);
+      if (into instanceof Matrix) for (const [p, each] of states.entries()) this.#put(each, p, into, from, every);
       if (failure) throw failure;
       if (pacer.due()) {
         await pacer.pause(from + rows.rows);
@@ -112,18 +112,19 @@ class CompositeSession implements EngineSession {
 
   step(input: FloatArray): FloatArray {
     this.#alive();
-    const made: FloatArray[] = [];
+    const { inputSize } = this.model;
+    const row = new Matrix(1, inputSize, input.subarray(0, inputSize) as FloatArray);
+    const made: Matrix[] = [];
     try {
-      for (const [p, session] of this.#sessions.entries()) made.push(session.step(this.#seen(p, input, made[p - 1])));
+      for (const [p, session] of this.#sessions.entries()) {
+        const values = session.step(this.#inputsOf(p, row, made[p - 1]).data);
+        made.push(new Matrix(1, values.length, values));
+      }
     } catch (error) {
       this.setState(this.getState());
       throw error instanceof NonFiniteStateError ? this.#located(error, made.length) : error;
     }
-    made.forEach((values, p) => {
-      this.#all.set(values, this.#first[p]);
-    });
-    this.#input.set(input);
-    this.#step++;
+    this.#take(made, row);
     return this.#read;
   }
 
@@ -145,9 +146,9 @@ class CompositeSession implements EngineSession {
         const feeds = this.#isDeep && p + 1 < parts.length;
         const before = done;
         const onProgress = options.onProgress && ((some: number) => options.onProgress!(before + some, total));
-        const seen = group.map((inputs, b) => ({ inputs: this.#seenRows(p, inputs, below[b]) }));
+        const driven = group.map((inputs, b) => ({ inputs: this.#inputsOf(p, inputs, below[b]) }));
         const wanted = { signal: options.signal, onProgress, keep: feeds ? "all" : options.keep, firstSequence } as const;
-        const made = await session.batch(seen, wanted).catch((error) => {
+        const made = await session.batch(driven, wanted).catch((error) => {
           throw error instanceof NonFiniteStateError ? this.#located(error, p) : error;
         });
         this.#alive();
@@ -255,7 +256,7 @@ class CompositeSession implements EngineSession {
       try {
         for (const [p, session] of this.#sessions.entries()) {
           const into = Matrix.zeros(left.rows, this.model.parts[p]!.size, this.model.precision);
-          await session.run({ inputs: this.#seenRows(p, left, states[p - 1]) }, { into });
+          await session.run({ inputs: this.#inputsOf(p, left, states[p - 1]) }, { into });
           this.#alive();
           states.push(into);
         }
@@ -266,18 +267,22 @@ class CompositeSession implements EngineSession {
         left = left.subarray(0, error.step - before.step);
         continue;
       }
-      states.forEach((each, p) => {
-        this.#all.set(each.row(left.rows - 1), this.#first[p]);
-      });
-      this.#input.set(left.row(left.rows - 1));
-      this.#step += left.rows;
+      this.#take(states, left);
       return { states, failure };
     }
     return { states: [], failure };
   }
 
-  /** What part p sees of rows. */
-  #seenRows(p: number, rows: Matrix, below: Matrix | undefined): Matrix {
+  /** Goes on to the last rows of the states of all parts, and of their inputs. */
+  #take(states: readonly Matrix[], inputs: Matrix): void {
+    const last = inputs.rows - 1;
+    for (const [p, each] of states.entries()) this.#all.set(each.row(last), this.#first[p]);
+    this.#input.set(inputs.row(last));
+    this.#step += inputs.rows;
+  }
+
+  /** The inputs of part p: the states of the part below it, or rows, or some of their channels. */
+  #inputsOf(p: number, rows: Matrix, below: Matrix | undefined): Matrix {
     if (this.#isDeep) return below ?? rows;
     const channels = this.model.config.groups![p]!.inputs;
     if (!channels) return rows;
@@ -286,19 +291,7 @@ class CompositeSession implements EngineSession {
     return out;
   }
 
-  #seen(p: number, input: FloatArray, below: FloatArray | undefined): FloatArray {
-    const { precision, inputSize } = this.model;
-    if (this.#isDeep && below) return below;
-    return this.#seenRows(p, new Matrix(1, inputSize, input.subarray(0, inputSize)) as Matrix, undefined).row(0) ?? allocate(precision, 0);
-  }
-
-  /** Copies every k-th state of all parts; the first row is that of step `from`. */
-  #keep(states: readonly Matrix[], from: number, every: number, into: Matrix): void {
-    states.forEach((each, p) => {
-      this.#put(each, p, into, from, every);
-    });
-  }
-
+  /** Copies every k-th state of a part; the first row is that of step `from`. */
   #put(states: Matrix, p: number, into: Matrix, from: number, every: number): void {
     const column = this.#first[p]! - this.model.below;
     if (column < 0) return;
