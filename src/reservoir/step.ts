@@ -1,6 +1,15 @@
 // One step of a reservoir as a pure function, in the order of the equation. Every engine must equal
 // it, bit for bit.
-import { allocate, type FloatArray, type Matrix, philox4x32, rowDot, uniformFromWords } from "@spillway/numerics";
+import {
+  allocate,
+  type FloatArray,
+  type Matrix,
+  type PhiloxKey,
+  type Precision,
+  philox4x32,
+  rowDot,
+  uniformFromWords,
+} from "@spillway/numerics";
 import { activationOf } from "./activations.js";
 import { integerStep } from "./integer/step.js";
 import type { ReservoirModel } from "./model.js";
@@ -36,7 +45,7 @@ export function reservoirStep(
   for (let r = 0; r < model.size; r++) {
     let z = round(drive(model, r, input, round) + rowDot(model.weights, r, state, round));
     if (model.feedbackWeights) z = round(z + rowSum(model.feedbackWeights, r, output, round));
-    if (model.noiseLevel !== 0) z = round(z + noise(model, r, step, sequence, round));
+    if (model.noiseLevel !== 0) z = round(z + noise(model.noiseLevel, model.noiseKey, r, step, sequence, model.precision));
     const a = model.leakRate[r]!;
     const { keep: k = round(1 - a), value } = kept(model, r, state, round);
     next[r] = round(round(k * value) + round(a * activate(z)));
@@ -70,13 +79,13 @@ function rowSum(matrix: Matrix, r: number, vector: FloatArray, round: Round): nu
 
 const block = new Uint32Array(4);
 
-/** noiseLevel (2U - 1), U from the model's noise stream. */
-function noise(model: ReservoirModel, r: number, step: number, sequence: number, round: Round): number {
-  if (model.precision === "float32") {
-    philox4x32(model.noiseKey, step, r >>> 2, sequence, 0, block);
-    return round(model.noiseLevel * (2 * ((block[r & 3]! >>> 8) * 2 ** -24) - 1));
+/** level (2U - 1) of neuron r, U from the noise stream: docs/numerics.md, rule 6. */
+export function noise(level: number, key: PhiloxKey, r: number, step: number, sequence: number, precision: Precision): number {
+  if (precision === "float32") {
+    philox4x32(key, step, r >>> 2, sequence, 0, block);
+    return Math.fround(level * (2 * ((block[r & 3]! >>> 8) * 2 ** -24) - 1));
   }
-  philox4x32(model.noiseKey, step, r >>> 1, sequence, 0, block);
+  philox4x32(key, step, r >>> 1, sequence, 0, block);
   const word = (r & 1) * 2;
-  return model.noiseLevel * (2 * uniformFromWords(block[word]!, block[word + 1]!) - 1);
+  return level * (2 * uniformFromWords(block[word]!, block[word + 1]!) - 1);
 }

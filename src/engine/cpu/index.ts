@@ -95,10 +95,14 @@ async function openSpiking(model: SpikingModel, options: EngineOptions | undefin
 }
 
 /** @throws EngineUnavailableError for more than one thread */
-function planIntegers(model: ReservoirModel, options: EngineOptions | undefined): EnginePlan {
+function oneThread(options: EngineOptions | undefined, what: string): void {
   const threads = options?.threads ?? 1;
-  if (threads !== 1)
-    throw new EngineUnavailableError("cpu", `threads is ${threads}; a reservoir in integers runs in one thread, so it takes 1`);
+  if (threads !== 1) throw new EngineUnavailableError("cpu", `threads is ${threads}; ${what} runs in one thread, so it takes 1`);
+}
+
+/** @throws EngineUnavailableError for more than one thread */
+function planIntegers(model: ReservoirModel, options: EngineOptions | undefined): EnginePlan {
+  oneThread(options, "a reservoir in integers");
   return integerPlan("cpu", model, planIntegerMemory(model));
 }
 
@@ -116,15 +120,13 @@ function describeSpikingPlan(
   { model: network, totalBytes }: NetworkMemory,
   options: EngineOptions | undefined,
 ): EnginePlan {
-  const threads = options?.threads ?? 1;
-  if (threads !== 1)
-    throw new EngineUnavailableError("cpu", `threads is ${threads}; a spiking reservoir runs in one thread, so it takes 1`);
+  oneThread(options, "a spiking reservoir");
   const synapses = model.synapses.targets.length;
   return {
     engine: "cpu",
     summary: `WebAssembly SIMD, ${synapses.toLocaleString("en")} synapses by source and delay, ${formatBytes(totalBytes)}`,
     bytes: totalBytes,
-    details: { precision: model.precision, neuron: model.config.neuron.type, synapses, threads, stepsPerChunk: rowsAtOnce(network) },
+    details: { precision: model.precision, neuron: model.config.neuron.type, synapses, threads: 1, stepsPerChunk: rowsAtOnce(network) },
   };
 }
 

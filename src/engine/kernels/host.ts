@@ -1,12 +1,13 @@
 // The named kernels in plain TypeScript, over typed arrays: slow, and what those of a device are
 // held against.
 import { resolve } from "@spillway/core/options.js";
-import { type FloatArray, Matrix, type Precision, philox4x32, rowDot, type SparseMatrix, uniformFromWords } from "@spillway/numerics";
+import { type FloatArray, Matrix, type Precision, rowDot, type SparseMatrix } from "@spillway/numerics";
 import { divideByLength } from "@spillway/numerics/spectrum/power-iteration.js";
 import { activationOf } from "../../reservoir/index.js";
+import { noise as noiseOf } from "../../reservoir/step.js";
 import { cosine32, dot32, norm32 } from "../../spikes/detection/cosine.js";
 import { type BinOptions, binSpikes, type SpikePattern } from "../../spikes/index.js";
-import { type Checked, type ElementType, isSparseArrays, NeuromorphicOperations, type NoiseWork, type SparseArrays } from "./operations.js";
+import { type Checked, type ElementType, isSparseArrays, NeuromorphicOperations, type SparseArrays } from "./operations.js";
 import { precisionTable } from "./options.js";
 
 /** Typed arrays. */
@@ -66,12 +67,14 @@ export class HostNeuromorphicKernels extends NeuromorphicOperations<HostArrays> 
 
   protected computeLeaky({ state, drive, recurrent, feedback, leak, activation, noise, out }: Checked<HostArrays>["leaky"]): void {
     const round = this.#round;
-    const activate = activationOf({ activation, precision: this.precision });
+    const { precision } = this;
+    const activate = activationOf({ activation, precision });
+    const { level = 0, key = [0, 0], step = 0, sequence = 0 } = noise ?? {};
     for (let i = 0; i < out.length; i++) {
       let z = drive[i]!;
       if (recurrent) z = round(z + recurrent[i]!);
       if (feedback) z = round(z + feedback[i]!);
-      if (noise && round(noise.level) !== 0) z = round(z + this.#noise(noise, i));
+      if (round(level) !== 0) z = round(z + noiseOf(round(level), key, i, step, sequence, precision));
       const a = leak[i]!;
       out[i] = round(round(round(1 - a) * state[i]!) + round(a * activate(z)));
     }
@@ -97,16 +100,6 @@ export class HostNeuromorphicKernels extends NeuromorphicOperations<HostArrays> 
       best[b] = index;
       matches[b] = scores[b * templateCount + index]! >= threshold ? index : -1;
     }
-  }
-
-  /** docs/numerics.md, rule 6. */
-  #noise({ level, key, step, sequence = 0 }: NoiseWork, neuron: number): number {
-    const words = new Uint32Array(4);
-    const single = this.precision === "float32";
-    philox4x32(key, step, single ? neuron >>> 2 : neuron >>> 1, sequence, 0, words);
-    const w = 2 * (neuron & 1);
-    const uniform = single ? (words[neuron & 3]! >>> 8) * 2 ** -24 : uniformFromWords(words[w]!, words[w + 1]!);
-    return this.#round(this.#round(level) * (2 * uniform - 1));
   }
 }
 
