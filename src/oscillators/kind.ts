@@ -25,8 +25,9 @@ import {
   type ReservoirKind,
   sparseFromRows,
 } from "../reservoir/index.js";
+import { oscillatorTable } from "../reservoir/registered/oscillator-options.js";
 import { roundFor } from "./circle.js";
-import { completeOscillators, type OscillatorConfig, type OscillatorMatrices, type OscillatorModel, oscillatorTable } from "./options.js";
+import { completeOscillators, type OscillatorConfig, type OscillatorMatrices, type OscillatorModel } from "./options.js";
 import { sinesWithin } from "./sines.js";
 import { OscillatorStep, orderOf, oscillatorStep } from "./step.js";
 import { oscillatorTangent } from "./tangent.js";

@@ -1,27 +1,9 @@
-// The options of the kind "oscillator": what they take, and what follows from others.
+// What of a description of the kind "oscillator" follows from other fields, and what a model of it is.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { choice, flag, number, option, optional, type Resolved, type TableOf, whole } from "@spillway/core/options.js";
+import type { Resolved } from "@spillway/core/options.js";
 import type { Matrix } from "@spillway/numerics";
-import type { KindMatrix, OscillatorReservoirOptions, RegisteredModel, RegisteredReservoirConfig } from "../reservoir/index.js";
-
-/** The options of the kind. Those without a default follow from others. */
-export const oscillatorTable = {
-  coupling: option(choice("random", "meanField"), "random", "A random W, or every oscillator with every other by their mean."),
-  strength: optional(number({ atLeast: 0 }), "K, the strength of coupling; left out, 0.7 for random and 0.45 for meanField."),
-  connectionProbability: option(number({ above: 0, atMost: 1 }), 1, "Share of the connections of a random W; below 1, W is sparse."),
-  pull: option(number({ above: 0 }), 1, "F, how strongly input and bias pull at a phase."),
-  input: option(choice("phase", "field"), "phase", "Pulled towards the phase b + W_in u, or by the field F (cos b, sin b + W_in u)."),
-  gain: option(number({ atLeast: 0 }), 0.15, "W_in is uniform in [-gain, gain]."),
-  inputs: option(choice("all", "one"), "all", "How many inputs reach an oscillator."),
-  frequency: option(number(), 0, "The middle of the natural frequencies, radians for a unit of time."),
-  frequencySpread: option(number({ atLeast: 0 }), 0.1, "How far natural frequencies scatter around it."),
-  frequencyDistribution: option(choice("uniform", "lorentz"), "uniform", "frequency +- spread, or lorentz with spread as half width."),
-  tau: option(number({ above: 0 }), 0.7, "The time that an input lasts."),
-  steps: optional(whole({ atLeast: 1, atMost: 10_000 }), "Heun steps for an input; left out, as many as the fastest phase needs."),
-  noise: option(number({ atLeast: 0 }), 0, "D, the strength of Langevin noise."),
-  harmonics: option(whole({ atLeast: 1, atMost: 8 }), 1, "States are cos(m phi) and sin(m phi) for m = 1 to this."),
-  order: option(flag, false, "Whether the order parameter R is one more state."),
-} satisfies TableOf<OscillatorReservoirOptions>;
+import type { KindMatrix, RegisteredModel, RegisteredReservoirConfig } from "../reservoir/index.js";
+import type { oscillatorTable } from "../reservoir/registered/oscillator-options.js";
 
 /** What a model is made of: columns of N values, W_in, and W unless the mean field couples. */
 export interface OscillatorMatrices {
