@@ -1,7 +1,7 @@
 // A W that is too large for the host: described by what it is drawn from, and drawn where the
 // reservoir runs. Nothing here draws.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { circularLawOfRows, Matrix, type PhiloxKey, portableLog, type SeedKeys, type SparseMatrix } from "@spillway/numerics";
+import { circularLawOfRows, Matrix, madeWhenRead, type PhiloxKey, portableLog, type SeedKeys, type SparseMatrix } from "@spillway/numerics";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import { isQuantized } from "./weight-rounding.js";
 
@@ -118,28 +118,13 @@ export const radiusOfRows = ({ sums, squares }: Pick<RowSums, "sums" | "squares"
  * A matrix of N x N whose values only the engine has, or `draw` gives when they are first read.
  * @throws Error if its data is read without
  */
-export const undrawnMatrix = (size: number, draw?: () => Matrix): Matrix =>
-  undrawn(Object.create(Matrix.prototype) as Matrix, size, ["data"], draw);
+export const undrawnMatrix = (size: number, draw: () => Matrix = () => notHeld(size)): Matrix =>
+  madeWhenRead<Matrix, "data">(Object.create(Matrix.prototype), size, ["data"], draw);
 
 /** The same in CSR form. */
-export const undrawnSparse = (size: number, draw?: () => SparseMatrix): SparseMatrix =>
-  undrawn({} as SparseMatrix, size, ["rowOffsets", "columns", "values"], draw);
+export const undrawnSparse = (size: number, draw: () => SparseMatrix = () => notHeld(size)): SparseMatrix =>
+  madeWhenRead<SparseMatrix, "rowOffsets" | "columns" | "values">({} as SparseMatrix, size, ["rowOffsets", "columns", "values"], draw);
 
-function undrawn<M extends Matrix | SparseMatrix>(matrix: M, size: number, unknown: readonly (keyof M & string)[], draw?: () => M): M {
-  let drawn: M | undefined;
-  const read = (name: keyof M) => {
-    if (!draw)
-      throw new SpillwayError(
-        "unavailable",
-        `W of ${size} neurons was drawn on the device that runs it; the host does not hold its values`,
-      );
-    drawn ??= draw();
-    return drawn[name];
-  };
-  const dimension = { value: size, enumerable: true };
-  return Object.defineProperties(matrix, {
-    rows: dimension,
-    cols: dimension,
-    ...Object.fromEntries(unknown.map((name) => [name, { get: () => read(name), enumerable: true }])),
-  });
+function notHeld(size: number): never {
+  throw new SpillwayError("unavailable", `W of ${size} neurons was drawn on the device that runs it; the host does not hold its values`);
 }

@@ -1,7 +1,7 @@
 // Random matrices from streams, in bulk (docs/numerics.md, rule 7). assembly/drawing.ts draws whole
 // rows, in the memory of one instance; what is large passes through it in chunks. A single draw is
 // RandomStream's.
-import { allocate, type FloatArray, Matrix, type Precision } from "./matrix.js";
+import { allocate, type FloatArray, Matrix, type Precision, type SparseMatrix } from "./matrix.js";
 import { portableLog } from "./portable.js";
 import type { RandomStream } from "./random.js";
 import { type WasmInstance, wasmInstance, wasmReserved } from "./wasm/index.js";
@@ -300,22 +300,30 @@ const largestDraw = 8.6;
 export function fullMatrix(full: FullRows, factor: number, precision: Precision): Matrix | undefined {
   if (!(Math.abs(factor) * largestDraw < (precision === "float32" ? 3.4e38 : Number.MAX_VALUE))) return undefined;
   const { size } = full;
-  const matrix: Matrix = Object.create(Matrix.prototype, {
-    rows: { value: size, enumerable: true },
-    cols: { value: size, enumerable: true },
-    data: {
-      configurable: true,
-      enumerable: true,
-      get: () => {
-        const data = allocate(precision, size * size);
-        const { full, factor } = takeDraws(matrix)!;
-        visitFull(full, factor, precision, rowsAtOnce(size), (rows, first) => data.set(rows, first * size));
-        Object.defineProperty(matrix, "data", { value: data, enumerable: true });
-        undrawn.delete(matrix);
-        return data;
-      },
-    },
+  const matrix: Matrix = madeWhenRead(Object.create(Matrix.prototype), size, ["data"], () => {
+    const data = allocate(precision, size * size);
+    const { full, factor } = takeDraws(matrix)!;
+    visitFull(full, factor, precision, rowsAtOnce(size), (rows, first) => data.set(rows, first * size));
+    undrawn.delete(matrix);
+    return { data };
   });
   undrawn.set(matrix, { full, factor });
   return matrix;
+}
+
+/** A matrix of N x N with fields that are made when one of them is first read. */
+export function madeWhenRead<M extends Matrix | SparseMatrix, Name extends keyof M & string>(
+  matrix: M,
+  size: number,
+  names: readonly Name[],
+  make: () => Pick<M, Name>,
+): M {
+  const dimension = { value: size, enumerable: true };
+  const read = (name: Name) => {
+    const made = make();
+    for (const each of names) Object.defineProperty(matrix, each, { value: made[each], enumerable: true });
+    return made[name];
+  };
+  const later = names.map((name) => [name, { get: () => read(name), enumerable: true, configurable: true }]);
+  return Object.defineProperties(matrix, { rows: dimension, cols: dimension, ...Object.fromEntries(later) });
 }
