@@ -1,14 +1,14 @@
 // Ridge regression, the readout of reservoir computing: options, training on rows, and the choice
 // of solver. The arithmetic is in numerics/linear-algebra.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
-import { resolve } from "@spillway/core/options.js";
+import { type Resolved, resolve } from "@spillway/core/options.js";
 import { type DenseBlas, type DoubleDoubleReflections, describe, type Matrix, SystemBlas, transposed } from "@spillway/numerics";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
 import { checkSizes, featureSpec, featuresOf } from "./features-option.js";
 import { GramAccumulator } from "./gram-accumulator.js";
 import { generalisedCrossValidation, type LambdaSelection, leaveOneOut, type SelectionMethod } from "./lambda-selection.js";
-import { isReflections, type RidgeOptions, type RidgeSolver, ridgeTable } from "./options.js";
+import { isReflections, type RidgeOptions, ridgeTable } from "./options.js";
 import { solveDual } from "./ridge-dual.js";
 import { gramSystem, type RidgeSystem, triangularSystem } from "./ridge-solve.js";
 import { TrainedReadout } from "./trained-readout.js";
@@ -45,23 +45,19 @@ export function ridge(options: RidgeOptions = {}): RidgeTrainer {
 export class RidgeTrainer implements Trainer {
   readonly features: FeatureSpec;
   readonly description: RidgeOptions;
-  readonly #intercept: boolean;
-  readonly #subtractMean: boolean;
+  readonly #options: Resolved<typeof ridgeTable>;
   readonly #lambdas: readonly number[];
   readonly #selection: SelectionMethod | undefined;
-  readonly #solver: RidgeSolver;
   readonly #blas: DenseBlas | undefined;
   readonly #reflections: DoubleDoubleReflections | undefined;
   #accumulator: RidgeAccumulator | undefined;
 
   /** Use `ridge`. */
   constructor(options: RidgeOptions) {
-    const { intercept, subtractMean, solver, lambda, lambdas, selection, blas, ...features } = resolve(ridgeTable, options, "ridge");
-    this.features = featureSpec(features);
+    this.#options = resolve(ridgeTable, options, "ridge");
+    const { intercept, subtractMean, solver, lambda, lambdas, selection, blas } = this.#options;
+    this.features = featureSpec(this.#options);
     this.description = options;
-    this.#intercept = intercept;
-    this.#subtractMean = subtractMean;
-    this.#solver = solver;
     if (lambda !== undefined && lambdas !== undefined)
       throw ArgumentError.because("lambda and lambdas are both given; it takes one of them", { field: "lambdas", value: lambdas });
     this.#lambdas = lambdas ?? [lambda ?? 1e-6];
@@ -71,16 +67,16 @@ export class RidgeTrainer implements Trainer {
         field: "selection",
       });
     }
-    if (this.#selection && this.#subtractMean && !this.#intercept) {
+    if (this.#selection && subtractMean && !intercept) {
       throw ArgumentError.because(
         "lambdas with subtractMean takes intercept: true, without which the scores would not be those of the fit",
       );
     }
     const served = isReflections(blas) ? "doubleDouble" : "cholesky";
-    if (blas !== "portable" && this.#solver !== served) {
+    if (blas !== "portable" && solver !== served) {
       const named = blas === "system" ? '"system"' : blas.library;
       const what = isReflections(blas) ? "it" : "a library";
-      throw ArgumentError.because(`blas is ${named} and solver is ${describe(this.#solver)}; ${what} serves "${served}"`, {
+      throw ArgumentError.because(`blas is ${named} and solver is ${describe(solver)}; ${what} serves "${served}"`, {
         field: "blas",
       });
     }
@@ -98,7 +94,7 @@ export class RidgeTrainer implements Trainer {
     const shape = shapeOf(sequences[0]!);
     const rows = rowsOf(sequences);
     this.#checkRows(rows, shape);
-    if (this.#solver === "dual" || (this.#solver === "auto" && rows < featuresOf(this.features, shape)))
+    if (this.#options.solver === "dual" || (this.#options.solver === "auto" && rows < featuresOf(this.features, shape)))
       return this.#fitDual(sequences, shape, rows);
     const accumulator = this.accumulator(shape);
     for (const { states: x, inputs, targets: y } of sequences) accumulator.addChecked(x, inputs, y);
@@ -131,7 +127,7 @@ export class RidgeTrainer implements Trainer {
       throw new SpillwayError("lifecycle", "there are no training rows; call partialFit before solve");
     this.#checkRows(accumulator.rows, accumulator.shape);
     const made = accumulator instanceof GramAccumulator ? "cholesky" : accumulator.doubleDouble ? "doubleDouble" : "qr";
-    if (made !== (this.#solver === "auto" ? "cholesky" : this.#solver) || accumulator.constant !== this.#constant) {
+    if (made !== (this.#options.solver === "auto" ? "cholesky" : this.#options.solver) || accumulator.constant !== this.#constant) {
       throw ArgumentError.because(
         "the accumulator was made by a trainer with another solver or intercept; take this trainer's accumulator()",
       );
@@ -147,13 +143,14 @@ export class RidgeTrainer implements Trainer {
    * several that are merged.
    */
   accumulator(shape: ReadoutShape): RidgeAccumulator {
-    if (this.#solver === "dual")
+    if (this.#options.solver === "dual")
       throw ArgumentError.because('solver "dual" keeps every row; for rows that stream by, take "cholesky", "qr" or "doubleDouble"');
     checkSizes(shape, "the shape of the accumulator");
     const { stateSize, inputSize, outputSize } = shape;
     const own = { stateSize, inputSize, outputSize, features: this.features, constant: this.#constant };
-    const doubleDouble = this.#solver === "doubleDouble";
-    if (doubleDouble || this.#solver === "qr") return new TriangularAccumulator({ ...own, doubleDouble, reflections: this.#reflections });
+    const doubleDouble = this.#options.solver === "doubleDouble";
+    if (doubleDouble || this.#options.solver === "qr")
+      return new TriangularAccumulator({ ...own, doubleDouble, reflections: this.#reflections });
     return new GramAccumulator({ ...own, blas: this.#blas });
   }
 
@@ -162,14 +159,14 @@ export class RidgeTrainer implements Trainer {
    * "auto".
    */
   stream(shape: ReadoutShape): TrainingStream | undefined {
-    if (this.#solver === "dual" || this.#solver === "auto" || this.#selection === "leaveOneOut") return undefined;
+    if (this.#options.solver === "dual" || this.#options.solver === "auto" || this.#selection === "leaveOneOut") return undefined;
     const sink = this.accumulator(shape);
     return { sink, solve: () => this.solve(sink), dispose: () => sink.dispose() };
   }
 
   /** Means are subtracted by fitting with a constant feature, which gives the same weights. */
   get #constant(): boolean {
-    return this.#intercept || this.#subtractMean;
+    return this.#options.intercept || this.#options.subtractMean;
   }
 
   #checkRows(rows: number, shape: ReadoutShape): void {
@@ -189,9 +186,9 @@ export class RidgeTrainer implements Trainer {
     const solved = system.solve(lambda);
     const count = accumulator.featureCount - (this.#constant ? 1 : 0);
     const weights = solved.subarray(0, count);
-    const intercept = this.#intercept ? solved.row(count).slice() : new Float64Array(solved.cols);
-    if (!this.#intercept && this.#subtractMean) subtractMeans(intercept, weights, system.means());
-    const solver = accumulator instanceof GramAccumulator ? "cholesky" : this.#solver;
+    const intercept = this.#options.intercept ? solved.row(count).slice() : new Float64Array(solved.cols);
+    if (!this.#options.intercept && this.#options.subtractMean) subtractMeans(intercept, weights, system.means());
+    const solver = accumulator instanceof GramAccumulator ? "cholesky" : this.#options.solver;
     return this.#readout(weights, intercept, accumulator.shape, system.rows, lambda, solver, selection);
   }
 
@@ -205,7 +202,7 @@ export class RidgeTrainer implements Trainer {
   #fitDual(sequences: readonly TrainingSequence[], shape: ReadoutShape, rows: number): TrainedReadout {
     const solution = solveDual(sequences, this.features, this.#lambdas, this.#selection, this.#constant);
     const { weights, featureMeans, targetMeans, lambda, selection, leftOut } = solution;
-    const intercept = this.#intercept ? targetMeans.slice() : new Float64Array(shape.outputSize);
+    const intercept = this.#options.intercept ? targetMeans.slice() : new Float64Array(shape.outputSize);
     subtractMeans(intercept, weights, featureMeans);
     return this.#readout(weights, intercept, shape, rows, lambda, "dual", selection, leftOut);
   }

@@ -105,8 +105,8 @@ export function fillIntegerMemory(
   words(regions.leak).set(rows.leakRate);
   new Int16Array(buffer, regions.table.address, tanhTable.length).set(tanhTable);
   const driving = new Int16Array(buffer, regions.drivingWeights.address, regions.drivingWeights.bytes / 2);
-  packDriving(rows.inputWeights, { size, paddedSize, columns: inputSize, from: 0 }, driving);
-  packDriving(rows.feedbackWeights, { size, paddedSize, columns: outputSize, from: inputSize }, driving);
+  packDriving(rows.inputWeights, inputSize, 0, paddedSize, driving);
+  packDriving(rows.feedbackWeights, outputSize, inputSize, paddedSize, driving);
   const { address, bytes } = regions.weights;
   const target = weightBytes === 1 ? new Int8Array(buffer, address, bytes) : new Int16Array(buffer, address, bytes / 2);
   if (sparse && isSparse(weights)) {
@@ -122,22 +122,12 @@ export function fillIntegerMemory(
   ]);
 }
 
-/** Puts the columns of W_in or W_fb, N rows, behind `from` others in pairs. */
-function packDriving(
-  weights: Int16Array,
-  {
-    size,
-    paddedSize,
-    columns,
-    from,
-  }: { readonly size: number; readonly paddedSize: number; readonly columns: number; readonly from: number },
-  out: Int16Array,
-): void {
-  for (let r = 0; r < size; r++)
-    for (let c = 0; c < columns; c++) {
-      const at = from + c;
-      out[((at >> 1) * paddedSize + r) * 2 + (at & 1)] = weights[r * columns + c]!;
-    }
+/** Puts columns of W_in or W_fb behind `from` others in pairs. */
+function packDriving(weights: Int16Array, columns: number, from: number, paddedSize: number, out: Int16Array): void {
+  for (const [i, weight] of weights.entries()) {
+    const at = from + (i % columns);
+    out[((at >> 1) * paddedSize + Math.floor(i / columns)) * 2 + (at & 1)] = weight;
+  }
 }
 
 /** Dense W: panel by panel, pair by pair of columns, row by row of the panel. */

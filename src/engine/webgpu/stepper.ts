@@ -6,7 +6,7 @@ import { inputSteps, unit } from "../../reservoir/integer/step.js";
 import { tanhTable } from "../../reservoir/integer/tanh.js";
 import { type IntegerRows, integerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import type { Keep, Stepper } from "../host-steps.js";
+import { HostStepper, type Keep, type Stepper } from "../host-steps.js";
 import { forms, groupRows, stepShader } from "./shader.js";
 
 /** Bits of WebGPU's GPUBufferUsage, GPUMapMode and GPUShaderStage. */
@@ -47,13 +47,8 @@ function storedWeights({ weights, size, config }: ReservoirModel, rows: IntegerR
   return { form: perWord === 4 ? forms.dense8 : forms.dense16, values, words, offsets: new Uint32Array(1) };
 }
 
-export class WebGpuStepper implements Stepper {
+export class WebGpuStepper extends HostStepper<ReservoirModel> implements Stepper {
   readonly onlyLater = true;
-  readonly capacity: number;
-  readonly inputs: Float32Array;
-  readonly outputs: Float32Array;
-  readonly states: Float32Array;
-  readonly #model: ReservoirModel;
   readonly #device: GPUDevice;
   readonly #pipeline: GPUComputePipeline;
   readonly #bindings: GPUBindGroup;
@@ -66,14 +61,10 @@ export class WebGpuStepper implements Stepper {
   private constructor(model: ReservoirModel, device: GPUDevice, pipeline: GPUComputePipeline, stored: StoredWeights, rows: IntegerRows) {
     const { size, inputSize, outputSize } = model;
     const capacity = stepsOfChunk(size);
+    super(model, capacity);
     const drivers = inputSize + outputSize;
-    this.#model = model;
     this.#device = device;
     this.#pipeline = pipeline;
-    this.capacity = capacity;
-    this.inputs = new Float32Array(capacity * inputSize);
-    this.outputs = new Float32Array(capacity * outputSize);
-    this.states = new Float32Array(capacity * size);
     this.#values = new Float32Array(size);
     const buffers: GPUBuffer[] = [];
     this.#buffers = buffers;
@@ -148,7 +139,7 @@ export class WebGpuStepper implements Stepper {
   }
 
   async advanceLater(steps: number, _step: number, _sequence: number, keep: Keep = true): Promise<number> {
-    const { size, inputSize, outputSize } = this.#model;
+    const { size, inputSize, outputSize } = this.model;
     const device = this.#device;
     const drivers = inputSize + outputSize;
     const driving = new Int32Array(steps * drivers);
@@ -187,7 +178,7 @@ export class WebGpuStepper implements Stepper {
     return steps;
   }
 
-  async dispose(): Promise<void> {
+  override async dispose(): Promise<void> {
     for (const buffer of this.#buffers) buffer.destroy();
   }
 }

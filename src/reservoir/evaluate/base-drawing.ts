@@ -207,12 +207,10 @@ export class BaseDrawing {
 
   /** What it took so far, by the clock of the threads that did it. */
   profile(): EngineProfile {
-    const phase = (name: "draw" | "radius", milliseconds: number) => ({
-      ...({ phase: name, clock: "host" } as const),
-      ...{ milliseconds, pieces: this.#radii },
-    });
     const { draw, radius } = this.#threads?.milliseconds ?? { draw: 0, radius: 0 };
-    return { phases: [phase("draw", this.#drawMs + draw), phase("radius", this.#radiusMs + radius)] };
+    const spent = { draw: this.#drawMs + draw, radius: this.#radiusMs + radius };
+    const phase = (name: keyof typeof spent) => ({ phase: name, clock: "host", milliseconds: spent[name], pieces: this.#radii }) as const;
+    return { phases: [phase("draw"), phase("radius")] };
   }
 
   /** Ends the threads, and what is being drawn. Idempotent. */
