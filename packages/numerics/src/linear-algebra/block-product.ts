@@ -3,7 +3,7 @@
 import { DisposedError } from "@spillway/core/errors.js";
 import { gramBlockRows } from "./gram.js";
 import { allocateRegions, float64View, type Regions } from "./memory.js";
-import { type ColumnSource, packRows, panelBytes, panelColumns, panelRows, panelsFor, rawBytes, sourceColumns } from "./panels.js";
+import { type ColumnSource, packSources, panelBytes, panelColumns, panelRows, panelsFor, rawBytes } from "./panels.js";
 
 /** Panels of Z that are written and multiplied at a time: with X they stay in a core's cache. */
 const stripPanels = 16;
@@ -57,11 +57,7 @@ export class BlockProduct {
   *#addPanels(sources: readonly ColumnSource[], first: number, rows: number, write: WriteColumn): Generator<void, void> {
     const memory = this.#open();
     const { at, exports } = memory;
-    let column = 0;
-    for (const source of sources) {
-      packRows(memory, at.raw, at.left, source, first, rows, 0, column);
-      column += sourceColumns(source);
-    }
+    packSources(memory, at.left, sources, first, rows, 0);
     const strip = float64View(memory, at.strip, panelBytes(stripPanels) / 8);
     for (let panel = 0; panel < this.#rightPanels; panel += stripPanels) {
       const panels = Math.min(stripPanels, this.#rightPanels - panel);

@@ -4,17 +4,7 @@ import { ArgumentError, DisposedError } from "@spillway/core/errors.js";
 import { Matrix } from "../matrix.js";
 import { type FusedExports, fusedKernels } from "../wasm/index.js";
 import { allocateRegions, float64View, type Regions, releaseRegions } from "./memory.js";
-import {
-  type ColumnSource,
-  exactColumns,
-  packRows,
-  panelBytes,
-  panelColumns,
-  panelRows,
-  panelsFor,
-  rawBytes,
-  sourceColumns,
-} from "./panels.js";
+import { type ColumnSource, exactColumns, packSources, panelBytes, panelColumns, panelRows, panelsFor, rawBytes } from "./panels.js";
 
 /** Rows of a block of rule 9. */
 export const gramBlockRows = 1024;
@@ -96,11 +86,7 @@ export class PortableGram implements GramSum {
     for (let first = 0; first < rows; ) {
       this.#exactPanels = Math.min(this.#exactPanels, exactPanels);
       const count = Math.min(rows - first, panelRows - this.#pending, gramBlockRows - this.#rowsInBlock - this.#pending);
-      let column = 0;
-      for (const source of sources) {
-        packRows(memory, memory.at.raw, memory.at.panels, source, first, count, this.#pending, column);
-        column += sourceColumns(source);
-      }
+      packSources(memory, memory.at.panels, sources, first, count, this.#pending);
       this.#pending += count;
       first += count;
       if (this.#pending === panelRows || this.#rowsInBlock + this.#pending === gramBlockRows) this.#sumPending();

@@ -2,7 +2,7 @@
 // promoted, squared if asked, and laid out in panels of six columns. Nothing is summed here.
 import { type FloatArray, type Matrix, precisionOf } from "../matrix.js";
 import type { WasmExports, WasmInstance } from "../wasm/index.js";
-import { float64View } from "./memory.js";
+import { float64View, type Regions } from "./memory.js";
 
 /** Columns of a panel. */
 export const panelColumns = 6;
@@ -47,6 +47,23 @@ export function rawBytes(columns: number): number {
 }
 
 const squareCodes = { none: 0, odd: 1, all: 2 } as const;
+
+/** As `packRows`, of sources side by side from panel column `column0` on. */
+export function packSources(
+  regions: Regions<"raw">,
+  panels: number,
+  sources: readonly ColumnSource[],
+  first: number,
+  count: number,
+  row0: number,
+  column0 = 0,
+): void {
+  let column = column0;
+  for (const source of sources) {
+    packRows(regions, regions.at.raw, panels, source, first, count, row0, column);
+    column += sourceColumns(source);
+  }
+}
 
 /**
  * Copies rows [first, first + count) of a source to panel rows [row0, row0 + count), panel columns

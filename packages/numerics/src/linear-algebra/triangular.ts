@@ -7,13 +7,13 @@ import { allocateRegions, float64View, type Regions, releaseRegions } from "./me
 import {
   type ColumnSource,
   packRows,
+  packSources,
   panelBytes,
   panelColumns,
   panelRows,
   panelsFor,
   rawBytes,
   readPanel,
-  sourceColumns,
   writePanel,
 } from "./panels.js";
 
@@ -76,8 +76,8 @@ export class TriangularFactor {
     const memory = this.#open();
     for (let first = 0; first < rows; ) {
       const count = Math.min(rows - first, panelRows - this.#pending);
-      this.#pack(memory, features, 0, first, count);
-      this.#pack(memory, targets, this.#targetColumn, first, count);
+      packSources(memory, memory.at.panels, features, first, count, this.#pending);
+      packSources(memory, memory.at.panels, targets, first, count, this.#pending, this.#targetColumn);
       this.#pending += count;
       first += count;
       if (this.#pending === panelRows) this.finish();
@@ -190,14 +190,6 @@ export class TriangularFactor {
   #open(): FactorMemory {
     if (!this.#memory) throw new DisposedError("the triangular factor");
     return this.#memory;
-  }
-
-  #pack(memory: FactorMemory, sources: readonly ColumnSource[], column0: number, first: number, count: number): void {
-    let column = column0;
-    for (const source of sources) {
-      packRows(memory, memory.at.raw, memory.at.panels, source, first, count, this.#pending, column);
-      column += sourceColumns(source);
-    }
   }
 
   /** Reflects the panels' rows into R; their columns before `firstColumn` are 0. */

@@ -1,8 +1,10 @@
 // All eigenvalues of one irreducible block by dense methods, in WebAssembly.
 import { SpillwayError } from "@spillway/core/errors.js";
+import type { SparseMatrix } from "../matrix.js";
 import { releaseInstance, wasmInstance, wasmReserved } from "../wasm/index.js";
 import type { Component } from "./components.js";
 import { paddedLength } from "./padding.js";
+import { powerOfTwoFactors } from "./power-of-two.js";
 
 /** Eigenvalues re[i] + i im[i], as two lists of equal length. */
 export interface Eigenvalues {
@@ -53,11 +55,29 @@ export function denseBlock(component: Component): DenseBlock {
   return block;
 }
 
-function writeBlock<Values extends Float64Array>(component: Component, ld: number, values: Values): Values {
+/** Writes a block divided by 2^exponent, row by row with `ld` numbers from row to row. */
+export function writeBlock<Values extends Float64Array>(component: Component, ld: number, values: Values, exponent = 0): Values {
+  const [scale0, scale1] = powerOfTwoFactors(-exponent);
   component.forEach((row, column, value) => {
-    values[row * ld + column] = value;
+    values[row * ld + column] = value * scale0 * scale1;
   });
   return values;
+}
+
+/** Writes a block divided by 2^exponent in CSR form, each column times `pitch`; of an empty row the offset is left. */
+export function writeSparseBlock(
+  component: Component,
+  exponent: number,
+  { values, columns, rowOffsets }: Pick<SparseMatrix<Float64Array>, "values" | "columns" | "rowOffsets">,
+  pitch = 1,
+): void {
+  const [scale0, scale1] = powerOfTwoFactors(-exponent);
+  let p = 0;
+  component.forEach((row, column, value) => {
+    values[p] = value * scale0 * scale1;
+    columns[p++] = pitch * column;
+    rowOffsets[row + 1] = p;
+  });
 }
 
 /** sqrt(re^2 + im^2), free of overflow; exact if one of the two is 0. */

@@ -3,8 +3,8 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../wasm/index.js";
 import type { Component } from "./components.js";
+import { writeBlock, writeSparseBlock } from "./dense.js";
 import { paddedLength } from "./padding.js";
-import { powerOfTwoFactors } from "./power-of-two.js";
 import { projectedBytes } from "./projected-problem.js";
 
 /** The block divided by 2^exponent. */
@@ -41,22 +41,13 @@ export function loadOperator(component: Component, count: number, exponent: numb
   }
   const instance = wasmInstance(total - wasmReserved);
   const { exports, memory } = instance;
-  const [scale0, scale1] = powerOfTwoFactors(-exponent);
   if (dense) {
-    const data = new Float64Array(memory.buffer, wasmReserved, n * ld);
-    component.forEach((row, column, value) => {
-      data[row * ld + column] = value * scale0 * scale1;
-    });
+    writeBlock(component, ld, new Float64Array(memory.buffer, wasmReserved, n * ld), exponent);
     return { instance, n, ld, free, multiply: (x, y) => exports.krylovMultiplyDense(n, ld, wasmReserved, x, y) };
   }
   const values = new Float64Array(memory.buffer, wasmReserved, count);
   const columns = new Uint32Array(memory.buffer, columnsAt, count);
-  const offsets = new Uint32Array(memory.buffer, offsetsAt, n + 1);
-  let p = 0;
-  component.forEach((row, column, value) => {
-    values[p] = value * scale0 * scale1;
-    columns[p++] = 8 * column;
-    offsets[row + 1] = p;
-  });
+  const rowOffsets = new Uint32Array(memory.buffer, offsetsAt, n + 1);
+  writeSparseBlock(component, exponent, { values, columns, rowOffsets }, 8);
   return { instance, n, ld, free, multiply: (x, y) => exports.krylovMultiplySparse(n, offsetsAt, columnsAt, wasmReserved, x, y) };
 }

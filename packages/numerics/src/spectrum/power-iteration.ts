@@ -4,7 +4,8 @@ import { ResidentRows } from "../linear-algebra/index.js";
 import { type FloatArray, Matrix, precisionOf, type SparseMatrix } from "../matrix.js";
 import { rowDot } from "../row-dot.js";
 import { type Component, wholeMatrix } from "./components.js";
-import { powerOfTwoFactors, timesPowerOfTwo } from "./power-of-two.js";
+import { writeBlock, writeSparseBlock } from "./dense.js";
+import { timesPowerOfTwo } from "./power-of-two.js";
 import { leadingTolerance } from "./projected-problem.js";
 import { fixedVector, summarize } from "./structure.js";
 
@@ -122,10 +123,7 @@ export function hostPowerIterations({ component, count, dense, exponent }: Power
 /** y = W x by rule 1. */
 function denseProduct(component: Component, exponent: number): (x: Float64Array, y: Float64Array) => void {
   const matrix = Matrix.zeros(component.size, component.size);
-  const [scale0, scale1] = powerOfTwoFactors(-exponent);
-  component.forEach((row, column, value) => {
-    matrix.data[row * component.size + column] = value * scale0 * scale1;
-  });
+  writeBlock(component, component.size, matrix.data, exponent);
   const rows = new ResidentRows(matrix, 1);
   return (x, y) => y.set(rows.multiply(x));
 }
@@ -134,13 +132,8 @@ function denseProduct(component: Component, exponent: number): (x: Float64Array,
 function sparseProduct(component: Component, count: number, exponent: number): (x: Float64Array, y: Float64Array) => void {
   const n = component.size;
   const matrix = { rows: n, cols: n, rowOffsets: new Uint32Array(n + 1), columns: new Uint32Array(count), values: new Float64Array(count) };
-  const [scale0, scale1] = powerOfTwoFactors(-exponent);
-  let p = 0;
-  component.forEach((row, column, value) => {
-    matrix.values[p] = value * scale0 * scale1;
-    matrix.columns[p++] = column;
-    matrix.rowOffsets[row + 1] = p;
-  });
+  writeSparseBlock(component, exponent, matrix);
+  // Rows that are empty end where the one before does.
   for (let r = 0; r < n; r++) matrix.rowOffsets[r + 1] = Math.max(matrix.rowOffsets[r]!, matrix.rowOffsets[r + 1]!);
   return (x, y) => {
     for (let r = 0; r < n; r++) y[r] = rowDot(matrix, r, x);
