@@ -44,7 +44,7 @@ export async function openRunner(
   context?: Context,
 ): Promise<EngineSession | undefined> {
   const runner = await reservoirKinds.get(model.config.kind, "kind").runner?.(model, engine, options?.threads ?? 1, context);
-  return runner && stepperSession(model, planOf(engine, model, runner), stepperOf(model, runner), clockFor(options));
+  return runner && stepperSession(model, planOf(engine, model, runner), new RunnerStepper(model, runner), clockFor(options));
 }
 
 /** Steps of a registered kind, one after the other, by its own stepper. */
@@ -96,6 +96,9 @@ const runnerRows = 64;
 
 /** Steps by a kind's own runner. The state comes to the host only if it is asked for. */
 class RunnerStepper extends HostStepper<RegisteredModel> implements Stepper {
+  readonly onlyLater: boolean;
+  /** Of a runner that gives promises. */
+  readonly advanceLater?: NonNullable<Stepper["advanceLater"]>;
   readonly #runner: KindRunner;
   /** States, then hidden values; not the runner's while `#isChanged`. */
   #x: FloatArray;
@@ -105,6 +108,8 @@ class RunnerStepper extends HostStepper<RegisteredModel> implements Stepper {
 
   constructor(model: RegisteredModel, runner: KindRunner) {
     super(model, runnerRows);
+    this.onlyLater = runner.later;
+    if (runner.later) this.advanceLater = (rows, step, sequence) => this.#later(rows, step, sequence);
     this.#runner = runner;
     this.#x = allocate(model.precision, model.size + model.below);
   }
@@ -131,13 +136,14 @@ class RunnerStepper extends HostStepper<RegisteredModel> implements Stepper {
   }
 
   advance(rows: number, step: number, sequence: number): number {
+    if (this.onlyLater)
+      throw new SpillwayError("unavailable", "this reservoir makes no single steps at once on a device; run and forecast rows");
     if (this.#isChanged) this.#runner.setState(this.#x, step, sequence);
     this.#isChanged = false;
     return this.#made(this.#runner.advance(this.inputs, this.states, rows) as number);
   }
 
-  /** The same by a runner that makes its rows later. */
-  protected async later(rows: number, step: number, sequence: number): Promise<number> {
+  async #later(rows: number, step: number, sequence: number): Promise<number> {
     if (this.#isChanged) await this.#runner.setState(this.#x, step, sequence);
     this.#isChanged = false;
     const made = this.#made(await this.#runner.advance(this.inputs, this.states, rows));
@@ -162,19 +168,3 @@ class RunnerStepper extends HostStepper<RegisteredModel> implements Stepper {
     this.#isBehind = false;
   }
 }
-
-/** The same by a runner that gives promises. */
-class LaterStepper extends RunnerStepper {
-  readonly onlyLater = true;
-
-  override advance(): number {
-    throw new SpillwayError("unavailable", "this reservoir makes no single steps at once on a device; run and forecast rows");
-  }
-
-  advanceLater(rows: number, step: number, sequence: number): Promise<number> {
-    return this.later(rows, step, sequence);
-  }
-}
-
-const stepperOf = (model: RegisteredModel, runner: KindRunner): Stepper =>
-  runner.later ? new LaterStepper(model, runner) : new RunnerStepper(model, runner);

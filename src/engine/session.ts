@@ -159,7 +159,7 @@ export class Session<C extends Chunk = Chunk> implements EngineSession {
     if (there && !this.device) throw ArgumentError.because("this engine keeps no states on a device", { field: "into" });
     await this.#runOne(sequence, options, (progress) =>
       this.#chunks(sequence, 0, progress, { every: into ? every : 0, into: there, onHost }, (chunk) => {
-        if (onHost) this.#keepRows(chunk, every, onHost);
+        if (onHost) this.#timed("keep", () => keepRows(chunk, every, onHost));
       }),
     );
   }
@@ -189,7 +189,7 @@ export class Session<C extends Chunk = Chunk> implements EngineSession {
       const out = into?.[index] ?? Matrix.zeros(isLast ? 1 : rows, size, precision);
       const every = isLast ? rows : 1;
       results.push(out);
-      return { every, onHost: out, take: (chunk) => this.#keepRows(chunk, every, out) };
+      return { every, onHost: out, take: (chunk) => this.#timed("keep", () => keepRows(chunk, every, out)) };
     });
     return results;
   }
@@ -317,10 +317,6 @@ export class Session<C extends Chunk = Chunk> implements EngineSession {
   #chunks(sequence: SequenceInput, number: number, progress: Progress, wanted: Wanted, take: (chunk: C) => void): Promise<void> {
     const record = this.#record;
     return record.takeChunks(sequence, progress, this.#steps.chunks(sequence, record, number, wanted), take);
-  }
-
-  #keepRows(chunk: Chunk, every: number, states: Matrix): void {
-    this.#timed("keep", () => keepRows(chunk, every, states));
   }
 
   #timed(phase: "keep" | "train", work: () => void): void {
