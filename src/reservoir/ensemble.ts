@@ -129,41 +129,24 @@ export class ReservoirEnsemble implements AsyncDisposable {
   ): Promise<ReservoirEnsemble> {
     return namingOwner(
       () => fieldOwners(configs?.[0]),
-      () => ReservoirEnsemble.#create(configs, options),
+      async () => {
+        const open = resolve(ensembleTable, options);
+        if (!Array.isArray(configs)) throw new ArgumentError("configs", configs, "a list of descriptions or models");
+        for (const [r, config] of configs.entries()) checkMember(config, `configs[${r}]`);
+        if (configs.length === 0)
+          throw ArgumentError.shape("configs is empty; an ensemble takes at least one reservoir", { field: "configs" });
+        const choice = await selectEngine(open, () => shapesFor(open.engine, configs));
+        const { engine } = choice;
+        const models: EngineModel[] = [];
+        const together = engine.device && (await (await import("./evaluate/models.js")).modelsTogether(configs, engine));
+        for (const [r, config] of configs.entries())
+          models.push("outputSize" in config ? config : (together?.get(r) ?? (await modelOf(config, engine))));
+        for (const model of models) checkSupported(engine, model);
+        const { plan, threads, profile } = open;
+        const session = await openEnsemble(engine, models, { plan, threads, profile });
+        return new ReservoirEnsemble(models, session, choice);
+      },
     );
-  }
-
-  static async #create(
-    configs: readonly (PlainReservoirOptions | ReservoirModel | SpikingModel)[],
-    options: EnsembleCreateOptions,
-  ): Promise<ReservoirEnsemble> {
-    const open = resolve(ensembleTable, options);
-    if (!Array.isArray(configs)) throw new ArgumentError("configs", configs, "a list of descriptions or models");
-    configs.forEach((config: unknown, r) => {
-      if (typeof config !== "object" || config === null)
-        throw new ArgumentError(`configs[${r}]`, config, "a description of a reservoir or a model");
-      if (isComposite(config) || "parts" in config)
-        throw ArgumentError.because(`configs[${r}] is composed of layers or groups; an ensemble takes single reservoirs`, {
-          field: `configs[${r}]`,
-        });
-      if (isRegistered(config)) {
-        const { kind } = "config" in config ? (config.config as RegisteredReservoirOptions) : config;
-        throw ArgumentError.because(`configs[${r}] is of the kind "${kind}"; an ensemble takes reservoirs of rates or of spikes`, {
-          field: `configs[${r}]`,
-        });
-      }
-    });
-    if (configs.length === 0) throw ArgumentError.shape("configs is empty; an ensemble takes at least one reservoir", { field: "configs" });
-    const choice = await selectEngine(open, () => shapesFor(open.engine, configs));
-    const { engine } = choice;
-    const models: EngineModel[] = [];
-    const together = engine.device && (await (await import("./evaluate/models.js")).modelsTogether(configs, engine));
-    for (const [r, config] of configs.entries())
-      models.push("outputSize" in config ? config : (together?.get(r) ?? (await modelOf(config, engine))));
-    for (const model of models) checkSupported(engine, model);
-    const { plan, threads, profile } = open;
-    const session = await openEnsemble(engine, models, { plan, threads, profile });
-    return new ReservoirEnsemble(models, session, choice);
   }
 
   /**
@@ -247,4 +230,14 @@ function checkTraining({ sinks, washout, ...training }: Resolved<typeof training
   }
   checkWashout(washout, targets.rows);
   return { targets, sinks, washout };
+}
+
+/** @throws ArgumentError for what is no single reservoir of rates or of spikes */
+function checkMember(config: unknown, field: string): void {
+  if (typeof config !== "object" || config === null) throw new ArgumentError(field, config, "a description of a reservoir or a model");
+  if (isComposite(config) || "parts" in config)
+    throw ArgumentError.because(`${field} is composed of layers or groups; an ensemble takes single reservoirs`, { field });
+  if (!isRegistered(config)) return;
+  const { kind } = "config" in config ? (config.config as RegisteredReservoirOptions) : config;
+  throw ArgumentError.because(`${field} is of the kind "${kind}"; an ensemble takes reservoirs of rates or of spikes`, { field });
 }

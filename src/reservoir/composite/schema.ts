@@ -1,10 +1,10 @@
 // What the fields of a composed reservoir's description are and take.
-import { ArgumentError } from "@spillway/core/errors.js";
+import { ArgumentError, under } from "@spillway/core/errors.js";
 import { checked, choice, given, list, object, option, optional, resolve, whole, withoutDefaults } from "@spillway/core/options.js";
 import type { ReservoirOptions } from "../config.js";
 import { resolveConfig } from "../config-schema.js";
 import { reservoirTable } from "../config-table.js";
-import { type CompositeConfig, type CompositeOptions, type GroupConfig, type PartConfig, partsOf } from "./config.js";
+import { type CompositeConfig, type CompositeOptions, type GroupConfig, partsOf } from "./config.js";
 
 const { size, feedback: _, ...others } = reservoirTable;
 const noFeedback = checked<null>("nothing: a composed reservoir feeds no outputs back", (value) => value === null, { type: "null" });
@@ -65,17 +65,9 @@ export function resolveComposite(options: CompositeOptions): CompositeConfig {
     const partSeed = p === 0 ? seed : `${seed}/${isDeep ? "layer" : "group"} ${p + 1}`;
     const scaling = below === undefined ? {} : { inputScaling: 1 / Math.sqrt(below) };
     const described = { ...beside, ...scaling, seed: partSeed, ...defined(own), inputSize: sees, precision } as ReservoirOptions;
-    parts.push({ ...resolvePart(described, path), ...(inputs ? { inputs } : {}) });
+    parts.push({ ...under(path, () => resolveConfig(described)), feedback: null, ...(inputs ? { inputs } : {}) });
   }
   return isDeep ? { layers: parts, read: reads ?? "all", ...whole } : { groups: parts, ...whole };
-}
-
-function resolvePart(described: ReservoirOptions, path: string): PartConfig {
-  try {
-    return { ...resolveConfig(described), feedback: null };
-  } catch (error) {
-    throw error instanceof ArgumentError ? error.under(path) : error;
-  }
 }
 
 function agree(own: unknown, wanted: unknown, field: string, why: string): void {

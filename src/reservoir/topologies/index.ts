@@ -1,5 +1,5 @@
 // The list of topologies. A new one is one file and one line here.
-import { ArgumentError } from "@spillway/core/errors.js";
+import { ArgumentError, under } from "@spillway/core/errors.js";
 import { callback } from "@spillway/core/options.js";
 import { Registry } from "@spillway/core/registry.js";
 import { checkSparse, firstNonFinite } from "@spillway/numerics";
@@ -39,11 +39,7 @@ export function registerTopology<Options>(topology: Topology<Options>): void {
 
 /** Refuses options that do not go with N. @throws ArgumentError */
 export function checkTopology(config: TopologyConfig, size: number): void {
-  try {
-    topologies.get(config.type).check?.(config, size);
-  } catch (error) {
-    throw error instanceof ArgumentError ? error.under("topology") : error;
-  }
+  under("topology", () => topologies.get(config.type).check?.(config, size));
 }
 
 /** Connections that a description will have, on average over seeds. */
