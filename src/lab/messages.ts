@@ -1,4 +1,5 @@
 // What page and server say to each other over the WebSocket.
+import { isObject } from "@spillway/core/checks.js";
 import { describe } from "@spillway/numerics";
 import { expectedNonzeros } from "../reservoir/topologies/index.js";
 import { type LabSettings, type Offered, parseSettings, topologyOf } from "./settings.js";
@@ -51,7 +52,7 @@ export function parseRequest(text: string): RunRequest | Refused {
   } catch {
     return refused(-1, "the message is no JSON");
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return refused(-1, "the message is no object");
+  if (!isObject(value)) return refused(-1, "the message is no object");
   const { type, id, settings: given, steps } = value as Partial<Record<keyof RunRequest, unknown>>;
   if (!isWhole(id, 0, Number.MAX_SAFE_INTEGER)) return refused(-1, `id is ${describe(id)}; it takes a whole number of at least 0`);
   if (type !== "run") return refused(id, `type is ${describe(type)}; it takes "run"`);

@@ -1,6 +1,7 @@
 // Defaults of Forecaster and Classifier. They drive reservoirs with z-scores, for which the plain
 // defaults of a description (reservoir/config.ts) are poor: without a bias tanh is odd, so the
 // answer to -u is minus the answer to u.
+import { isObject } from "@spillway/core/checks.js";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import type { FieldOwners } from "@spillway/core/field-owner.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, readouts, type Trainer, trainerOf } from "../readout/index.js";
@@ -90,7 +91,7 @@ export function classifierSettings<Settings extends Given<Omit<ClassifierSetting
 
 /** An object with fields; anything else is left for the check of the description to refuse. */
 function isPlain<Value>(value: Value): value is Value & object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject(value);
 }
 
 /** Whether the inputs of a reservoir are spike counts, which are not turned into z-scores. */

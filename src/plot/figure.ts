@@ -1,4 +1,5 @@
 // A figure as data: what plotly draws, with a title and the same in words. Nothing is drawn here.
+import { isObject } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { toLittleEndian } from "@spillway/io/typed-bytes.js";
 import { describe, type FloatArray } from "@spillway/numerics";
@@ -29,10 +30,6 @@ export function checkFigure(figure: Figure): void {
   figure.data.forEach((trace, k) => {
     if (!isObject(trace)) throw ArgumentError.because(`trace ${k} of the figure is ${describe(trace)}; ${takes}`);
   });
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Arrays that plotly can read without a list of numbers. */

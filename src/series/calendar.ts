@@ -1,5 +1,6 @@
 // What the calendar says of a time stamp, as numbers that are known before the series is: where a
 // row is in the day, the week and the year, and whether it is a holiday.
+import { isObject } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, choice, either, given, type Kind, list, object, optional, whole } from "@spillway/core/options.js";
 import { Matrix, portableCos, portableSin } from "@spillway/numerics";
@@ -87,7 +88,7 @@ export const calendarKind: Kind<readonly CalendarFeature[]> = list(
     schema: either(featureTakes, cycleNames, described, holidays).schema,
     read(value: unknown, field: string): CalendarFeature {
       if (typeof value === "string") return cycleNames.read(value, field);
-      if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, featureTakes);
+      if (!isObject(value)) throw new ArgumentError(field, value, featureTakes);
       return "holidays" in value ? holidays.read(value, field) : described.read(value, field);
     },
   },

@@ -1,5 +1,6 @@
 // The answers to requests to a model, with limits of size, time and number: the part that every
 // server shares.
+import { isObject } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { nearest } from "@spillway/core/near-names.js";
 import { given, type Resolved, resolve, text } from "@spillway/core/options.js";
@@ -291,6 +292,6 @@ const safe = { "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store" 
 
 /** @throws ArgumentError for a body that the route does not take */
 function checkedBody({ body: table = {} }: Route, value: unknown): unknown {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return resolve(table, value);
+  if (isObject(value)) return resolve(table, value);
   throw new ArgumentError("the body", value, `a JSON object with ${Object.keys(table).join(", ")}`);
 }

@@ -1,4 +1,5 @@
 // Series as JSON has them, as kinds of options: what reads a request also describes it.
+import { isObject } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, given, type Kind, list, number, type OptionTable, object, optional, text, whole } from "@spillway/core/options.js";
 import type { Matrix, MatrixLike } from "@spillway/numerics";
@@ -91,7 +92,7 @@ export function prefixKind(columns: {
     schema: takes === parts.takes ? parts.schema : { anyOf: [series.schema, parts.schema] },
     read(value, field) {
       if (Array.isArray(value) && takes !== parts.takes) return series.read(value, field);
-      if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, takes);
+      if (!isObject(value)) throw new ArgumentError(field, value, takes);
       const { times, start, ...prefix } = parts.read(value, field) as ForecasterPrefix & WrittenStamps & { readonly series?: Matrix };
       if (times === undefined && start === undefined) return prefix as ForecasterPrefix;
       return { ...prefix, times: stampsOnGrid({ times, start }, grid!, prefix.series!.rows, field) } as ForecasterPrefix;

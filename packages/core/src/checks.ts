@@ -24,6 +24,11 @@ export function checkHas<T>(name: string, value: T, expected: string, ...fields:
   return value;
 }
 
+/** Whether a value has its fields by name: no null, no list, no Map, whose entries are no fields. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Map);
+}
+
 /** The text. @throws ArgumentError unless it is one */
 export function checkText(name: string, value: string, expected = "a text"): string {
   if (typeof value !== "string") throw new ArgumentError(name, value, expected);

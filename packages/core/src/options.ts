@@ -3,7 +3,7 @@
  * their JSON Schema and the tables of the command line and the documentation. It knows nothing of
  * any one options object.
  */
-import { mostOfAny } from "./checks.js";
+import { isObject, mostOfAny } from "./checks.js";
 import { ArgumentError, SpillwayError } from "./errors.js";
 import { describe } from "./text.js";
 
@@ -278,10 +278,6 @@ export function tuple<Values extends readonly unknown[]>(
   };
 }
 
-/** Whether a value has its fields by name. Those of a Map would be left out in silence. */
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Map);
-
 /** An object with any names, whose values are of one kind. */
 export function record<Value, Input>(
   each: Kind<Value, Input>,
@@ -399,15 +395,15 @@ export function byName<Value>(key: string, tables: Readonly<Record<string, Optio
       return { anyOf: [namesSchema(parts), ...parts.names().map((name) => kindOf(name).schema)] };
     },
     read(value, field) {
-      const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-      const type = isObject ? (value as Readonly<Record<string, unknown>>)[key] : value;
+      const fields = isObject(value) ? value : undefined;
+      const type = fields ? fields[key] : value;
       const names = parts.names();
       const known = names.includes(type as string);
-      const fields = (name: string) => Object.keys(parts.table(name));
       // The options of a type that is not known are not known either.
-      if (isObject && (known || typeof type !== "string")) checkNames(value, [...new Set([key, ...names.flatMap(fields)])], `${field}.`);
-      if (known) return kindOf(type as string).read(isObject ? value : { [key]: type }, field) as unknown as Value;
-      throw new ArgumentError(isObject ? `${field}.${key}` : field, type, takes() + parts.advice(type));
+      if (fields && (known || typeof type !== "string"))
+        checkNames(fields, [...new Set([key, ...names.flatMap((name) => Object.keys(parts.table(name)))])], `${field}.`);
+      if (known) return kindOf(type as string).read(fields ?? { [key]: type }, field) as unknown as Value;
+      throw new ArgumentError(fields ? `${field}.${key}` : field, type, takes() + parts.advice(type));
     },
   };
 }

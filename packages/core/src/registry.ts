@@ -1,5 +1,6 @@
 // Parts of one kind, by name: topologies, activations, readouts, encoders, metrics or tasks. A part
 // describes itself and its options; a user's package adds its own.
+import { isObject } from "./checks.js";
 import { ArgumentError } from "./errors.js";
 import { nearest } from "./near-names.js";
 import type { Kind, NamedParts, OptionTable } from "./options.js";
@@ -104,8 +105,7 @@ export class Registry<P extends Part> implements NamedParts {
     if (typeof name !== "string" || !/^[A-Za-z][\w-]{0,63}$/.test(name))
       this.#refuse("name", name, 'a letter, then letters, digits, "-" or "_", at most 64 in all');
     if (typeof description !== "string" || description.trim() === "") this.#refuse("description", description, "a sentence");
-    if (typeof options !== "object" || options === null || Array.isArray(options))
-      this.#refuse("options", options, "an object of options, {} if there are none");
+    if (!isObject(options)) this.#refuse("options", options, "an object of options, {} if there are none");
     for (const [option, value] of Object.entries(options)) {
       if (this.#reserved.includes(option)) this.#refuse("options", option, `names other than ${this.#reserved.join(", ")}`);
       if (typeof value !== "object" || value === null || typeof value.read !== "function" || typeof value.description !== "string")

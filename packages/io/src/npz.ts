@@ -1,5 +1,6 @@
 // NumPy's .npz: named .npy arrays in one zip file, packed or not.
 
+import { isObject } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { nearNames } from "@spillway/core/near-names.js";
 import { checked, flag, type InputOf, list, option, optional, resolve, type TableOf, text } from "@spillway/core/options.js";
@@ -100,8 +101,7 @@ export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceO
  */
 export async function encodeNpz(arrays: Readonly<Record<string, NpySource>>, options: NpzWriteOptions = {}): Promise<Uint8Array> {
   const { compress } = resolve(npzWriteTable, options);
-  if (typeof arrays !== "object" || arrays === null || Array.isArray(arrays))
-    throw new ArgumentError("arrays", arrays, "an object of arrays by name");
+  if (!isObject(arrays)) throw new ArgumentError("arrays", arrays, "an object of arrays by name");
   const members: Record<string, Uint8Array> = Object.create(null);
   let total = 0;
   for (const [name, array] of Object.entries(arrays)) {

@@ -1,6 +1,7 @@
 // The JSON header of a safetensors file, checked entry by entry against the length of the data. It
 // is parsed as data, never run.
 
+import { isObject } from "@spillway/core/checks.js";
 import { quoted } from "@spillway/core/text.js";
 import { FormatError, failing } from "./errors.js";
 import { metadataKey, type SafetensorsType, safetensorsArrays } from "./safetensors-types.js";
@@ -50,14 +51,14 @@ export function parseSafetensorsHeader(header: Uint8Array, dataLength: number, s
   } catch (error) {
     throw fail("its header is not JSON", undefined, error);
   }
-  if (!isRecord(json)) throw fail("its header is no JSON object");
+  if (!isObject(json)) throw fail("its header is no JSON object");
   const twice = repeatedKey(text);
   if (twice !== undefined) throw fail(`its header names ${quoted(twice)} twice`);
   const metadata: Record<string, string> = Object.create(null);
   const entries: TensorEntry[] = [];
   for (const [name, value] of Object.entries(json)) {
     if (name === metadataKey) {
-      if (!isRecord(value)) throw fail(`its ${metadataKey} is no JSON object`);
+      if (!isObject(value)) throw fail(`its ${metadataKey} is no JSON object`);
       for (const [key, item] of Object.entries(value)) {
         if (typeof item !== "string") throw fail(`its metadata ${quoted(key)} is ${shown(item)}; it takes text`);
         metadata[key] = item;
@@ -77,7 +78,7 @@ export function parseSafetensorsHeader(header: Uint8Array, dataLength: number, s
 }
 
 function parseEntry(name: string, value: unknown, dataLength: number, fail: (reason: string) => FormatError): TensorEntry {
-  if (!isRecord(value)) throw fail("is no JSON object");
+  if (!isObject(value)) throw fail("is no JSON object");
   const unknown = Object.keys(value).find((key) => key !== "dtype" && key !== "shape" && key !== "data_offsets");
   if (unknown !== undefined) throw fail(`has a field ${quoted(unknown)}; it takes dtype, shape and data_offsets`);
   const { dtype, shape, data_offsets: offsets } = value;
@@ -100,10 +101,6 @@ function parseEntry(name: string, value: unknown, dataLength: number, fail: (rea
     );
   }
   return { name, dtype: type, shape, count, begin, end };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A value of the header for a message; it may be nested deeper than JSON.stringify goes. */

@@ -1,5 +1,6 @@
 // The space of a search: what may be varied, within which bounds, and under which conditions. It
 // holds no trial.
+import { isObject } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { checked, flag, given, list, number, type OptionTable, object, option, optional, tuple, whole } from "@spillway/core/options.js";
 import { describe } from "@spillway/core/text.js";
@@ -68,7 +69,7 @@ const scalar = checked<ParameterValue>(
 const when = optional(
   checked<ParameterCondition>(
     "an object with the name of one other parameter and the value, or list of values, that it needs",
-    (value) => typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 1,
+    (value) => isObject(value) && Object.keys(value).length === 1,
     { type: "object", minProperties: 1, maxProperties: 1 },
   ),
   "The parameter is there only if another one has one of these values.",
@@ -123,7 +124,7 @@ export class SearchSpace {
    * @throws ArgumentError naming the parameter
    */
   constructor(description: SpaceDescription, field = "space") {
-    if (typeof description !== "object" || description === null || Array.isArray(description))
+    if (!isObject(description))
       throw new ArgumentError(field, description, "an object of parameters, such as { radius: { float: [0.1, 1.5] } }");
     const entries = Object.entries(description);
     if (entries.length === 0)

@@ -1,4 +1,5 @@
 // Which trials become this process's: those that wait, and new ones that a sampler suggests.
+import { isObject } from "@spillway/core/checks.js";
 import { Draws, randomValue, type Sampler, type Suggestion } from "./sampler.js";
 import type { SearchSpace, TrialParameters } from "./space.js";
 import { type Json, type StoredParameter, type StudyOperation, settingAttributes } from "./storage.js";
@@ -106,7 +107,7 @@ export class TrialClaims {
   /** What was fixed of a waiting trial, by parameters that it has or by the attribute. */
   #fixedOf(trial: StoredTrial): Float64Array {
     const fixed = trial.systemAttributes.get(fixedAttribute);
-    const params = typeof fixed === "object" && fixed !== null && !Array.isArray(fixed) ? (fixed as TrialParameters) : {};
+    const params = isObject(fixed) ? (fixed as TrialParameters) : {};
     return this.#space.toInternal({ ...params, ...paramsOf(trial) });
   }
 

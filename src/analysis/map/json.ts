@@ -1,5 +1,5 @@
 // Maps as JSON: what `spillway analyse` writes beside its page, and the lab opens.
-import { checkHas } from "@spillway/core/checks.js";
+import { checkHas, isObject } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { describe, Matrix } from "@spillway/numerics";
 import type { ReservoirOptions } from "../../reservoir/index.js";
@@ -72,8 +72,4 @@ function tableFrom(table: unknown, measure: string, rows: number, cols: number):
   if (wrong >= 0) throw new ArgumentError(`values.${measure}.data[${wrong}]`, describe(data[wrong]), "a number or null");
   const values = Float64Array.from(data, (value: number | null) => value ?? Number.NaN);
   return new Matrix(rows, cols, values);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,9 @@
 // `spillway runs`: what stands in a folder of runs, the trials of a search, two runs side by side;
 // journals that are merged or repaired.
+
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { isObject } from "@spillway/core/checks.js";
 import { tally, visible, visibleLines } from "@spillway/core/text.js";
 import { FileError } from "@spillway/io";
 import { csvCell } from "@spillway/io/csv-writer.js";
@@ -245,7 +247,7 @@ async function figuresOf(folder: string): Promise<ReadonlyMap<string, unknown>> 
 const deepest = 40;
 
 function flatten(value: unknown, path: string, out: Map<string, unknown>, depth = 0): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) out.set(path, value);
+  if (!isObject(value)) out.set(path, value);
   else if (depth > deepest) out.set(path, "...");
   else for (const [name, each] of Object.entries(value)) flatten(each, path === "" ? name : `${path}.${name}`, out, depth + 1);
 }

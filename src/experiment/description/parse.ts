@@ -1,6 +1,7 @@
 // Turns what stands in an experiment file into an experiment: every field checked, every default
 // filled in. It reads no file.
 
+import { isObject } from "@spillway/core/checks.js";
 import { ArgumentError, under } from "@spillway/core/errors.js";
 import { withOwner } from "@spillway/core/field-owner.js";
 import { nearest } from "@spillway/core/near-names.js";
@@ -324,8 +325,4 @@ function encoderTable(name: string): OptionTable {
 /** The readout that a description names. */
 export function learns({ type = "ridge" }: ReadoutDescription): Readout {
   return readouts.get(type, "readout.type");
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,8 @@
 // Operations as records of Optuna's journal, one JSON object a line, and back. Which record stands
 // where, and what it does to a study, is defined elsewhere.
+
 import { randomUUID } from "node:crypto";
+import { isObject } from "@spillway/core/checks.js";
 import { describe } from "@spillway/core/text.js";
 import type { TrialState } from "../sampler.js";
 import type { Json, StoredParameter, StudyDirection, StudyOperation, TrialTemplate } from "../storage.js";
@@ -93,7 +95,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The operation of a line. @throws RecordError with the reason if it is none */
 export function decodeRecord(line: string): StudyOperation {
   const record = parsed(line);
-  if (!isFields(record)) throw new RecordError(`it is ${describe(record)}; a record is an object`);
+  if (!isObject(record)) throw new RecordError(`it is ${describe(record)}; a record is an object`);
   const by = typeof record["worker_id"] === "string" ? record["worker_id"] : "";
   const code = record["op_code"];
   switch (code) {
@@ -131,10 +133,6 @@ export function decodeRecord(line: string): StudyOperation {
     default:
       throw new RecordError(`its op_code is ${describe(code)}; this version knows 0 to 10, and a newer one may have written it`);
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function textOf(record: Fields, name: string): string {
@@ -186,7 +184,7 @@ function timeOf(record: Fields, name: string): number | undefined {
 function attributeOf(record: Fields, system: boolean): { readonly system: boolean; readonly name: string; readonly value: Json } {
   const field = system ? "system_attr" : "user_attr";
   const value = record[field];
-  const entries = isFields(value) ? Object.entries(value) : [];
+  const entries = isObject(value) ? Object.entries(value) : [];
   if (entries.length !== 1) throw new RecordError(`its ${field} is ${describe(value)}; it takes an object with one name`);
   checkDepth(value, field);
   const [name, inner] = entries[0] as [string, Json];
@@ -211,7 +209,7 @@ function parameterOf(value: unknown, distribution: unknown, name: string): Store
 
 function fieldsOf(record: Fields, name: string): Fields {
   const value = record[name] ?? {};
-  if (!isFields(value)) throw new RecordError(`its ${name} are ${describe(value)}; they take an object`);
+  if (!isObject(value)) throw new RecordError(`its ${name} are ${describe(value)}; they take an object`);
   return value;
 }
 
