@@ -40,7 +40,7 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /** What the engine of JavaScript says of an array that there is no room for. */
-const noRoom =
+const outOfMemory =
   /allocation failed|could not allocate|out of memory|cannot allocate|Invalid (typed )?array length|Array buffer|Invalid string length/i;
 
 /**
@@ -52,7 +52,7 @@ export function sentenceOf(error: unknown): string {
   const code = "code" in error ? error.code : undefined;
   if (code === "EMFILE" || code === "ENFILE") return `${tooManyFiles}: ${visibleLines(error.message)}`;
   const isFull =
-    (error.constructor === RangeError && noRoom.test(error.message)) || code === "ERR_WORKER_OUT_OF_MEMORY" || code === "ENOMEM";
+    (error.constructor === RangeError && outOfMemory.test(error.message)) || code === "ERR_WORKER_OUT_OF_MEMORY" || code === "ENOMEM";
   if (isFull) return `it takes more memory than there is (${error.message}); use fewer neurons or steps, or a machine with more`;
   const isDefect = error instanceof ReferenceError || error instanceof TypeError;
   return visibleLines(isDefect && error.stack !== undefined ? error.stack : error.message);

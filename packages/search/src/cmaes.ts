@@ -165,7 +165,7 @@ class Replay {
       }),
     );
     const next = updated(state, y, points[0]!.loss);
-    if (!standsStill(next)) return next;
+    if (!hasConverged(next)) return next;
     const { dimension, population } = state.constants;
     const mean = Float64Array.from({ length: dimension }, (_, j) => this.#draws.uniform(this.#generation, 2 ** 20 + j));
     return initial(cmaesConstants(dimension, Math.min(2 * population, 100_000)), mean);
@@ -262,7 +262,7 @@ function updated(state: State, y: readonly Float64Array[], best: number): State 
 }
 
 /** Whether the distribution has become a point, a line, or finds nothing better. */
-function standsStill({ constants, sigma, lengths, bests }: State): boolean {
+function hasConverged({ constants, sigma, lengths, bests }: State): boolean {
   const longest = lengths.reduce((most, each) => Math.max(most, each), 0);
   const shortest = lengths.reduce((least, each) => Math.min(least, each), Infinity);
   if (sigma * longest < 1e-8 || (longest / shortest) ** 2 > 1e14) return true;

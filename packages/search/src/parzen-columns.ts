@@ -36,11 +36,11 @@ export class ChoiceColumn implements Column {
   readonly #logUniform: number;
   #aimed = -1;
 
-  constructor(parameter: SearchParameter, values: Float64Array, room: number) {
+  constructor(parameter: SearchParameter, values: Float64Array, extra: number) {
     this.parameter = parameter;
     const m = values.length;
     const choices = parameter.choices.length;
-    this.#observed = new Int32Array(m + 1 + room).fill(-1);
+    this.#observed = new Int32Array(m + 1 + extra).fill(-1);
     this.#observed.set(values);
     const sum = choices / (m + 1) + 1;
     this.#hit = (1 / (m + 1) + 1) / sum;
@@ -124,11 +124,11 @@ export class NumberColumn implements Column {
   readonly #known: KnownMasses | undefined;
 
   /** @param known is filled and read if the least width is that of every larger estimator */
-  constructor(parameter: SearchParameter, values: Float64Array, room: number, known?: KnownMasses) {
+  constructor(parameter: SearchParameter, values: Float64Array, extra: number, known?: KnownMasses) {
     this.parameter = parameter;
     this.#known = values.length + 2 >= mostKernelsOfRange ? known : undefined;
     this.#isStepped = parameter.step > 0;
-    this.#capacity = room;
+    this.#capacity = extra;
     const m = values.length;
     const [low, high] = scaledBounds(parameter);
     this.#low = low;
@@ -136,13 +136,13 @@ export class NumberColumn implements Column {
     this.#least = (high - low) / Math.min(mostKernelsOfRange, m + 2);
     this.#logLeast = portableLog(this.#least);
     this.#observed = m;
-    const capacity = m + 1 + room;
+    const capacity = m + 1 + extra;
     this.means = new Float64Array(capacity);
     this.widths = new Float64Array(capacity);
     this.inverse = new Float64Array(capacity);
     this.#classes = new Int32Array(capacity);
     this.means.set(values);
-    this.#sorted = new Float64Array(m + room);
+    this.#sorted = new Float64Array(m + extra);
     this.#setWidths(m);
     this.means[m] = (low + high) / 2;
     this.widths[m] = high - low;

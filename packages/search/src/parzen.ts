@@ -37,24 +37,24 @@ export class ParzenEstimator {
   /**
    * @param observations of each parameter a value a trial, by number: of numbers on their scale
    * @param weights of the observations; the prior's is 1
-   * @param room for so many kernels that `add` brings
+   * @param extra kernels that `add` may bring
    * @param known of each parameter what earlier estimates of the same study know
    */
   constructor(
     parameters: readonly SearchParameter[],
     observations: readonly Float64Array[],
     weights: Float64Array = rampWeights(observations[0]!.length),
-    room = 0,
+    extra = 0,
     known: readonly KnownMasses[] = [],
   ) {
     const m = weights.length;
-    const capacity = m + 1 + room;
+    const capacity = m + 1 + extra;
     this.#kernels = m + 1;
     this.#prior = m;
     this.#columns = parameters.map((parameter, j) =>
       parameter.kind === "choice"
-        ? new ChoiceColumn(parameter, observations[j]!, room)
-        : new NumberColumn(parameter, observations[j]!, room, known[j]),
+        ? new ChoiceColumn(parameter, observations[j]!, extra)
+        : new NumberColumn(parameter, observations[j]!, extra, known[j]),
     );
     this.#numbers = this.#columns.filter((column) => column instanceof NumberColumn);
     this.#weights = new Float64Array(capacity).fill(1);

@@ -22,13 +22,18 @@ export function viewStored(study: StoredStudy): StoredView {
     for (const [name, stored] of parameters) found.set(name, widened(found.get(name), parameterOf(name, stored.distribution)));
   const space = { parameters: [...found.values()] };
   const sign = study.direction === "minimise" ? 1 : -1;
-  const seen = study.trials.map(({ number, state, value, parameters }) => ({
+  const forImportance = study.trials.map(({ number, state, value, parameters }) => ({
     number,
     state,
     values: Float64Array.from(space.parameters, (parameter) => internal(parameter, parameters.get(parameter.name))),
     loss: value === undefined ? Number.NaN : sign * value,
   }));
-  return { direction: study.direction, trials: study.trials.map(publicTrial), space, importance: parameterImportance(space, seen) };
+  return {
+    direction: study.direction,
+    trials: study.trials.map(publicTrial),
+    space,
+    importance: parameterImportance(space, forImportance),
+  };
 }
 
 /** The parameter that has such values. */

@@ -36,14 +36,14 @@ export function tpe(options: TpeOptions = {}): Sampler {
   const { seed, ...settings } = resolve(tpeTable, options, "tpe");
   const draws = new Draws(seed);
   /** What is known of a study's list of trials, as long as the study has it. */
-  const seen = new WeakMap<readonly SeenTrial[], TpeTrials>();
+  const knownOf = new WeakMap<readonly SeenTrial[], TpeTrials>();
   return {
     name: "tpe",
     seed,
     suggest: ({ space, trials }, numbers) => {
-      const before = seen.get(trials);
+      const before = knownOf.get(trials);
       const known = before?.space === space ? before : new TpeTrials(space, settings.liar);
-      seen.set(trials, known);
+      knownOf.set(trials, known);
       const out: Suggestion[] = [];
       let current = trials;
       for (let from = 0; ; from += chunk) {
@@ -94,8 +94,8 @@ function suggestGroup(
   const parameters = group.map((index) => space.parameters[index]!);
   const good = new ParzenEstimator(parameters, trials.values(below, group), rampWeights(below.length));
   const { kept, weights } = thinned(trials.othersHaving(above, group), draws.thinning(numbers[0]!));
-  const room = liar ? numbers.length : 0;
-  const rest = new ParzenEstimator(parameters, trials.values(kept, group), weights, room, trials.knownMasses(kept, group));
+  const extra = liar ? numbers.length : 0;
+  const rest = new ParzenEstimator(parameters, trials.values(kept, group), weights, extra, trials.knownMasses(kept, group));
   const stride = group.length + 1;
   const drawn = numbers.map((k) =>
     Array.from({ length: candidates }, (_, c) => {

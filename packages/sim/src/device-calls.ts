@@ -38,9 +38,9 @@ export function deviceCalls(simulator: Simulator) {
 
     cuDeviceGetCount: (out) => host.giveWord(out, simulator.contexts.length),
     cuDeviceGet: (out, ordinal) => host.giveWord(out, simulator.device(ordinal).ordinal),
-    cuDeviceGetName: (out, room, device) => {
+    cuDeviceGetName: (out, capacity, device) => {
       const { ordinal } = simulator.device(device);
-      host.giveText(out, room, `Spillway simulated device${ordinal > 0 ? ` ${ordinal}` : ""}`);
+      host.giveText(out, capacity, `Spillway simulated device${ordinal > 0 ? ` ${ordinal}` : ""}`);
     },
     cuDeviceGetUuid: (out, device) => {
       const bytes = host.bytes(out, 16);
@@ -48,8 +48,8 @@ export function deviceCalls(simulator: Simulator) {
       bytes.fill(0, 12, 15);
       bytes[15] = simulator.device(device).ordinal;
     },
-    cuDeviceGetPCIBusId: (out, room, device) =>
-      host.giveText(out, room, `0000:${simulator.device(device).ordinal.toString(16).padStart(2, "0")}:00.0`),
+    cuDeviceGetPCIBusId: (out, capacity, device) =>
+      host.giveText(out, capacity, `0000:${simulator.device(device).ordinal.toString(16).padStart(2, "0")}:00.0`),
     cuDeviceTotalMem: (out, device) => host.giveLong(out, simulator.device(device).capacity),
     cuDeviceGetAttribute: (out, attribute, device) => {
       simulator.device(device);

@@ -115,7 +115,7 @@ export class DeviceContext {
   }
 
   /** Allocates bytes, if necessary after all pending work. @throws Refusal if memory is full. */
-  #makeRoom(bytes: number, pool: Pool | undefined): void {
+  #reserve(bytes: number, pool: Pool | undefined): void {
     const fits = () => bytes <= this.free + (pool === undefined ? 0 : pool.reserved - pool.used);
     if (fits()) return;
     this.drain();
@@ -126,7 +126,7 @@ export class DeviceContext {
   /** @throws Refusal if there is too little memory. */
   allocate(bytes: number, pool?: Pool): bigint {
     if (!(bytes > 0)) throw new Refusal(code.invalidValue, `an allocation takes at least 1 byte; got ${bytes}`);
-    this.#makeRoom(bytes, pool);
+    this.#reserve(bytes, pool);
     let address: bigint;
     try {
       address = this.machine.ptx.allocate(bytes, this.machine.nameOfNext(), pool ?? this);

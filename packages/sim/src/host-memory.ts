@@ -93,10 +93,10 @@ export class HostMemory {
     this.view(out, 4).setFloat32(0, value, true);
   }
 
-  /** Text with its NUL, cut to the room there is. */
-  giveText(out: HostPointer, room: number, text: string): void {
-    const bytes = new TextEncoder().encode(text).subarray(0, Math.max(0, room - 1));
-    const target = this.bytes(out, room);
+  /** Text with its NUL, cut to what fits. */
+  giveText(out: HostPointer, capacity: number, text: string): void {
+    const bytes = new TextEncoder().encode(text).subarray(0, Math.max(0, capacity - 1));
+    const target = this.bytes(out, capacity);
     target.fill(0);
     target.set(bytes);
   }

@@ -23,13 +23,13 @@ export function moduleCalls(simulator: Simulator) {
     const kinds = host.view(options, 4 * count);
     const given = host.view(values, 8 * count);
     let log: bigint | undefined;
-    let room = 0;
+    let capacity = 0;
     for (let k = 0; k < count; k++) {
       const kind = kinds.getInt32(4 * k, true);
       if (kind === jitOption.errorLog) log = given.getBigUint64(8 * k, true);
-      if (kind === jitOption.errorLogBytes) room = given.getUint32(8 * k, true);
+      if (kind === jitOption.errorLogBytes) capacity = given.getUint32(8 * k, true);
     }
-    if (log !== undefined && room > 0) host.giveText(log, room, text);
+    if (log !== undefined && capacity > 0) host.giveText(log, capacity, text);
   };
 
   /** The image, which is text up to its NUL or, by its first bytes, machine code. */

@@ -280,30 +280,30 @@ export function startRows(task: ForecastTask, { test, trainRows, whole }: Prepar
   if (test.rows === 0 && split.train === 1) return [];
   const first = test.isSeparate ? warmup : test.from;
   const end = test.from + test.rows;
-  const room = end - horizon - first;
+  const span = end - horizon - first;
   if (warmup > first)
     throw new ExperimentError(`task.warmup is ${warmup} and there are ${trainRows} rows before the test part; it takes at most as many`);
-  if (room < 0) {
+  if (span < 0) {
     const needed = test.isSeparate ? warmup + horizon : rowsNeeded(split, false, { train: 1, test: horizon });
     const more = needed === undefined ? "more rows" : `more rows (${needed + whole.lost} in all)`;
     throw new ExperimentError(
       `the test part has ${test.rows} rows; a horizon of ${horizon}${test.isSeparate ? ` after a warm-up of ${warmup}` : ""} takes more: take a shorter horizon, ${more}${test.isSeparate ? "" : ", or more of them to test (split.test)"}`,
     );
   }
-  const starts = task.starts === "auto" ? Math.min(mostStarts, Math.floor(room / (stride ?? 1)) + 1) : task.starts;
-  if (stride !== undefined && (starts - 1) * stride > room) {
+  const starts = task.starts === "auto" ? Math.min(mostStarts, Math.floor(span / (stride ?? 1)) + 1) : task.starts;
+  if (stride !== undefined && (starts - 1) * stride > span) {
     throw new ExperimentError(
-      `task.starts is ${starts}, ${stride} rows apart; the test part of ${test.rows} rows has room for ${Math.floor(room / stride) + 1} with a horizon of ${horizon}`,
+      `task.starts is ${starts}, ${stride} rows apart; the test part of ${test.rows} rows has room for ${Math.floor(span / stride) + 1} with a horizon of ${horizon}`,
     );
   }
-  if (stride === undefined && starts - 1 > room) {
+  if (stride === undefined && starts - 1 > span) {
     throw new ExperimentError(
-      `task.starts is ${starts}; the test part of ${test.rows} rows has room for ${room + 1} with a horizon of ${horizon}`,
+      `task.starts is ${starts}; the test part of ${test.rows} rows has room for ${span + 1} with a horizon of ${horizon}`,
     );
   }
   return Array.from(
     { length: starts },
-    (_, k) => first + (stride === undefined ? (starts > 1 ? Math.floor((k * room) / (starts - 1)) : 0) : k * stride),
+    (_, k) => first + (stride === undefined ? (starts > 1 ? Math.floor((k * span) / (starts - 1)) : 0) : k * stride),
   );
 }
 
@@ -323,11 +323,11 @@ export function forecastStarts(task: ForecastTask, prepared: readonly PreparedSe
   if (prepared.length === 1) return startRows(task, only!, split).map((at) => ({ series: only!, at }));
   if (split.train === 1) return [];
   const { horizon, stride, warmup } = task;
-  const rooms = prepared.map(({ test: { from, rows } }) => {
+  const fitting = prepared.map(({ test: { from, rows } }) => {
     const first = Math.max(from, warmup);
     return { first, count: Math.max(0, from + rows - horizon - first + 1) };
   });
-  const all = rooms.reduce((sum, { count }) => sum + count, 0);
+  const all = fitting.reduce((sum, { count }) => sum + count, 0);
   const starts = task.starts === "auto" ? Math.max(1, Math.min(mostStarts, stride ? Math.ceil(all / stride) : all)) : task.starts;
   const step = stride ?? (starts > 1 ? (all - 1) / (starts - 1) : 0);
   if (all < 1 || (stride === undefined ? starts > all : (starts - 1) * stride >= all)) {
@@ -340,7 +340,7 @@ export function forecastStarts(task: ForecastTask, prepared: readonly PreparedSe
   let before = 0;
   return Array.from({ length: starts }, (_, k) => {
     const nth = Math.floor(k * step);
-    while (nth - before >= rooms[s]!.count) before += rooms[s++]!.count;
-    return { series: prepared[s]!, at: rooms[s]!.first + nth - before };
+    while (nth - before >= fitting[s]!.count) before += fitting[s++]!.count;
+    return { series: prepared[s]!, at: fitting[s]!.first + nth - before };
   });
 }

@@ -70,12 +70,12 @@ function rowsBetween({ starts, stride = 1 }: OpenForecastTask): number {
   return starts === "auto" ? 0 : (starts - 1) * stride;
 }
 
-/** @param test the rows of a test file, in which warm-up and forecasts have to find room. */
+/** @param test the rows of a test file, in which warm-up and forecasts have to fit. */
 function resolveTask(task: OpenForecastTask, train: number, test: number | undefined): TaskDescription {
   const { warmup, horizon } = task;
   if (warmup !== "auto") return { ...task, warmup };
-  const room = test === undefined ? train : test - horizon - rowsBetween(task);
-  return { ...task, warmup: Math.max(1, Math.min(plannedWarmup(train), room)) };
+  const most = test === undefined ? train : test - horizon - rowsBetween(task);
+  return { ...task, warmup: Math.max(1, Math.min(plannedWarmup(train), most)) };
 }
 
 /** The rows that train, of the longest series, and those of a test file. */

@@ -47,9 +47,9 @@ export async function readForecasts(path: string, historyPath?: string, targets?
     const known = history.get(seriesKey(each))!;
     // With time stamps the file does not say which row lies beyond the end; history.csv ends before
     // it.
-    const isPlaced = each.start !== "last" || each.times === undefined;
-    const placed = isPlaced || historyPath === undefined ? each : { ...each, row: 1 + lastOf(known.keys()) };
-    return { ...placed, before: isPlaced || historyPath !== undefined ? rowsBefore(placed, known) : undefined };
+    const hasRow = each.start !== "last" || each.times === undefined;
+    const withRow = hasRow || historyPath === undefined ? each : { ...each, row: 1 + lastOf(known.keys()) };
+    return { ...withRow, before: hasRow || historyPath !== undefined ? rowsBefore(withRow, known) : undefined };
   });
   return { names, written };
 }

@@ -335,8 +335,8 @@ function withLocation(error: unknown, { path, experiment, errorOf }: LoadedExper
     if (reservoirOnly.has(top)) return errorOf(error, `reservoir.${error.field}`);
     if (Object.hasOwn(experiment, top)) return errorOf(error);
   }
-  const isPlaceless = error instanceof ArgumentError || (error instanceof ExperimentError && error.path === undefined);
-  return isPlaceless ? new ExperimentError(error.message, { path, cause: error }) : error;
+  const hasNoPath = error instanceof ArgumentError || (error instanceof ExperimentError && error.path === undefined);
+  return hasNoPath ? new ExperimentError(error.message, { path, cause: error }) : error;
 }
 
 /**

@@ -253,8 +253,8 @@ function planModel(
       reservoir: { ...experiment.reservoir, seed: options.seed },
     };
     const { test, trainRows } = longestOf(trained);
-    const room = test.isSeparate ? Math.floor((test.rows - horizon) / 2) : trainRows;
-    const fewest = test.isSeparate || task.independent ? Math.max(1, Math.min(warmup, plannedWarmup(trainRows), room)) : 1;
+    const most = test.isSeparate ? Math.floor((test.rows - horizon) / 2) : trainRows;
+    const fewest = test.isSeparate || task.independent ? Math.max(1, Math.min(warmup, plannedWarmup(trainRows), most)) : 1;
     return modelPlan(experiment, { warmup, fewest, from: 0, signal, train: (data, work) => Forecaster.fit(data, { ...fitting, ...work }) });
   }
   const { options: settings, isChosen, longestLags, warmup } = planForecast(experiment, trained, step);

@@ -95,7 +95,7 @@ export function withModel(hybrid: Hybrid | undefined, inputs: Matrix, made: Matr
 export interface ModelScales {
   readonly output: Standardisation;
   readonly input: Standardisation;
-  readonly seen: Standardisation;
+  readonly feature: Standardisation;
 }
 
 /** The model in a closed loop: it follows the loop's own outputs. */
@@ -106,7 +106,7 @@ export class LoopModel {
   /** What drives the reservoir next; empty if nothing of the model does. */
   driving: FloatArray = new Float64Array(0);
   /** What the readout sees beside the state; empty if it does not see the model. */
-  seen: FloatArray = new Float64Array(0);
+  feature: FloatArray = new Float64Array(0);
 
   constructor(hybrid: Hybrid, scales: ModelScales, precision: Precision) {
     this.#hybrid = hybrid;
@@ -124,8 +124,8 @@ export class LoopModel {
     const { model, use } = this.#hybrid;
     const made = new Matrix(1, row.length, Float64Array.from(modelled(model, row)));
     if (drives(use)) this.driving = this.#rounded(standardised(this.#scales.input, made));
-    if (isSeen(use)) this.seen = this.#rounded(standardised(this.#scales.seen, made));
-    return firstNonFinite(this.driving) < 0 && firstNonFinite(this.seen) < 0;
+    if (isSeen(use)) this.feature = this.#rounded(standardised(this.#scales.feature, made));
+    return firstNonFinite(this.driving) < 0 && firstNonFinite(this.feature) < 0;
   }
 
   #rounded({ data }: Matrix): FloatArray {

@@ -50,7 +50,7 @@ export async function closedLoop(computer: AnyReservoirComputer, loop: ClosedLoo
   let values = state.values;
   const answer = (t: number): FloatArray => {
     const y = out.row(t);
-    writeFeatures(readout.features, values, window ? window.inputs(input, model?.seen) : input, features);
+    writeFeatures(readout.features, values, window ? window.inputs(input, model?.feature) : input, features);
     evaluateReadout(readout, features, y);
     if (firstNonFinite(y) >= 0) throw new NonFiniteStateError(computer.state.step, -1);
     if (held) for (let o = 0; o < outputs; o++) y[o] = Math.min(held.upper[o]!, Math.max(held.lower[o]!, y[o]!));

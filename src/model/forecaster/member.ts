@@ -317,7 +317,7 @@ export class ForecasterMember implements ForecastMember<MemberState> {
   #loopModel(output: Standardisation): LoopModel | undefined {
     const { hybrid, preprocessing, computer } = this;
     if (!hybrid) return undefined;
-    const model = new LoopModel(hybrid, { output, input: output, seen: preprocessing.targetScale }, computer.model.precision);
+    const model = new LoopModel(hybrid, { output, input: output, feature: preprocessing.targetScale }, computer.model.precision);
     if (!model.start(this.#history.pending.row(0) as Float64Array)) throw new NonFiniteStateError(computer.state.step, -1);
     return model;
   }
