@@ -77,7 +77,7 @@ function insert(values: Float64Array, order: Int32Array, from: number, to: numbe
   }
 }
 
-/** The first index of numbers in rising order, or of the first `length` of them, that is not below a value. */
+/** The first index of the first `length` of numbers in rising order that is not below a value. */
 export function firstNotBelow(sorted: Float64Array | Int32Array, value: number, length = sorted.length): number {
   let low = 0;
   let high = length;

@@ -25,22 +25,23 @@ export const typedFields: readonly string[] = ["readout", "task", "model"];
  */
 export function applyOverrides(source: unknown, overrides: readonly string[]): unknown {
   if (overrides.length === 0) return source;
-  const root = structuredClone(source);
-  for (const override of overrides) {
+  const fields = overrides.map((override): [string, unknown] => {
     const equals = override.indexOf("=");
     const field = override.slice(0, Math.max(0, equals)).trim();
     if (field === "") throw new ArgumentError("--set", override, "field=value, such as reservoir.size=500");
-    set(root, field, readValue(override.slice(equals + 1), field));
-    const other = alternatives.get(field);
-    if (other) remove(root, other.split("."));
-  }
-  return root;
+    return [field, readValue(override.slice(equals + 1), field)];
+  });
+  return withSet(source, fields);
 }
 
 /** A copy of an experiment with fields set to values, by their paths. @throws ArgumentError */
 export function withFields(source: unknown, values: Readonly<Record<string, unknown>>): unknown {
+  return withSet(source, Object.entries(values));
+}
+
+function withSet(source: unknown, fields: readonly (readonly [field: string, value: unknown])[]): unknown {
   const root = structuredClone(source);
-  for (const [field, value] of Object.entries(values)) {
+  for (const [field, value] of fields) {
     set(root, field, value);
     const other = alternatives.get(field);
     if (other) remove(root, other.split("."));
@@ -66,22 +67,16 @@ function set(root: unknown, field: string, value: unknown): void {
     if (Array.isArray(here)) {
       const index = Number(part);
       if (!Number.isSafeInteger(index) || index < 0 || index > here.length) {
-        throw new ArgumentError(
-          field,
-          value,
-          `a position from 0 to ${here.length} in place of ${quoted(part)}, since ${path.slice(0, depth).join(".")} is a list`,
-        );
+        const why = `since ${path.slice(0, depth).join(".")} is a list`;
+        throw new ArgumentError(field, value, `a position from 0 to ${here.length} in place of ${quoted(part)}, ${why}`);
       }
       if (last) here[index] = value;
       else here = here[index] ??= {};
       continue;
     }
     if (typeof here !== "object" || here === null) {
-      throw new ArgumentError(
-        field,
-        value,
-        `an object above it, and ${path.slice(0, depth).join(".") || "the experiment"} is ${describe(here)}`,
-      );
+      const above = path.slice(0, depth).join(".") || "the experiment";
+      throw new ArgumentError(field, value, `an object above it, and ${above} is ${describe(here)}`);
     }
     const object = here as Record<string, unknown>;
     const own = Object.hasOwn(object, part) ? object[part] : undefined;

@@ -3,7 +3,8 @@
 import { suggestion } from "@spillway/core/near-names.js";
 import { quoted } from "@spillway/core/text.js";
 import { eachRecord } from "@spillway/io/csv-records.js";
-import { FileError, FormatError, readText } from "@spillway/io";
+import { FileError, type FormatError, readText } from "@spillway/io";
+import { failing } from "@spillway/io/errors.js";
 import { parseNumber } from "@spillway/io/missing.js";
 import { Matrix } from "@spillway/numerics";
 import { baselinePrefix, forecastColumns, type WrittenForecast } from "./forecasts-file.js";
@@ -82,7 +83,7 @@ function rowsBefore({ row, times, prediction }: WrittenForecast, known: KnownRow
 class Lines {
   readonly names: string[] = [];
   readonly #wanted: readonly string[] | undefined;
-  readonly #path: string;
+  readonly #fail: ReturnType<typeof failing>;
   readonly #columnNumbers = new Map<string, number>();
   readonly #parts = new Map<string, Part>();
   readonly #levels: readonly string[];
@@ -90,7 +91,7 @@ class Lines {
   readonly #heads: ReadonlyMap<string, number>;
 
   constructor(path: string, heads: ReadonlyMap<string, number>, wanted: readonly string[] | undefined) {
-    this.#path = path;
+    this.#fail = failing("CSV", path);
     this.#wanted = wanted;
     this.#heads = heads;
     this.#levels = [...heads.keys()].flatMap((name) => /^lower (.+)$/.exec(name)?.[1] ?? []);
@@ -99,17 +100,11 @@ class Lines {
     if (this.#baselines.length === 0) this.#baselines = ["baseline"];
     for (const level of this.#levels) {
       if (!(Number(level) > 0 && Number(level) < 1))
-        throw new FormatError("CSV", path, `the column "lower ${level}" names no share between 0 and 1`);
-      if (!heads.has(`upper ${level}`)) throw new FormatError("CSV", path, `there is a column "lower ${level}" and none "upper ${level}"`);
+        throw this.#fail(`the column "lower ${level}" names no share between 0 and 1`);
+      if (!heads.has(`upper ${level}`)) throw this.#fail(`there is a column "lower ${level}" and none "upper ${level}"`);
     }
-    this.figures = [
-      "target",
-      "prediction",
-      "lower",
-      "upper",
-      ...this.#levels.flatMap((level) => [`lower ${level}`, `upper ${level}`]),
-      ...this.#baselines,
-    ];
+    const others = this.#levels.flatMap((level) => [`lower ${level}`, `upper ${level}`]);
+    this.figures = ["target", "prediction", "lower", "upper", ...others, ...this.#baselines];
   }
 
   /** The columns that hold figures. */
@@ -134,7 +129,7 @@ class Lines {
     if (!part) {
       if (start !== "last" && !/^\d{1,15}$/.test(start)) throw this.#fault(line, `start is ${quoted(start)}; it takes a row or "last"`);
       if (this.#parts.size === mostForecasts)
-        throw new FormatError("CSV", this.#path, `there are more than ${mostForecasts} forecasts in it; draw a part of them`);
+        throw this.#fail(`there are more than ${mostForecasts} forecasts in it; draw a part of them`);
       part = { group, start: start === "last" ? start : Number(start), steps: [], columns: [], times: [], values: [] };
       this.#parts.set(key, part);
     }
@@ -158,13 +153,11 @@ class Lines {
     if (missed !== undefined) {
       const there = [...this.names, ...this.#seen];
       const near = suggestion(missed, there);
-      throw new FormatError(
-        "CSV",
-        this.#path,
+      throw this.#fail(
         `nothing is forecast that is called ${quoted(missed)}; there are ${there.slice(0, 20).map(quoted).join(", ")}${near}`,
       );
     }
-    if (this.#parts.size === 0) throw new FormatError("CSV", this.#path, "there is no forecast in it");
+    if (this.#parts.size === 0) throw this.#fail("there is no forecast in it");
     return [...this.#parts.values()].map((part) => this.#forecastOf(part));
   }
 
@@ -185,7 +178,7 @@ class Lines {
       });
     }
     if (complete.length === 0 || !complete.every((one) => one === 1))
-      throw new FormatError("CSV", this.#path, `${where} has ${steps.length} lines; ${rows} steps of ${cols} columns take one each`);
+      throw this.#fail(`${where} has ${steps.length} lines; ${rows} steps of ${cols} columns take one each`);
     const first = /^\d{1,15}$/.test(labels[0]!) ? Number(labels[0]) : undefined;
     const areRows = first !== undefined && labels.every((label, h) => label === String(first + h));
     const known = (name: string) => {
@@ -216,7 +209,7 @@ class Lines {
   }
 
   #fault(line: number, reason: string): FormatError {
-    return new FormatError("CSV", this.#path, `line ${line}: ${reason}`, { row: line });
+    return this.#fail(`line ${line}: ${reason}`, { row: line });
   }
 }
 
@@ -243,6 +236,7 @@ async function readLines(path: string, targets: readonly string[] | undefined): 
 
 async function readHistory(path: string, names: readonly string[]): Promise<Map<string, KnownRows>> {
   const history = new Map<string, KnownRows>();
+  const fail = failing("CSV", path);
   const columnNumbers = new Map(names.map((name, c) => [name, c]));
   await eachLine(path, historyColumns, (heads) => (cells, line) => {
     const cell = (name: string) => cells[heads.get(name) ?? -1] ?? "";
@@ -251,9 +245,7 @@ async function readHistory(path: string, names: readonly string[]): Promise<Map<
     const text = cell("value");
     const [row, value] = [parseNumber(cell("row")), text === "" ? Number.NaN : parseNumber(text)];
     if (row === undefined || value === undefined)
-      throw new FormatError("CSV", path, `line ${line}: row and value are ${quoted(cell("row"))} and ${quoted(text)}; they take numbers`, {
-        row: line,
-      });
+      throw fail(`line ${line}: row and value are ${quoted(cell("row"))} and ${quoted(text)}; they take numbers`, { row: line });
     const start = cell("start") === "last" ? "last" : Number(cell("start"));
     const group = heads.has("group") ? cell("group") : undefined;
     // A line does not say whether its start is a row: it is kept for both.
@@ -275,18 +267,19 @@ async function eachLine(
   begin: (heads: ReadonlyMap<string, number>) => (cells: readonly string[], line: number) => void,
 ): Promise<void> {
   const text = await readText(path, "CSV");
+  const fail = failing("CSV", path);
   let take: ReturnType<typeof begin> | undefined;
   let count = 0;
   await eachRecord(text, path, { delimiter: "," }, (cells, { line }) => {
     if (take) {
-      if (++count > mostLines) throw new FormatError("CSV", path, `there are more than ${mostLines} lines in it; draw a part of them`);
+      if (++count > mostLines) throw fail(`there are more than ${mostLines} lines in it; draw a part of them`);
       take(cells, line);
       return;
     }
     const heads = new Map(cells.map((name, c) => [name, c]));
     const missing = columns.filter((name) => !heads.has(name));
     if (missing.length > 0)
-      throw new FormatError("CSV", path, `it has no column ${missing.join(", ")}; forecasts have ${columns.join(", ")}`);
+      throw fail(`it has no column ${missing.join(", ")}; forecasts have ${columns.join(", ")}`);
     take = begin(heads);
   });
   if (!take) throw new FileError(path, "there is nothing in it", "content");

@@ -29,6 +29,7 @@ import { tpeTable } from "@spillway/search/tpe.js";
 import { metrics } from "../../metrics/index.js";
 import { engineTable, planTable, threadsTable } from "../../reservoir/options.js";
 import { workTable } from "../../reservoir/work.js";
+import { experimentRunTable } from "../runs/run-options.js";
 import type { EngineChoiceOptions } from "../tasks/trial.js";
 
 /** The most trials of a search. */
@@ -106,10 +107,7 @@ export const experimentSearchTable = {
   plan: planTable.plan,
   ...threadsTable,
   /** The folder that receives a folder of the experiment's name. Left out, nothing is written. */
-  out: optional(
-    text("the path of a folder"),
-    "The folder that receives a folder of the experiment's name; without one, nothing is written.",
-  ),
+  out: experimentRunTable.out,
   /**
    * Where the trials are kept, in place of `journal.log` in the folder: the path of a journal, or
    * redis://host:6379/0?prefix=name. Any number of commands may share it.

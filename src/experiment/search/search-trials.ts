@@ -21,6 +21,11 @@ export interface TrialSetup extends Omit<SettingParts, "run"> {
   readonly run: EngineChoiceOptions;
 }
 
+/** What the trials of a plan are evaluated with. */
+export function setupOf({ source, path, objective, statistic, space }: SearchPlan, run: EngineChoiceOptions): TrialSetup {
+  return { source, path, objective, statistic, sweeps: space.sweeps, run };
+}
+
 /** What is asked of one trial. */
 export interface TrialTask {
   readonly params: Readonly<Record<string, unknown>>;

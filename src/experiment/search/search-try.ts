@@ -5,7 +5,7 @@ import { Study, type TrialParameters } from "@spillway/search";
 import type { EngineChoiceOptions } from "../tasks/trial.js";
 import { DeviceTrials, deviceBatch } from "./search-device.js";
 import type { SearchPlan } from "./search-plan.js";
-import { TrialEvaluator, type TrialOutcomeScores } from "./search-trials.js";
+import { setupOf, TrialEvaluator, type TrialOutcomeScores } from "./search-trials.js";
 
 /** What the first trial of a search gave. */
 export interface TriedTrial {
@@ -31,9 +31,9 @@ export async function tryTrial(
   signal: AbortSignal,
   { trials: wanted = plan.budget.trials, workers = 1 }: { readonly trials?: number | undefined; readonly workers?: number } = {},
 ): Promise<TriedTrial> {
-  const { source, path, objective, statistic, space, sampler, seeds } = plan;
+  const { space, sampler, seeds } = plan;
   const budget = wanted ?? Number.POSITIVE_INFINITY;
-  const setup = { source, path, objective, statistic, sweeps: space.sweeps, run };
+  const setup = setupOf(plan, run);
   const evaluator = new TrialEvaluator(setup, signal);
   await evaluator.checkWork(plan);
   const device = workers > 1 ? undefined : await DeviceTrials.of(plan, setup, evaluator, budget, signal);

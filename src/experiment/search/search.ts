@@ -22,7 +22,7 @@ import { refitBest } from "./search-refit.js";
 import type { FinishedSearch, SearchResult } from "./search-result.js";
 import { runBatches, runStream } from "./search-rounds.js";
 import { openStorage } from "./search-storage.js";
-import { TrialEvaluator, type TrialRunner, type TrialSetup } from "./search-trials.js";
+import { setupOf, TrialEvaluator, type TrialRunner, type TrialSetup } from "./search-trials.js";
 
 /**
  * Searches the space of an experiment. With `out`, every trial is kept in a file as soon as it is
@@ -58,20 +58,19 @@ class Search {
   #keeper: ResultKeeper | undefined;
 
   constructor(plan: SearchPlan, options: Settings) {
-    const { source, path, objective, statistic, budget, space } = plan;
     const { engine, plan: named, threads } = options;
     const signal = signalOf(options);
-    const time = options.time ?? budget.time;
+    const time = options.time ?? plan.budget.time;
     this.#plan = plan;
     this.#options = options;
     this.#signal = signal;
     this.#shard = options.shard === undefined ? undefined : shardOf(options.shard);
     this.#sampler = this.#shard ? sharded(plan.sampler, this.#shard) : plan.sampler;
     const share = (trials: number) => (this.#shard ? shareOf(this.#shard, trials) : trials);
-    this.#trials = share(options.trials ?? budget.trials ?? Number.POSITIVE_INFINITY);
+    this.#trials = share(options.trials ?? plan.budget.trials ?? Number.POSITIVE_INFINITY);
     this.#points = share(plan.points);
     this.#seconds = time === undefined ? Number.POSITIVE_INFINITY : secondsOf(time);
-    this.#setup = { source, path, objective, statistic, sweeps: space.sweeps, run: { engine, plan: named, threads } };
+    this.#setup = setupOf(plan, { engine, plan: named, threads });
     this.#evaluator = new TrialEvaluator(this.#setup, signal);
   }
 

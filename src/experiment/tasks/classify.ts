@@ -29,10 +29,7 @@ type ClassifyExperiment = Experiment & { readonly task: ClassifyTask };
 export async function runClassification(experiment: ClassifyExperiment, data: CaseData, options: TrialOptions): Promise<Trial> {
   const { task, readout, washout, metrics } = experiment;
   const { seed, profile, signal } = options;
-  const watch = new Stopwatch();
-  const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
-  const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
-  const progress = new StagedProgress(options.onProgress, train.cases.count + test.cases.count);
+  const { watch, train, test, progress } = await encodedParts(experiment, data, options);
   const { type: _, ...settings } = task;
   const standardise = standardises(experiment);
   const reservoir = { ...experiment.reservoir, seed };
@@ -82,6 +79,17 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
     };
   };
   return orDispose(classifier, run);
+}
+
+/**
+ * The cases that train and those that test, as spikes or series; with what times and reports the
+ * work on them.
+ */
+export async function encodedParts(experiment: Experiment, data: CaseData, { seed, onProgress }: TrialOptions) {
+  const watch = new Stopwatch();
+  const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
+  const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
+  return { watch, train, test, progress: new StagedProgress(onProgress, train.cases.count + test.cases.count) };
 }
 
 /**

@@ -12,13 +12,13 @@ import { selectionOf } from "../../reservoir/computer-options.js";
 import { type AnyReservoirComputer, DeviceMatrix, ReservoirComputer, type SpikingModel } from "../../reservoir/index.js";
 import type { EncodedCases } from "../../spikes/encoded-cases.js";
 import { PatternTemplates } from "../../spikes/index.js";
-import { type EncodedPart, encoded } from "../data/encode.js";
+import type { EncodedPart } from "../data/encode.js";
 import type { CaseData } from "../data/experiment-data.js";
 import type { DetectTask, Experiment } from "../description/description.js";
 import { describeTypes, typesIn } from "../description/pattern-types.js";
-import { firstCases, saveCaseStates, scoreBaselines, stratifiedSplit } from "./classify.js";
+import { encodedParts, firstCases, saveCaseStates, scoreBaselines } from "./classify.js";
 import { scoreClasses } from "./scores.js";
-import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { radiusOf, type Trial, type TrialOptions } from "./trial.js";
 
 export async function runDetection(
   experiment: Experiment & { readonly task: DetectTask },
@@ -27,15 +27,9 @@ export async function runDetection(
 ): Promise<Trial> {
   const { task, metrics } = experiment;
   const { seed, profile, signal } = options;
-  const watch = new Stopwatch();
-  const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
-  const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
-  const progress = new StagedProgress(options.onProgress, train.cases.count + test.cases.count);
-  const inputSize = train.cases.columns;
-  const computer = await ReservoirComputer.create({ ...experiment.reservoir, inputSize, seed } as typeof experiment.reservoir, {
-    ...selectionOf(options),
-    profile,
-  });
+  const { watch, train, test, progress } = await encodedParts(experiment, data, options);
+  const described = { ...experiment.reservoir, inputSize: train.cases.columns, seed } as typeof experiment.reservoir;
+  const computer = await ReservoirComputer.create(described, { ...selectionOf(options), profile });
   const run = async (): Promise<Trial> => {
     const states = ({ cases }: EncodedPart) => caseStates(computer, cases, task.state, signal, progress.stage(cases.count));
     const templates = await watch.time("train", async () => {
@@ -49,6 +43,7 @@ export async function runDetection(
     const types = task.types
       ? await watch.time("types", () => typesIn(computer as ReservoirComputer<SpikingModel>, test, signal))
       : undefined;
+    const details = { threshold: task.threshold, templates: templates.labels.length, types };
     const scores = scoreClasses(test.labels, found, metrics, experiment.scoring);
     const shown = firstCases(test.cases);
     const classes = found.includes(noLabel) ? [...data.classes, noLabel] : [...data.classes];
@@ -57,11 +52,7 @@ export async function runDetection(
       engine: computer.engine,
       reservoir: computer.config,
       ...radiusOf(computer.model),
-      readout: {
-        method: "templates",
-        rows: train.labels.length,
-        details: { threshold: task.threshold, templates: templates.labels.length, types },
-      },
+      readout: { method: "templates", rows: train.labels.length, details },
       scores,
       baselines: scoreBaselines(experiment, train.labels, test.labels),
       confusion: counted,
