@@ -22,6 +22,7 @@ const shared = {
     ),
   format: () => new Option("--format <format>", "svg: an image a figure; html: one page; left out, both").choices(["svg", "html"]),
   theme: () => new Option("--theme <theme>", "the paper of the images; a page follows the browser").choices(["light", "dark"]),
+  json: () => new Option("--json", "as JSON"),
   quiet: () => new Option("--quiet", "no progress on standard error"),
 };
 

@@ -1,9 +1,8 @@
 // The commands, their options and their help. The code of a command is loaded when it is called, to
 // keep --version and --help quick.
 
-import { count, list, optional, whole, withoutDefaults } from "@spillway/core/options.js";
+import { count, list, optional, whole } from "@spillway/core/options.js";
 import { visibleLines } from "@spillway/core/text.js";
-import { csvTable } from "@spillway/io/csv-options.js";
 import { Argument, type Command, CommanderError, Option } from "commander";
 import { analyseTable, measureNames } from "../analysis/analyse/options.js";
 import { compareTable } from "../analysis/compare/options.js";
@@ -12,19 +11,16 @@ import { aheadTable } from "../experiment/runs/ahead-options.js";
 import { experimentRunTable } from "../experiment/runs/run-options.js";
 import { experimentSearchTable } from "../experiment/search/search-options.js";
 import { labTable } from "../lab/options.js";
-import { anomalyTable } from "../model/anomaly/options.js";
 import { cTable } from "../model/c/options.js";
 import { onnxTable } from "../model/onnx/options.js";
 import { packageVersion } from "../model/version.js";
 import { planTable } from "../reservoir/options.js";
-import { timeTable } from "../series/time-stamps.js";
 import type { ServeOptions } from "../serve/index.js";
 import { serveTable } from "../serve/options.js";
 import type { AnalyseCommandOptions } from "./commands/analyse.js";
 import type { BenchOptions } from "./commands/bench.js";
 import type { ClassifyFlags } from "./commands/classify.js";
 import type { CompareCommandOptions } from "./commands/compare.js";
-import type { DetectFlags } from "./commands/detect.js";
 import type { ExportFlags } from "./commands/export.js";
 import type { ForecastFlags } from "./commands/forecast.js";
 import type { LabCommandOptions } from "./commands/lab.js";
@@ -32,6 +28,7 @@ import type { PlanCommandOptions } from "./commands/plan.js";
 import type { CommandOutcome, RunCommandOptions } from "./commands/run.js";
 import type { RunsFlags } from "./commands/runs.js";
 import type { SearchFlags } from "./commands/search.js";
+import { describeDetect } from "./detect-command.js";
 import { exitCodes } from "./exit.js";
 import { helpOf, namesOf } from "./flag.js";
 import { FlagCommand } from "./flag-command.js";
@@ -45,16 +42,6 @@ import type { Announcement } from "./supervisor.js";
 type FlagsOf<Options> = Omit<Options, "signal" | "progress" | "announce" | "print"> & { readonly quiet?: boolean };
 type RunFlags = FlagsOf<RunCommandOptions>;
 type BenchFlags = FlagsOf<BenchOptions> & { readonly gpus?: boolean };
-
-/** Flags of `detect`: what is left out is the detector's default, or that of a saved one. */
-const anomalyFlags = withoutDefaults(anomalyTable);
-const csvFlags = withoutDefaults(csvTable);
-
-interface DetectCommandFlags extends Omit<DetectFlags, "unit" | "format" | "zone"> {
-  readonly timeUnit?: DetectFlags["unit"];
-  readonly timeFormat?: string;
-  readonly timeZone?: string;
-}
 
 /** What commands take that no function of the package does. */
 const ownTable = {
@@ -148,42 +135,7 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
       .action(async (model: string, data: string, { import: _, ...flags }: ClassifyFlags) => {
         print(await (await import("./commands/classify.js")).classify(model, data, { ...flags, signal }));
       }),
-  detect: (command, { signal, print, exit }) =>
-    command
-      .description("find anomalies in a table, or in rows on standard input, at an asked rate of alarms")
-      .argument("<file>", "a CSV or Parquet file; - reads lines of CSV or JSON from standard input, and writes a line for each")
-      .option("--time <column>", "the column of time stamps")
-      .flags(timeTable, {
-        unit: { name: "timeUnit", value: "unit" },
-        format: { name: "timeFormat", value: "format" },
-        zone: { name: "timeZone", value: "zone" },
-      })
-      .flags(csvFlags, { delimiter: { value: "mark" }, decimal: { value: "mark" }, thousands: { value: "mark" } })
-      .option(
-        "--missing-markers <texts>",
-        "the cells that mean a missing value, with commas between; left out, NA, NaN, null and others",
-        namesOf,
-      )
-      .option("--columns <names>", "the columns, with commas between; left out, all of numbers", namesOf)
-      .flags(anomalyFlags, { alarmRate: { value: "share" } })
-      .flags(anomalyFlags, "rate", "detect", "mergeRows", "memory", "warmUp", "radius", "patterns", "size")
-      .option("--seed <seed>", helpOf(anomalyFlags.seed))
-      .flags(anomalyFlags, "missing")
-      .option("--no-stuck", "no alarms for values that stay the same")
-      .option("--no-forecast", "alarms alone: no expected values, bands and p-values")
-      .option("-m, --model <file>", "continue with a saved detector")
-      .option("-s, --save <file>", "save the detector after the last row")
-      .option("-o, --out <file>", "a CSV file that receives a line for each row")
-      .option("--plot <file>", "an HTML page with the series, its bands and incidents")
-      .option("--json", "the summary as JSON; for standard input each row as a line of JSON")
-      .action(async (file: string, { timeUnit, timeFormat, timeZone, stuck, forecast, ...flags }: DetectCommandFlags) => {
-        const off = { ...(stuck === false && { stuck }), ...(forecast === false && { forecast }) };
-        const times = { unit: timeUnit, format: timeFormat, zone: timeZone };
-        const summary = await (await import("./commands/detect.js")).detect(file, { ...flags, ...off, ...times }, signal);
-        if (file === "-") process.stderr.write(`${summary}\n`);
-        else print(summary);
-        if (signal.aborted) exit(exitCodes.interrupted);
-      }),
+  detect: describeDetect,
   export: (command, { print }) =>
     command
       .description("write a saved model as C, which needs no library, as an ONNX graph, or as one WebAssembly module")
@@ -214,7 +166,7 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
       .option("--figures <dir>", "where figures are written; left out, figures/ in the folder of the search, or here")
       .shared("format", "theme")
       .option("--csv", "the trials as CSV, numbers in full")
-      .option("--json", "as JSON")
+      .shared("json")
       .action(async (names: readonly string[], flags: RunsFlags) => {
         const outcome = await (await import("./commands/runs.js")).runs(names, flags);
         print(outcome.text);
@@ -242,8 +194,7 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
       .flags(compareTable, "sequences")
       .shared("set", "import")
       .option("-o, --out <dir>", "write compare.json and compare.html there")
-      .option("--json", "as JSON")
-      .shared("quiet")
+      .shared("json", "quiet")
       .action(async (file: string, flags: FlagsOf<CompareCommandOptions>) => {
         const { compareEngines } = await import("./commands/compare.js");
         const outcome = await compareEngines(file, { ...flags, signal }, await progressOf(flags));
@@ -261,8 +212,7 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
       .addOption(new Option("--map-measures <names>", `which measures a map has, of ${mapMeasures.join(", ")}`).argParser(namesOf))
       .shared("engine", "plan", "set", "import")
       .option("-o, --out <dir>", "write analysis.json, analysis.html and maps as SVG there")
-      .option("--json", "as JSON")
-      .shared("quiet")
+      .shared("json", "quiet")
       .action(async (file: string, flags: FlagsOf<AnalyseCommandOptions>) => {
         const { analyseExperiment } = await import("./commands/analyse.js");
         finish(await analyseExperiment(file, { ...flags, signal }, await progressOf(flags)));
@@ -270,8 +220,7 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
   info: (command, { print }) =>
     command
       .description("which engines can run here, and why (not); versions; the machine")
-      .option("--json", "as JSON")
-      .shared("import")
+      .shared("json", "import")
       .action(async (flags: { json?: boolean }) => print(await (await import("./commands/info.js")).info(flags))),
   plan: (command, { print }) =>
     command
@@ -279,8 +228,7 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
       .argument("<file>", "an experiment file, for its reservoir and its data")
       .shared("engine", "plan")
       .flags(planTable, "kernelSource")
-      .shared("set", "import")
-      .option("--json", "as JSON")
+      .shared("set", "import", "json")
       .action(async (file: string, flags: PlanCommandOptions) =>
         print(await (await import("./commands/plan.js")).describePlan(file, flags)),
       ),
@@ -288,8 +236,7 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
     command
       .description("the benchmark series an experiment can generate, or the options of one")
       .argument("[name]", "a task")
-      .shared("import")
-      .option("--json", "as JSON")
+      .shared("import", "json")
       .action(async (name: string | undefined, flags: { json?: boolean }) =>
         print((await import("./commands/tasks.js")).listTasks(name, flags)),
       ),
@@ -300,8 +247,7 @@ const commands: Readonly<Record<string, (command: FlagCommand, line: CommandLine
       .flags(ownTable, { sizes: { value: "sizes", note: ", with commas between; default 100,300,1000, with --gpus 4096,8192,16384" } })
       .option("--gpus", "compare one GPU with several: all there are, or those of --engine, such as cuda:0-3")
       .option("-o, --out <dir>", "write bench.json and bench.html there")
-      .option("--json", "as JSON")
-      .shared("quiet")
+      .shared("json", "quiet")
       .action(async (flags: BenchFlags) => {
         const [{ bench }, { benchGpus }] = [await import("./commands/bench.js"), await import("./commands/bench-gpus.js")];
         print(await (flags.gpus ? benchGpus : bench)({ ...flags, signal }, await progressOf(flags)));

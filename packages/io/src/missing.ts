@@ -97,8 +97,7 @@ export function holdMissing(
     for (let r = 0; first < rows && r < first; r++) data[r * cols + c] = data[first * cols + c]!;
   }
   fillMissing(matrix, "hold", fail);
-  const byColumn = Array.from({ length: cols }, (_, c) => filled.data.reduce((sum, flag, i) => (i % cols === c ? sum + flag : sum), 0));
-  return { filled, byColumn };
+  return { filled, byColumn: columnSums(filled) };
 }
 
 /**
@@ -144,6 +143,11 @@ function drawLine({ cols, data }: Matrix<Float64Array>, c: number, last: number,
   const before = data[last * cols + c]!;
   const step = (data[next * cols + c]! - before) / (next - last);
   for (let k = last + 1; k < next; k++) data[k * cols + c] = before + step * (k - last);
+}
+
+/** How many cells of each column of a mask are 1. */
+export function columnSums({ data, cols }: Matrix<Float64Array>): number[] {
+  return Array.from({ length: cols }, (_, c) => data.reduce((sum, flag, i) => (i % cols === c ? sum + flag : sum), 0));
 }
 
 /** T x C: 1 where a value is missing (NaN), else 0. */

@@ -8,21 +8,16 @@ import type { AnyReservoirOptions, EngineSelection, Seed, SpikingReservoirOption
 import type { SeriesBaseline, Transform, TransformPair } from "../../series/index.js";
 import type { PatternType } from "../../spikes/index.js";
 import type { PatternEdits } from "../../spikes/pattern/edits.js";
+import type { casesTable, generatedTable, namedTable, patternsTable, soundsTable, spikesTable } from "./data-tables.js";
 import type { fileTable } from "./file-table.js";
 import type { FieldDescription, ForecasterDescription, ModelDescription, NvarDescription } from "./model-options.js";
 import type {
-  casesTable,
-  generatedTable,
   labelsFileTable,
   mapAxisTable,
   mapTable,
-  namedTable,
   outputsTable,
-  patternsTable,
   publishedTable,
   scoringTable,
-  soundsTable,
-  spikesTable,
   splitTable,
   taskTables,
 } from "./schema.js";

@@ -28,11 +28,12 @@ import { encoders } from "../../spikes/index.js";
 import { liquidKind, spikingKind } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
 import { metricsOf } from "../tasks/scores.js";
+import { dataKinds } from "./data-tables.js";
 import type { BaselineDescription, MetricName, OpenExperiment, OpenTask, TransformDescription } from "./description.js";
 import { checkModel, checkModelSource, defaultMembers, isCombined } from "./model-fits.js";
 import { modelSchemas } from "./model-options.js";
 import { typedFields } from "./overrides.js";
-import { common, dataKinds, taskSchemas } from "./schema.js";
+import { common, taskSchemas } from "./schema.js";
 
 const dataTakes = "an object with task (a generated series), file, sounds, cases, spikes or patterns (generated ones)";
 const modelTakes = 'forecaster, nvar or field, or an object whose "type" is one of them';

@@ -1,6 +1,6 @@
 // Missing values (NaN) of a forecaster's series: filled, with a mask beside them if that is asked.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { fillMissing, holdAfter, holdMissing, missingCells, withLines } from "@spillway/io/missing.js";
+import { columnSums, fillMissing, holdAfter, holdMissing, missingCells, withLines } from "@spillway/io/missing.js";
 import { Matrix, type MatrixLike } from "@spillway/numerics";
 import { filledSeries } from "@spillway/numerics/known-finite.js";
 import type { PredictOptions } from "./call-options.js";
@@ -191,7 +191,7 @@ function fillRows(
   const fail = (row: number, column: number, reason: string) =>
     ArgumentError.because(`${name}[${row}][${column}]: ${reason}`, { field: "missing" });
   const mask = missingCells(series);
-  const counts = Array.from({ length: cols }, (_, c) => mask.data.reduce((sum, flag, i) => (i % cols === c ? sum + flag : sum), 0));
+  const counts = columnSums(mask);
   let unfilled = 0;
   if (before) {
     const row = before.row?.length === cols ? before.row : undefined;
