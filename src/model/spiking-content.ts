@@ -25,7 +25,7 @@ export function putSpiking(content: MutableContent, prefix: string, model: Spiki
 export async function getSpiking(reader: TensorReader, prefix: string, note: { readonly config: unknown }): Promise<SpikingModel> {
   const [{ resolveSpikingConfig }, { buildSpikingModel }] = await Promise.all([
     import("../spikes/liquid/schema.js"),
-    import("../spikes/liquid/build.js"),
+    import("../spikes/liquid/kind.js"),
   ]);
   return reader.check(`reservoir "${prefix}reservoir"`, () => {
     const config = resolveSpikingConfig(note.config as Parameters<typeof resolveSpikingConfig>[0]);

@@ -8,7 +8,7 @@ import type { NetworkOptions, PopulationOptions, ProjectionOptions } from "../ne
 import { initialValues } from "../network/draw.js";
 import type { NetworkModel } from "../network/plan.js";
 import { planNetwork } from "../network/planning.js";
-import { backgroundChance, backgroundUnits, initialPotentials } from "./build.js";
+import { backgroundChance, backgroundUnits, initialPotentials } from "./kind.js";
 
 /** The neurons of a population, or the channels of inputs, within those of the liquid. */
 interface Run {

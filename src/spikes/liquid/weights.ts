@@ -8,7 +8,7 @@ import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.j
 import { grouped } from "../grouped.js";
 import { notNegative } from "../options.js";
 import { stepsIn } from "../steps.js";
-import { buildSpikingModel } from "./build.js";
+import { buildSpikingModel } from "./kind.js";
 import { inUnits } from "./synapses.js";
 
 /** W in mV, N x N in binary64: row r holds what reaches neuron r, column c what leaves neuron c. */

@@ -54,41 +54,25 @@ export function neuronOf(config: PopulationConfig, timeStep: number, round: (val
   if (neuron.type === "adaptiveExponential") return adaptiveExponential(neuron, timeStep, resistance, round);
   if (neuron.type === "izhikevich")
     return {
-      type: neuron.type,
-      relaxes: false,
-      upswing: null,
+      ...{ type: neuron.type, relaxes: false, upswing: null, subtracts: false, refractorySteps: 0, rest: 0, resistance },
       keep: round(timeStep * neuron.a),
       driveGain: 1,
       threshold: izhikevichPeak,
       reset: round(neuron.c),
-      subtracts: false,
-      refractorySteps: 0,
       recoveryKeep: round(neuron.b),
       recoveryStep: round(neuron.d),
-      rest: 0,
-      resistance,
     };
-  const { keep, driveGain, threshold, reset, refractorySteps, adaptationKeep, adaptationStep } = integrateAndFireNumbers(
-    neuron,
-    timeStep,
-    0,
-    0,
-  );
+  const numbers = integrateAndFireNumbers(neuron, timeStep, 0, 0);
   const relaxes = Object.values(config.receptors).some(({ reversalPotential }) => reversalPotential !== null);
   return {
-    type: neuron.type,
-    relaxes,
-    upswing: null,
-    keep: round(relaxes ? timeStep / neuron.membraneTimeConstant : keep),
-    driveGain: relaxes ? 1 : round(driveGain),
-    threshold: round(threshold),
-    reset: round(reset),
-    subtracts: neuron.reset === "subtract",
-    refractorySteps,
-    recoveryKeep: round(adaptationKeep),
-    recoveryStep: round(adaptationStep),
-    rest: neuron.restingPotential,
-    resistance,
+    ...{ type: neuron.type, relaxes, upswing: null, subtracts: neuron.reset === "subtract", rest: neuron.restingPotential, resistance },
+    keep: round(relaxes ? timeStep / neuron.membraneTimeConstant : numbers.keep),
+    driveGain: relaxes ? 1 : round(numbers.driveGain),
+    threshold: round(numbers.threshold),
+    reset: round(numbers.reset),
+    refractorySteps: numbers.refractorySteps,
+    recoveryKeep: round(numbers.adaptationKeep),
+    recoveryStep: round(numbers.adaptationStep),
   };
 }
 

@@ -1,13 +1,13 @@
 // From a checked description to a plan: ranges, constants and samplers, before a synapse is drawn.
 import { ArgumentError } from "@spillway/core/errors.js";
-import { type PhiloxKey, portableLog, type Seed, seedKeys } from "@spillway/numerics";
+import { type PhiloxKey, type Seed, seedKeys } from "@spillway/numerics";
 import { decay } from "../neurons/leaky-integrate-and-fire.js";
 import { stepsIn } from "../steps.js";
 import type { DistributionConfig, NetworkConfig, NetworkOptions, PopulationConfig, ProjectionConfig, SpikeTimingConfig } from "./config.js";
 import type { NetworkPlan, NeuronRange, PlannedPlasticity, PlannedPopulation, PlannedProjection } from "./plan.js";
 import { neuronOf, receptorsOf, resistanceOf } from "./planned-neurons.js";
 import { checkConductances, checkRule, checkSizes } from "./projection-checks.js";
-import { delaySteps, leastOf, mostOf, mostSteps, negated, poissonSteps, samplerOf } from "./sampler.js";
+import { delaySteps, leastOf, mostOf, mostSteps, poissonSteps, samplerOf, scaled } from "./sampler.js";
 import { receptorOf, resolveNetworkConfig, sliceOf } from "./schema.js";
 import { chooseFractionBits, largestSize, mostUnits, type WeighedBackground, warnOfRounding } from "./weight-units.js";
 import { expectedSynapses } from "./wiring.js";
@@ -142,14 +142,11 @@ function draft(projection: ProjectionConfig, index: number, network: NetworkConf
   const { connect, selfConnections, multiple } = projection;
   checkRule(projection, field, source.range, target.range, timeStep);
   const sign = meanOf(projection.weight) < 0 ? -1 : 1;
-  const weight = samplerOf(
-    scaled(sign < 0 ? negated(projection.weight) : projection.weight, resistanceOf(target.entry.config)),
-    `${field}.weight`,
-  );
+  const resistance = resistanceOf(target.entry.config);
+  const weight = samplerOf(scaled(projection.weight, sign * resistance), `${field}.weight`);
   const receptor = receptorOf(projection.receptor, target.entry.config, `${field}.receptor`);
   checkConductances(projection, target.entry.config, leastOf(weight) * sign, field);
   const { plasticity } = projection;
-  const resistance = resistanceOf(target.entry.config);
   if (plasticity?.kind === "stdp")
     checkSizes(projection, plasticity, sign, leastOf(weight) / resistance, mostOf(weight) / resistance, field);
   return {
@@ -235,20 +232,6 @@ function meanOf(given: DistributionConfig): number {
   if (given.distribution === "constant") return given.value;
   if (given.distribution === "uniform") return given.from + given.to;
   return given.distribution === "normal" ? given.mean : 1;
-}
-
-/** The same numbers times a factor above 0. */
-function scaled(given: DistributionConfig, factor: number): DistributionConfig {
-  if (factor === 1) return given;
-  if (given.distribution === "constant") return { ...given, value: given.value * factor };
-  const bounds = {
-    ...(given.least !== undefined && { least: given.least * factor }),
-    ...(given.most !== undefined && { most: given.most * factor }),
-  };
-  if (given.distribution === "uniform") return { ...given, from: given.from * factor, to: given.to * factor, ...bounds };
-  if (given.distribution === "exponential") return { ...given, mean: given.mean * factor, ...bounds };
-  if (given.distribution === "lognormal") return { ...given, ...bounds, mean: given.mean + portableLog(factor) };
-  return { ...given, mean: given.mean * factor, deviation: given.deviation * factor, ...bounds };
 }
 
 function population(

@@ -98,13 +98,20 @@ export function mostOf({ family, a, b, least, most }: WordSampler): number {
   return Math.max(least, Math.min(value, most));
 }
 
-/** The same numbers with the other sign. */
-export function negated(given: DistributionConfig): DistributionConfig {
-  const { least, most } = boundsOf(given);
-  const turned = { ...(Number.isFinite(most) && { least: -most }), ...(Number.isFinite(least) && { most: -least }) };
-  if (given.distribution === "constant") return { ...given, value: -given.value };
-  if (given.distribution === "uniform") return { ...given, from: -given.to, to: -given.from, ...turned };
-  return { ...given, mean: -given.mean, least: undefined, most: undefined, ...turned };
+/** The same numbers times a factor. Below 0 it is for constant, uniform and normal ones. */
+export function scaled(given: DistributionConfig, factor: number): DistributionConfig {
+  if (factor === 1) return given;
+  if (given.distribution === "constant") return { ...given, value: given.value * factor };
+  const times = (low: number | undefined, high: number | undefined) => {
+    const bound = factor < 0 ? high : low;
+    return bound === undefined ? undefined : bound * factor;
+  };
+  const bounds = { least: times(given.least, given.most), most: times(given.most, given.least) };
+  if (given.distribution === "uniform")
+    return { ...given, from: times(given.from, given.to)!, to: times(given.to, given.from)!, ...bounds };
+  if (given.distribution === "exponential") return { ...given, mean: given.mean * factor, ...bounds };
+  if (given.distribution === "lognormal") return { ...given, ...bounds, mean: given.mean + portableLog(factor) };
+  return { ...given, mean: given.mean * factor, deviation: given.deviation * Math.abs(factor), ...bounds };
 }
 
 const words = 4294967296;
