@@ -3,6 +3,12 @@ import { ArgumentError } from "@spillway/core/errors.js";
 import { either, type Kind, nothing, number, tuple, whole } from "@spillway/core/options.js";
 import { isList } from "@spillway/numerics/matrix.js";
 
+/** Any finite number. */
+export const finite: Kind<number> = number();
+
+/** A potential. */
+export const millivolts: Kind<number> = number({ unit: "mV" });
+
 /** A number of a unit above 0. */
 export const positive = (unit: string): Kind<number> => number({ above: 0, unit });
 

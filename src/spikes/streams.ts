@@ -1,5 +1,5 @@
-// Which random streams spikes draw from. A reservoir's weights take streams 0 to 5 of a seed, tasks
-// 32 and up, analyses 64 and up.
+// Which random streams spikes draw from. A reservoir's weights take streams 0 to 5 of a seed,
+// networks 16 to 22 (network/plan.ts), tasks 32 and up, analyses 64 and up.
 import { seed as anySeed } from "@spillway/core/options.js";
 import { RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 
@@ -13,6 +13,12 @@ const streams = {
   oscillators: 102,
   populationSample: 103,
 } as const;
+
+/** Of what is drawn for a spiking reservoir. */
+export const liquidStreams = { synapses: 8, inputs: 9, grid: 10, initialPotential: 11 } as const;
+
+/** Purposes within a stream: sizes, positions, whether a position is kept, delays, signs. */
+export const purposes = { values: 0, positions: 1, acceptance: 2, delays: 3, signs: 4 } as const;
 
 /** The number of the stream of each use, as kernels get it. */
 export const streamNumbers: Readonly<Record<keyof typeof streams, number>> = streams;

@@ -1,9 +1,9 @@
 // Which neurons a neuron's synapses reach: at random, or by distance on the grid. Weights and
 // delays are drawn in synapses.ts.
 import { drawPositions, type PhiloxKey, portableExp, portableLog, RandomStream } from "@spillway/numerics";
+import { liquidStreams, purposes } from "../streams.js";
 import { coordinates, gridPoints, gridSides } from "./grid.js";
 import type { PairValues, SpikingReservoirConfig } from "./schema.js";
-import { purposes, streams } from "./streams.js";
 
 /** The targets of a source, rising. */
 export type TargetsOf = (source: number) => ArrayLike<number>;
@@ -24,7 +24,7 @@ export function targetsOf({ size, connectivity }: SpikingReservoirConfig, excita
  * (docs/numerics.md, rule 7) over the candidates without the source itself.
  */
 function randomTargets(size: number, excitatory: number, probability: PairValues<number>, key: PhiloxKey): TargetsOf {
-  const positions = new RandomStream(key, streams.synapses, purposes.positions);
+  const positions = new RandomStream(key, liquidStreams.synapses, purposes.positions);
   return (source) => {
     const from = source < excitatory ? "e" : "i";
     const part = (row: number, first: number, last: number, chance: number) => {
@@ -65,8 +65,8 @@ function distanceTargets(
   sides: readonly [number, number, number],
   key: PhiloxKey,
 ): TargetsOf {
-  const positions = new RandomStream(key, streams.synapses, purposes.positions);
-  const acceptance = new RandomStream(key, streams.synapses, purposes.acceptance);
+  const positions = new RandomStream(key, liquidStreams.synapses, purposes.positions);
+  const acceptance = new RandomStream(key, liquidStreams.synapses, purposes.acceptance);
   const points = gridPoints(size, key);
   const neuronAt = new Uint32Array(size);
   points.forEach((point, neuron) => {

@@ -1,7 +1,7 @@
 // The positions of the neurons of a liquid: the points of a grid, in an order drawn from the seed.
 import { checkHas } from "@spillway/core/checks.js";
 import { type PhiloxKey, RandomStream } from "@spillway/numerics";
-import { streams } from "./streams.js";
+import { liquidStreams } from "../streams.js";
 
 /** Points along x, y and z. */
 export type GridSides = readonly [number, number, number];
@@ -21,7 +21,7 @@ export function gridSides(size: number): GridSides {
  * down (Fisher-Yates): inhibitory neurons, which come last, are then everywhere.
  */
 export function gridPoints(size: number, key: PhiloxKey): Uint32Array {
-  return shuffledPoints(size, new RandomStream(key, streams.grid));
+  return shuffledPoints(size, new RandomStream(key, liquidStreams.grid));
 }
 
 /** The same from a stream of draws. */

@@ -8,8 +8,8 @@ import type { Engine } from "../../reservoir/engine.js";
 import type { SpikingShape } from "../../reservoir/shape.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { decay } from "../neurons/leaky-integrate-and-fire.js";
+import { liquidStreams } from "../streams.js";
 import { resolveSpikingConfig, type SpikingReservoirConfig, type SpikingReservoirOptions } from "./schema.js";
-import { streams } from "./streams.js";
 import { checkSums, inputSynapses, inputWeights, inUnits, recurrentSynapses } from "./synapses.js";
 
 /**
@@ -125,7 +125,7 @@ function longestDelay({ synapses, inputSynapses: inputs }: DrawnParts): number {
 /** The potential of each neuron before the first step, mV; "rest" if they begin at rest. */
 export function initialPotentials({ seed, initialPotential: given }: SpikingReservoirConfig): "rest" | ((neuron: number) => number) {
   if (given === "rest") return given;
-  const draws = new RandomStream(seedKeys(seed).weights, streams.initialPotential);
+  const draws = new RandomStream(seedKeys(seed).weights, liquidStreams.initialPotential);
   return (r) => given.from + (given.to - given.from) * draws.uniform(r, 0);
 }
 

@@ -27,10 +27,8 @@ import {
   withoutDefaults,
 } from "@spillway/core/options.js";
 import { type NeuronConfig, type NeuronFields, type NeuronOptions, type NeuronType, neuronTables } from "../neurons/schema.js";
-import { grid, notNegative, positive, share } from "../options.js";
+import { grid, millivolts, notNegative, positive, share } from "../options.js";
 import { stepsIn } from "../steps.js";
-
-const millivolts = number({ unit: "mV" });
 
 /**
  * A value for each kind of connection, from the first letter's population to the second's: "ei" is

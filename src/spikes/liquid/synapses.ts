@@ -3,11 +3,11 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { allocate, drawPositions, Matrix, type PhiloxKey, portableLog, RandomStream } from "@spillway/numerics";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
-import { warnOfRounded } from "../network/weight-units.js";
+import { checkLargest, warnOfRounded } from "../network/weight-units.js";
 import { stepsIn } from "../steps.js";
+import { liquidStreams, purposes } from "../streams.js";
 import { type TargetsOf, targetsOf } from "./connectivity.js";
 import type { SpikingReservoirConfig, SynapticDistribution } from "./schema.js";
-import { purposes, streams } from "./streams.js";
 
 /** Weights and delays of one source's synapses, in the order of its targets. */
 interface Drawn {
@@ -20,8 +20,8 @@ interface Drawn {
 /** The synapses between neurons. */
 export function recurrentSynapses(config: SpikingReservoirConfig, excitatory: number, key: PhiloxKey): SynapseTable {
   const { size, timeStep, synapses } = config;
-  const values = new RandomStream(key, streams.synapses, purposes.values);
-  const delays = new RandomStream(key, streams.synapses, purposes.delays);
+  const values = new RandomStream(key, liquidStreams.synapses, purposes.values);
+  const delays = new RandomStream(key, liquidStreams.synapses, purposes.delays);
   const pair = (source: number, target: number) => `${source < excitatory ? "e" : "i"}${target < excitatory ? "e" : "i"}` as const;
   return table(size, targetsOf(config, excitatory, key), config.fractionBits, "synapses.weight", {
     weight(source, m, target) {
@@ -59,7 +59,7 @@ export function inputWeights(config: SpikingReservoirConfig, key: PhiloxKey): Ma
 }
 
 function inputDraws({ size, input }: SpikingReservoirConfig, key: PhiloxKey) {
-  const stream = (purpose: number) => new RandomStream(key, streams.inputs, purpose);
+  const stream = (purpose: number) => new RandomStream(key, liquidStreams.inputs, purpose);
   const [positions, values, signs] = [stream(purposes.positions), stream(purposes.values), stream(purposes.signs)];
   return {
     targets: (channel: number) =>
@@ -130,15 +130,8 @@ export function checkSums(model: SpikingModel, background: number): void {
   };
   add(synapses, 1);
   if (inputs) add(inputs, model.config.input.largestAmplitude);
-  const largest = sums.reduce((most, sum) => Math.max(most, sum), 0) + background;
-  if (largest < 2 ** 31) return;
-  let bits = fractionBits;
-  while (largest / 2 ** (fractionBits - bits) >= 2 ** 31) bits--;
-  throw new ArgumentError(
-    "fractionBits",
-    fractionBits,
-    `at most ${bits} here, since up to ${Math.round(largest / 2 ** fractionBits)} mV can reach a neuron at once`,
-  );
+  const largest = sums.reduce((most, sum) => Math.max(most, sum), 0);
+  checkLargest(largest + background, fractionBits);
 }
 
 /** A typed array that grows. */

@@ -10,7 +10,6 @@ import {
   type Kind,
   list,
   nothing,
-  number,
   object,
   option,
   optional,
@@ -23,13 +22,10 @@ import {
 } from "@spillway/core/options.js";
 import type { NeuronConfig, NeuronOptions } from "../neurons/schema.js";
 import { neuronTables } from "../neurons/schema.js";
-import { notNegative, positive } from "../options.js";
+import { finite, millivolts, notNegative, positive } from "../options.js";
 import { type ProjectionConfig, projectionTable, values } from "./projection-config.js";
 
 export type * from "./projection-config.js";
-
-const finite = number();
-const millivolts = number({ unit: "mV" });
 
 const adaptiveExponentialTable = {
   /** tau, ms; default 281 / 30. */

@@ -18,50 +18,42 @@ interface Span extends NeuronRange {
 }
 
 /** The drive of a run whose currents change. */
-export class CurrentDrive {
-  readonly #plan: NetworkPlan;
-  readonly #constant: FloatArray;
-  readonly #spans: readonly Span[];
-  readonly #steps: number;
-
-  /** @param constant what drives the neurons without these currents. @throws ArgumentError */
-  constructor(plan: NetworkPlan, constant: FloatArray, currents: readonly NetworkCurrent[], steps: number) {
-    this.#plan = plan;
-    this.#constant = constant;
-    this.#steps = steps;
-    this.#spans = currents.map((each, k) => spanOf(plan, each, `currents[${k}]`, steps));
-  }
-
-  /** Whether there are any. */
-  get changes(): boolean {
-    return this.#spans.length > 0;
-  }
-
+export interface CurrentDrive {
+  /** Whether it does. */
+  readonly changes: boolean;
   /** The first step after `step` in which the drive changes; the number of steps if it does not. */
-  after(step: number): number {
-    return this.#spans.reduce((next, { from, end, every }) => {
-      if (step >= end) return next;
-      return Math.min(next, step < from ? from : Math.min(end, from + every * (Math.floor((step - from) / every) + 1)));
-    }, this.#steps);
-  }
-
+  after(step: number): number;
   /** What drives the neurons in a step and until the next change; rule 13 of docs/numerics.md. */
-  at(step: number): FloatArray {
-    const drive = this.#constant.slice();
-    const round = this.#plan.precision === "float32" ? Math.fround : (value: number) => value;
-    for (const { first, size, population, current, rows, from, end, every } of this.#spans) {
-      if (step < from || step >= end) continue;
-      const { driveGain, resistance } = population.neuron;
-      const added = (value: number) => round(driveGain * round(value * resistance));
-      const row = rows?.row(Math.floor((step - from) / every));
-      if (row && row.length > 1) for (let k = 0; k < size; k++) drive[first + k] = drive[first + k]! + added(row[k]!);
-      else {
-        const one = added(row ? row[0]! : current);
-        for (let r = first; r < first + size; r++) drive[r] = drive[r]! + one;
+  at(step: number): FloatArray;
+}
+
+/** @param constant what drives the neurons without these currents. @throws ArgumentError */
+export function currentDrive(plan: NetworkPlan, constant: FloatArray, currents: readonly NetworkCurrent[], steps: number): CurrentDrive {
+  const spans = currents.map((each, k) => spanOf(plan, each, `currents[${k}]`, steps));
+  const round = plan.precision === "float32" ? Math.fround : (value: number) => value;
+  return {
+    changes: spans.length > 0,
+    after: (step) =>
+      spans.reduce((next, { from, end, every }) => {
+        if (step >= end) return next;
+        return Math.min(next, step < from ? from : Math.min(end, from + every * (Math.floor((step - from) / every) + 1)));
+      }, steps),
+    at(step) {
+      const drive = constant.slice();
+      for (const { first, size, population, current, rows, from, end, every } of spans) {
+        if (step < from || step >= end) continue;
+        const { driveGain, resistance } = population.neuron;
+        const added = (value: number) => round(driveGain * round(value * resistance));
+        const row = rows?.row(Math.floor((step - from) / every));
+        if (row && row.length > 1) for (let k = 0; k < size; k++) drive[first + k] = drive[first + k]! + added(row[k]!);
+        else {
+          const one = added(row ? row[0]! : current);
+          for (let r = first; r < first + size; r++) drive[r] = drive[r]! + one;
+        }
       }
-    }
-    return drive;
-  }
+      return drive;
+    },
+  };
 }
 
 function spanOf(plan: NetworkPlan, { to, current, rows, everyMs, fromMs = 0, toMs }: NetworkCurrent, field: string, steps: number): Span {

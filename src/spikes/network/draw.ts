@@ -1,7 +1,6 @@
 // Draws a network from its plan on the host: the table of synapses, by rule 13 of
 // docs/numerics.md. A device draws the same table.
 import { checkHas } from "@spillway/core/checks.js";
-import { ArgumentError } from "@spillway/core/errors.js";
 import { machineMemory } from "@spillway/core/machine-memory.js";
 import { allocate, philox4x32 } from "@spillway/numerics";
 import { EngineCapacityError } from "../../reservoir/engine/errors.js";
@@ -16,6 +15,7 @@ import {
   type PlasticTable,
 } from "./plan.js";
 import { sample, samplerOf, stepsOf } from "./sampler.js";
+import { checkLargest } from "./weight-units.js";
 import { type Draws, expectedSynapses, type Wiring, wiringOf } from "./wiring.js";
 
 /** Draws the network of a plan. @throws as `drawSynapses` */
@@ -64,7 +64,7 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
   const borders = new Set(wirings.flatMap(({ projection: { source } }) => [source.first, source.first + source.size]));
   const offsets = new Uint32Array(sources + 1);
   const signs = new Int8Array(sources).fill(1);
-  const changing = wirings.map((wiring) => (wiring.projection.plasticity ? new PlasticBuilder(wiring) : undefined));
+  const changing = wirings.map((wiring) => (wiring.projection.plasticity ? plasticBuilder(wiring) : undefined));
   wirings.forEach((wiring, w) => {
     const { first, size } = wiring.projection.source;
     for (let j = first; j < first + size; j++) {
@@ -94,7 +94,7 @@ export function drawSynapses(plan: NetworkPlan): Pick<NetworkModel, "synapses" |
       const degree = wiring.degree(j);
       const first = receptor * size;
       const builder = changing[w];
-      const signed = builder ? builder.signOf(sign) : oneSign ? 1 : sign;
+      const signed = builder?.sign ?? (oneSign ? 1 : sign);
       // Those of a plastic projection lie behind the others only until they are in its lists.
       const from = count;
       for (let k = 0; k < degree; k++) {
@@ -141,87 +141,83 @@ function rankDelays(entries: Uint32Array, from: number, end: number, at: Uint32A
 }
 
 /** The synapses of one plastic projection as they are drawn, source after source. */
-class PlasticBuilder {
-  /** Synapses of the source that has most. */
-  readonly most: number;
-  readonly #projection: PlannedProjection;
-  readonly #offsets: Uint32Array;
-  readonly #packed: Uint32Array;
-  readonly #units: Int32Array;
-
-  constructor({ projection, degree }: Wiring) {
-    const { first, size } = projection.source;
-    const offsets = new Uint32Array(size + 1);
-    for (let j = 0; j < size; j++) offsets[j + 1] = degree(first + j);
-    this.most = offsets.reduce((all, each) => Math.max(all, each), 0);
-    for (let j = 0; j < size; j++) offsets[j + 1] = offsets[j + 1]! + offsets[j]!;
-    this.#projection = projection;
-    this.#offsets = offsets;
-    this.#packed = new Uint32Array(offsets[size]!);
-    this.#units = new Int32Array(offsets[size]!);
-  }
-
-  /** What a drawn size is times: sizes of stdp have no sign. */
-  signOf(sign: number): number {
-    return this.#projection.plasticity!.kind === "stdp" ? 1 : sign;
-  }
-
-  /** Takes the synapses of a source, which are entries `from` to `end` of the lists. */
-  take(source: number, packed: Uint32Array, units: Int32Array, ranks: Uint32Array, from: number, end: number): void {
-    const isTiming = this.#projection.plasticity!.kind === "stdp";
-    const first = this.#offsets[source - this.#projection.source.first]!;
-    for (let k = from; k < end; k++) {
-      const to = first + ranks[k]!;
-      this.#packed[to] = packed[k]!;
-      this.#units[to] = isTiming ? Math.abs(units[k]!) : units[k]!;
-    }
-  }
-
-  /** @param at a counter for each delay, and one more */
-  table({ size, cellBits }: NetworkPlan, at: Uint32Array): PlasticTable {
-    const projection = this.#projection;
-    const { source, target, receptor, plasticity } = projection;
-    const [offsets, packed, units] = [this.#offsets, this.#packed, this.#units];
-    if (plasticity!.kind !== "stdp") {
+function plasticBuilder({ projection, degree }: Wiring) {
+  const { source } = projection;
+  const isTiming = projection.plasticity!.kind === "stdp";
+  const offsets = new Uint32Array(source.size + 1);
+  for (let j = 0; j < source.size; j++) offsets[j + 1] = degree(source.first + j);
+  const most = offsets.reduce((all, each) => Math.max(all, each), 0);
+  for (let j = 0; j < source.size; j++) offsets[j + 1] = offsets[j + 1]! + offsets[j]!;
+  const packed = new Uint32Array(offsets[source.size]!);
+  const units = new Int32Array(offsets[source.size]!);
+  return {
+    /** Synapses of the source that has most. */
+    most,
+    /** What a drawn size is times: sizes of stdp have no sign. */
+    sign: isTiming ? 1 : projection.sign,
+    /** Takes the synapses of a source, which are entries `from` to `end` of the lists. */
+    take(j: number, words: Uint32Array, drawn: Int32Array, ranks: Uint32Array, from: number, end: number): void {
+      const first = offsets[j - source.first]!;
+      for (let k = from; k < end; k++) {
+        const to = first + ranks[k]!;
+        packed[to] = words[k]!;
+        units[to] = isTiming ? Math.abs(drawn[k]!) : drawn[k]!;
+      }
+    },
+    /** @param at a counter for each delay, and one more */
+    table(plan: NetworkPlan, at: Uint32Array): PlasticTable {
       const none = new Uint32Array(0);
-      return { projection, offsets, packed, units, incomingOffsets: none, incoming: none, sources: none };
-    }
-    const first = receptor * size + target.first;
-    const mask = 2 ** cellBits - 1;
-    const incomingOffsets = new Uint32Array(target.size + 1);
-    let differ = false;
-    for (let s = 0; s < packed.length; s++) {
-      if (packed[s]! >>> cellBits !== packed[0]! >>> cellBits) differ = true;
-      const i = (packed[s]! & mask) - first;
-      incomingOffsets[i + 1] = incomingOffsets[i + 1]! + 1;
-    }
-    const most = incomingOffsets.reduce((all, each) => Math.max(all, each), 0);
-    for (let i = 0; i < target.size; i++) incomingOffsets[i + 1] = incomingOffsets[i + 1]! + incomingOffsets[i]!;
-    const next = incomingOffsets.slice();
-    const incoming = new Uint32Array(packed.length);
-    const sources = new Uint32Array(packed.length);
-    for (let j = 0; j < source.size; j++)
-      for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
-        const i = (packed[s]! & mask) - first;
-        const to = next[i]!;
-        next[i] = to + 1;
-        incoming[to] = s;
-        sources[to] = j;
-      }
-    if (!plasticity!.isDendritic || !differ) return { projection, offsets, packed, units, incomingOffsets, incoming, sources };
-    const ranks = new Uint32Array(most);
-    for (let i = 0; i < target.size; i++) {
-      const [from, end] = [incomingOffsets[i]!, incomingOffsets[i + 1]!];
-      const [numbers, own] = [incoming.slice(from, end), sources.slice(from, end)];
-      for (let k = 0; k < end - from; k++) ranks[k] = packed[numbers[k]!]! >>> cellBits;
-      rankDelays(ranks, 0, end - from, at);
-      for (let k = 0; k < end - from; k++) {
-        incoming[from + ranks[k]!] = numbers[k]!;
-        sources[from + ranks[k]!] = own[k]!;
-      }
-    }
-    return { projection, offsets, packed, units, incomingOffsets, incoming, sources };
+      const incoming = isTiming
+        ? incomingOf(projection, offsets, packed, plan, at)
+        : { incomingOffsets: none, incoming: none, sources: none };
+      return { projection, offsets, packed, units, ...incoming };
+    },
+  };
+}
+
+/** The synapses of a projection by target. @param at a counter for each delay, and one more */
+function incomingOf(
+  { source, target, receptor, plasticity }: PlannedProjection,
+  offsets: Uint32Array,
+  packed: Uint32Array,
+  { size, cellBits }: NetworkPlan,
+  at: Uint32Array,
+): Pick<PlasticTable, "incomingOffsets" | "incoming" | "sources"> {
+  const first = receptor * size + target.first;
+  const mask = 2 ** cellBits - 1;
+  const incomingOffsets = new Uint32Array(target.size + 1);
+  let differ = false;
+  for (let s = 0; s < packed.length; s++) {
+    if (packed[s]! >>> cellBits !== packed[0]! >>> cellBits) differ = true;
+    const i = (packed[s]! & mask) - first;
+    incomingOffsets[i + 1] = incomingOffsets[i + 1]! + 1;
   }
+  const most = incomingOffsets.reduce((all, each) => Math.max(all, each), 0);
+  for (let i = 0; i < target.size; i++) incomingOffsets[i + 1] = incomingOffsets[i + 1]! + incomingOffsets[i]!;
+  const next = incomingOffsets.slice();
+  const incoming = new Uint32Array(packed.length);
+  const sources = new Uint32Array(packed.length);
+  for (let j = 0; j < source.size; j++)
+    for (let s = offsets[j]!; s < offsets[j + 1]!; s++) {
+      const i = (packed[s]! & mask) - first;
+      const to = next[i]!;
+      next[i] = to + 1;
+      incoming[to] = s;
+      sources[to] = j;
+    }
+  if (plasticity?.kind !== "stdp" || !plasticity.isDendritic || !differ) return { incomingOffsets, incoming, sources };
+  const ranks = new Uint32Array(most);
+  for (let i = 0; i < target.size; i++) {
+    const [from, end] = [incomingOffsets[i]!, incomingOffsets[i + 1]!];
+    const [numbers, own] = [incoming.slice(from, end), sources.slice(from, end)];
+    for (let k = 0; k < end - from; k++) ranks[k] = packed[numbers[k]!]! >>> cellBits;
+    rankDelays(ranks, 0, end - from, at);
+    for (let k = 0; k < end - from; k++) {
+      incoming[from + ranks[k]!] = numbers[k]!;
+      sources[from + ranks[k]!] = own[k]!;
+    }
+  }
+  return { incomingOffsets, incoming, sources };
 }
 
 /** @throws ArgumentError if the input that can reach a neuron at once does not fit 32 bits */
@@ -251,12 +247,7 @@ export function checkLargestSum(plan: NetworkPlan, ofSynapses: number): void {
     (most, { background: one }) => Math.max(most, one ? Math.abs(one.units) * one.counts.thresholds.length : 0),
     0,
   );
-  const largest = ofSynapses + background;
-  if (largest < 2 ** 31) return;
-  let bits = plan.fractionBits;
-  while (largest / 2 ** (plan.fractionBits - bits) >= 2 ** 31) bits--;
-  const reaches = Math.round(largest / 2 ** plan.fractionBits);
-  throw new ArgumentError("fractionBits", plan.fractionBits, `at most ${bits} here, since up to ${reaches} mV can reach a neuron at once`);
+  checkLargest(ofSynapses + background, plan.fractionBits);
 }
 
 /** Potentials before the first step, and what the constant currents add in a step. */

@@ -18,9 +18,7 @@ import {
   text,
   whole,
 } from "@spillway/core/options.js";
-import { grid, notNegative, notNegativeNumber, positive, positiveNumber, share } from "../options.js";
-
-const finite = number();
+import { finite, grid, notNegative, notNegativeNumber, positive, positiveNumber, share } from "../options.js";
 
 /**
  * A random number. `least` and `most` bound it: a number beyond them is drawn again

@@ -208,14 +208,11 @@ export function inputSpikes(plan: NetworkPlan, inputs: Readonly<Record<string, S
 
 /** Parts of a run one behind the other, population by population. */
 export class SpikeRecorder {
-  readonly #populations: readonly PlannedPopulation[];
-  readonly #times: number[][];
-  readonly #neurons: number[][];
+  readonly #parts: readonly { readonly population: PlannedPopulation; readonly times: number[]; readonly neurons: number[] }[];
 
+  /** @param populations in the order of their neurons */
   constructor(populations: readonly PlannedPopulation[]) {
-    this.#populations = populations;
-    this.#times = populations.map(() => []);
-    this.#neurons = populations.map(() => []);
+    this.#parts = populations.map((population) => ({ population, times: [], neurons: [] }));
   }
 
   /** Spikes of steps that follow step `first`. */
@@ -224,24 +221,24 @@ export class SpikeRecorder {
       let p = 0;
       for (let s = offsets[t]!; s < offsets[t + 1]!; s++) {
         const neuron = neurons[s]!;
-        while (p < this.#populations.length && neuron >= this.#populations[p]!.first + this.#populations[p]!.size) p++;
-        if (p === this.#populations.length) break;
-        if (neuron < this.#populations[p]!.first) continue;
-        this.#times[p]!.push((first + t + 1) * timeStep);
-        this.#neurons[p]!.push(neuron - this.#populations[p]!.first);
+        while (p < this.#parts.length && neuron >= endOf(this.#parts[p]!.population)) p++;
+        const part = this.#parts[p];
+        if (!part) break;
+        if (neuron < part.population.first) continue;
+        part.times.push((first + t + 1) * timeStep);
+        part.neurons.push(neuron - part.population.first);
       }
     }
   }
 
   patterns(durationMs: number): Record<string, SpikePattern> {
     return Object.fromEntries(
-      this.#populations.map(({ name, size }, p) => [
+      this.#parts.map(({ population: { name, size }, ...columns }) => [
         name,
-        new SpikePattern(
-          { times: Float64Array.from(this.#times[p]!), neurons: Uint32Array.from(this.#neurons[p]!) },
-          { durationMs, neuronCount: size, metadata: { source: `population ${name}` } },
-        ),
+        new SpikePattern(columns, { durationMs, neuronCount: size, metadata: { source: `population ${name}` } }),
       ]),
     );
   }
 }
+
+const endOf = ({ first, size }: NeuronRange): number => first + size;

@@ -9,7 +9,7 @@ import { allocate, type FloatArray, Matrix } from "@spillway/numerics";
 import { contextTable, threadsTable } from "../../reservoir/options.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { type NetworkConfig, type NetworkOptions, networkTable } from "./config.js";
-import { CurrentDrive } from "./currents.js";
+import { currentDrive } from "./currents.js";
 import { initialValues } from "./draw.js";
 import { openNetwork } from "./engines.js";
 import type { NetworkPlan, PlasticTable } from "./plan.js";
@@ -128,7 +128,7 @@ export class SpikingNetwork implements AsyncDisposable {
     const recorder = new SpikeRecorder(sorted);
     const samples = this.#samples({ potentials, states, weights }, steps);
     const given = inputSpikes(plan, inputs ?? {}, steps);
-    const drive = new CurrentDrive(plan, this.#drive, currents ?? [], steps);
+    const drive = currentDrive(plan, this.#drive, currents ?? [], steps);
     const pacer = new WorkPacer(work, steps);
     this.#busy = true;
     await this.#session.keep();

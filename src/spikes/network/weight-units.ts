@@ -78,6 +78,15 @@ export function warnOfRounded(all: readonly Weights[], bits: number): void {
   );
 }
 
+/** @throws ArgumentError if so many units that can reach a neuron at once do not fit 32 bits */
+export function checkLargest(units: number, fractionBits: number): void {
+  if (units < 2 ** 31) return;
+  let bits = fractionBits;
+  while (units / 2 ** (fractionBits - bits) >= 2 ** 31) bits--;
+  const reaches = Math.round(units / 2 ** fractionBits);
+  throw new ArgumentError("fractionBits", fractionBits, `at most ${bits} here, since up to ${reaches} mV can reach a neuron at once`);
+}
+
 /** Sizes of what spikes bring, mV. */
 export interface Weights {
   readonly field: string;

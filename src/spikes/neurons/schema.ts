@@ -1,10 +1,7 @@
 // Spiking neurons, described as JSON: what their fields are, what they take, and what they are if
 // they are left out.
-import { choice, type InputOf, number, type OptionTable, option, type Resolved } from "@spillway/core/options.js";
-import { notNegative, positive } from "../options.js";
-
-const finite = number();
-const millivolts = number({ unit: "mV" });
+import { choice, type InputOf, type OptionTable, option, type Resolved } from "@spillway/core/options.js";
+import { finite, millivolts, notNegative, positive } from "../options.js";
 
 const integrateAndFireTable = {
   /** ms; default 30. */

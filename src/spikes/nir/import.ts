@@ -16,7 +16,7 @@ import {
   type Synapses,
   straight,
   through,
-  WorkLimit,
+  workLimit,
 } from "./maps.js";
 import { perWeight } from "./weights.js";
 
@@ -167,7 +167,7 @@ export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}):
   const units = { spikeDuration: spikeDuration ?? timeStep, timeStep, timeUnit };
   const flat = flattened(graph);
   const { nodes } = flat;
-  const limit = new WorkLimit(flat);
+  const limit = workLimit(flat);
   const { next, entered } = linksOf(flat);
   const most = mostChannels(flat);
   const taken: Taken = new Map();
@@ -197,9 +197,9 @@ export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}):
     if (path.length > mostMaps) throw new ArgumentError(`the path behind "${path[0]}"`, path.length, `at most ${mostMaps} maps in a row`);
     for (const to of next.get(path.at(-1)!) ?? []) {
       const node = nodes[to]!;
-      limit.take(1, to);
+      limit(1, to);
       if (isNeuron(node)) {
-        limit.take(synapses.weights.length, to);
+        limit(synapses.weights.length, to);
         reach(to, synapses);
       } else if (node.type === "Output" && !next.has(to)) {
         if (pieces.has(path[0]!)) outputs.add(path[0]!);

@@ -14,26 +14,21 @@ export interface Synapses {
   readonly width: number;
 }
 
+/** Counts work through a node. @throws ArgumentError if a node makes too much */
+export type WorkLimit = (count: number, name: string) => void;
+
 /**
- * How many synapses and edges may be followed, which matrices behind each other and ways beside
+ * Bounds how many synapses and edges are followed, which matrices behind each other and ways beside
  * each other multiply: some for each number of a graph, and a million for small ones.
  */
-export class WorkLimit {
-  readonly #most: number;
-  #left: number;
-
-  constructor({ nodes, edges }: NirGraph) {
-    const numbers = Object.values(nodes).flatMap(({ parameters }) => Object.values(parameters).map((each) => each.numbers.length));
-    this.#most = numbers.reduce((sum, each) => sum + 4 * each, 2 ** 20 + 4 * edges.length);
-    this.#left = this.#most;
-  }
-
-  /** @throws ArgumentError if a node makes too many */
-  take(count: number, name: string): void {
-    this.#left -= count;
-    if (this.#left < 0)
-      throw new ArgumentError(`the synapses through "${name}"`, this.#most - this.#left, `at most ${this.#most} for a graph of this size`);
-  }
+export function workLimit({ nodes, edges }: NirGraph): WorkLimit {
+  const numbers = Object.values(nodes).flatMap(({ parameters }) => Object.values(parameters).map((each) => each.numbers.length));
+  const most = numbers.reduce((sum, each) => sum + 4 * each, 2 ** 20 + 4 * edges.length);
+  let taken = 0;
+  return (count, name) => {
+    taken += count;
+    if (taken > most) throw new ArgumentError(`the synapses through "${name}"`, taken, `at most ${most} for a graph of this size`);
+  };
 }
 
 /** Each of `width` outputs onto itself. */
@@ -68,7 +63,7 @@ function throughMatrix(name: string, node: NirNode, { sources, targets, weights,
   const [rows, columns] = shape as [number, number];
   if (shape.length !== 2 || columns !== width)
     throw new ArgumentError(`the shape of weight of "${name}"`, shape, `outputs x ${width}, which is how many reach it`);
-  limit.take(sources.length * rows, name);
+  limit(sources.length * rows, name);
   const out = { sources: [] as number[], targets: [] as number[], weights: [] as number[], delays: [] as number[] };
   // Two ways from a source to a target add up if they take as long; in a first matrix there is one.
   const isDirect = new Set(targets).size === targets.length;
@@ -105,12 +100,12 @@ export function through(name: string, node: NirNode, synapses: Synapses, limit: 
     case "Affine":
       return throughMatrix(name, node, synapses, limit);
     case "Scale": {
-      limit.take(weights.length, name);
+      limit(weights.length, name);
       const scale = perOutput(name, node, "scale", width);
       return { ...synapses, weights: weights.map((weight, k) => weight * scale(targets[k]!)) };
     }
     case "Delay": {
-      limit.take(weights.length, name);
+      limit(weights.length, name);
       const delay = perOutput(name, node, "delay", width);
       return { ...synapses, delays: delays.map((before, k) => before + delay(targets[k]!)) };
     }
