@@ -3,8 +3,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { asMatrix, type Matrix } from "@spillway/numerics";
 import { checkSequences } from "../reservoir/inputs.js";
-import { binWidth, type DriveOptions, rangeOf, type UnitRange } from "../spikes/drive.js";
-import { EncodedCases } from "../spikes/encoded-cases.js";
+import { binWidth, type DriveOptions, EncodedCases, rangeOf, type UnitRange } from "../spikes/drive.js";
 import { SpikePattern } from "../spikes/index.js";
 import { type EncoderParameters, type PipelineCase, type PipelineParameters, type Scaler, scalerOf } from "./parameters.js";
 

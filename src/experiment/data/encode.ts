@@ -1,8 +1,7 @@
 // Turns the cases of an experiment into what drives its reservoir: spikes counted in bins, or a
 // sound's levels by frequency.
 import type { Matrix } from "@spillway/numerics";
-import { binWidth, type DriveOptions, rangeOf } from "../../spikes/drive.js";
-import { EncodedCases } from "../../spikes/encoded-cases.js";
+import { binWidth, type DriveOptions, EncodedCases, rangeOf } from "../../spikes/drive.js";
 import { type EncoderConfig, encoders } from "../../spikes/index.js";
 import type { OpenExperiment } from "../description/description.js";
 import { ExperimentError } from "../description/errors.js";

@@ -11,7 +11,7 @@ import { fitStandardisation, standardised } from "../../model/standardisation.js
 import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
 import { selectionOf } from "../../reservoir/computer-options.js";
 import { type AnyReservoirComputer, addProfiles, type WorkOptions } from "../../reservoir/index.js";
-import type { EncodedCases } from "../../spikes/encoded-cases.js";
+import type { EncodedCases } from "../../spikes/drive.js";
 import { type EncodedPart, encoded } from "../data/encode.js";
 import type { CaseData, Cases } from "../data/experiment-data.js";
 import { standardises } from "../data/prepare.js";

@@ -10,7 +10,7 @@ import { saveReservoir } from "../../model/index.js";
 import { plotConfusion, plotStateHeatmap } from "../../plot/index.js";
 import { selectionOf } from "../../reservoir/computer-options.js";
 import { type AnyReservoirComputer, DeviceMatrix, ReservoirComputer, type SpikingModel } from "../../reservoir/index.js";
-import type { EncodedCases } from "../../spikes/encoded-cases.js";
+import type { EncodedCases } from "../../spikes/drive.js";
 import { PatternTemplates } from "../../spikes/index.js";
 import type { EncodedPart } from "../data/encode.js";
 import type { CaseData } from "../data/experiment-data.js";

@@ -2,7 +2,7 @@
 import { eachOrNone, Held } from "@spillway/core/disposal.js";
 import type { Matrix } from "@spillway/numerics";
 import { type AnyReservoirComputer, DeviceMatrix } from "../../reservoir/index.js";
-import type { CaseRows, EncodedCases } from "../../spikes/encoded-cases.js";
+import type { CaseRows, EncodedCases } from "../../spikes/drive.js";
 import { fitStandardisation, type Standardisation, standardised } from "../standardisation.js";
 import { type Driving, differencesOf, type MemberComputers } from "../views.js";
 import { type ClassifierSettings, whyOnHost } from "./options.js";

@@ -30,8 +30,7 @@ import {
 } from "../../reservoir/index.js";
 import { checkSequences } from "../../reservoir/inputs.js";
 import { profileTable, selectionTable } from "../../reservoir/options.js";
-import { binWidth } from "../../spikes/drive.js";
-import { EncodedCases } from "../../spikes/encoded-cases.js";
+import { binWidth, EncodedCases } from "../../spikes/drive.js";
 import { isPattern, type SpikePattern } from "../../spikes/pattern/pattern.js";
 import { checkedSeries } from "../forecaster/data.js";
 import { type OwnReadout, reservoirsKind, seedsOf } from "../forecaster/options.js";

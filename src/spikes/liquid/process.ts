@@ -17,7 +17,7 @@ import {
   type WorkOptions,
 } from "../../reservoir/index.js";
 import { workTable } from "../../reservoir/work.js";
-import { type CaseRows, EncodedCases } from "../encoded-cases.js";
+import { type CaseRows, EncodedCases } from "../drive.js";
 import { DeviceSpikePattern, DeviceSpikePatterns } from "../gpu/device-pattern.js";
 import { checkPatterns, isPattern, SpikePattern } from "../pattern/pattern.js";
 import { type InputOptions, inputTable } from "./input-options.js";

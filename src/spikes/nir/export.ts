@@ -8,7 +8,7 @@ import { planNetwork } from "../network/planning.js";
 import type { LeakyIntegrateAndFireConfig } from "../neurons/schema.js";
 import { positive } from "../options.js";
 import type { NirArray, NirGraph, NirNode } from "./graph.js";
-import { perWeight } from "./weights.js";
+import { perWeight } from "./maps.js";
 
 export const nirExportTable = {
   /** ms in a unit of the file's times; default 1000: seconds. */

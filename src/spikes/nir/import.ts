@@ -13,12 +13,12 @@ import {
   mapTypes,
   mostChannels,
   perOutput,
+  perWeight,
   type Synapses,
   straight,
   through,
   workLimit,
 } from "./maps.js";
-import { perWeight } from "./weights.js";
 
 export const nirImportTable = {
   /** Length of a step in ms; default 0.1. */
@@ -140,11 +140,6 @@ function piecesOf(name: string, neurons: readonly Neuron[], taken: Taken): Piece
     const population = populationName(starts.length === 1 ? name : `${name}.${k}`, taken);
     return { population, first, neurons: neurons.slice(first, starts[k + 1] ?? neurons.length) };
   });
-}
-
-/** What a weight of NIR is as a weight of a synapse: the spike is a current of 1 for so many ms. */
-function jump({ gain, ...neuron }: Neuron, weight: number, spikeDuration: number, timeStep: number): number {
-  return gain * weight * perWeight(neuron, spikeDuration, timeStep);
 }
 
 /**
@@ -304,7 +299,8 @@ function projectionsOf(from: readonly Piece[], to: readonly Piece[], synapses: S
     const [a, b] = [sourcePiece?.[source] ?? 0, targetPiece[targets[k]!]!];
     const piece = to[b]!;
     const target = targets[k]! - piece.first;
-    const weight = jump(piece.neurons[target]!, weights[k]!, units.spikeDuration, units.timeStep);
+    const { gain, ...neuron } = piece.neurons[target]!;
+    const weight = gain * weights[k]! * perWeight(neuron, units.spikeDuration, units.timeStep);
     const list = lists.get(a * to.length + b) ?? [];
     list.push([source - from[a]!.first, target, weight, inMs(delays[k]!, units.timeUnit)]);
     lists.set(a * to.length + b, list);

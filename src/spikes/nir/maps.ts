@@ -1,6 +1,7 @@
 // What lies between the neurons of a NIR graph: weights, scales, biases and delays along its edges,
 // as lists of synapses.
 import { ArgumentError } from "@spillway/core/errors.js";
+import { portableExp } from "@spillway/numerics";
 import type { NirArray, NirGraph, NirNode } from "./graph.js";
 
 /** Synapses from `width` sources onto the outputs of a node. */
@@ -120,6 +121,22 @@ export function biasOf(name: string, node: NirNode): Synapses {
   const targets = Array.from(numbers.keys());
   const zeros = targets.map(() => 0);
   return { sources: zeros, targets, weights: [...numbers], delays: zeros, width: numbers.length };
+}
+
+/**
+ * The weight of rule 13 for a weight of 1 in NIR, in steps dt and a spike of so many ms.
+ * With a synaptic time constant the charge is kept, duration / tau_s. Without one the potential at
+ * the end of the step is that of a constant current, (1 - keep) duration / dt with keep = exp(-dt /
+ * tau), of which the jump is taken a step before.
+ */
+export function perWeight(
+  { tau, synapticTau }: { readonly tau: number; readonly synapticTau: number },
+  spikeDuration: number,
+  timeStep: number,
+): number {
+  if (synapticTau > 0) return spikeDuration / synapticTau;
+  const keep = portableExp(-timeStep / tau);
+  return ((spikeDuration / timeStep) * (1 - keep)) / keep;
 }
 
 /** Nodes within nodes at most. */

@@ -8,7 +8,7 @@ import { StreamMeter } from "../../../packages/gpu/src/index.js";
 import { type ExperimentInput, runExperiment } from "../../../src/experiment/index.js";
 import { Classifier, Matrix, ReservoirComputer } from "../../../src/index.js";
 import { Pipeline } from "../../../src/pipeline/index.js";
-import { EncodedCases } from "../../../src/spikes/encoded-cases.js";
+import { EncodedCases } from "../../../src/spikes/drive.js";
 import { type EncoderConfig, poissonPattern, processPatterns, SpikePattern } from "../../../src/spikes/index.js";
 import { bits } from "../../engine/contract.js";
 import { casesOf } from "../../exhaustive.js";
