@@ -1,5 +1,5 @@
-// Looks for the eight types in patterns, one after the other, and keeps count. What a type is
-// stands in types/.
+// Looks for the eight types in patterns, one after the other, and keeps count. What a type is, the
+// files of types/ say.
 
 import { CircuitBreaker, CircuitOpenError, type CircuitState, circuitBreakerTable } from "@spillway/core/circuit-breaker.js";
 import { ArgumentError } from "@spillway/core/errors.js";
@@ -52,7 +52,7 @@ export const detectorTable = {
   /**
    * Lets all thresholds rise by 1 % after a detection if more than half of the last 100 detections
    * were weaker than 0.5, and fall by 1 % if fewer than a fifth were, never below the defaults and
-   * never above 0.95. Default false: the false alarms that the thresholds stand for hold.
+   * never above 0.95. Default false: false alarms are as rare as the thresholds say.
    */
   adaptive: option(flag, false, "Let thresholds follow how strong detections are."),
   /**
@@ -70,7 +70,7 @@ export const detectorTable = {
   circuitBreaker: filled(object(circuitBreakerTable), "When failures in a row pause the detector."),
 };
 
-/** What a detector looks for, from which scores on, and how it follows what it sees. */
+/** What a detector looks for, from which scores on, and how thresholds follow detections. */
 export interface PatternDetectorOptions extends InputOf<typeof detectorTable> {}
 
 /** One type that was found. */
@@ -147,7 +147,7 @@ export class PatternDetector {
     return this.#breaker.state;
   }
 
-  /** The threshold of a type as it stands. */
+  /** The present threshold of a type. */
   threshold(type: PatternType): number {
     const base = this.#options.thresholds[type];
     return Math.min(base * this.#factor, Math.max(base, 0.95));

@@ -1,4 +1,4 @@
-// What a detector has seen: counted as it happens, never assumed.
+// What a detector has found: counted as it happens, never assumed.
 import { type PatternType, patternTypes } from "./measure.js";
 
 /** What is known of one type. */
@@ -9,7 +9,7 @@ export interface TypeStatistics {
   readonly meanStrength: number;
 }
 
-/** Counts over the patterns that a detector has seen since it was made or reset. */
+/** Counts over the patterns that a detector was given since it was made or reset. */
 export interface DetectionStatistics {
   /** Patterns that were looked at, failures not among them. */
   readonly patterns: number;

@@ -99,7 +99,7 @@ export class PatternTemplates implements TemplateShape {
 
   /**
    * One template a label: the mean of the vectors of its patterns, summed in the order they are
-   * given. Templates stand in the order in which labels first occur. `labels` default to those in
+   * given. Templates are in the order in which labels first occur. `labels` default to those in
    * the patterns' metadata.
    * @throws ArgumentError if there is no pattern, one without a label, or one with fewer neurons
    * than channels.

@@ -6,7 +6,7 @@ import { asMatrix, isList, Matrix, type MatrixLike } from "@spillway/numerics";
 import { positive } from "../options.js";
 import { checkPattern, SpikePattern } from "../pattern/pattern.js";
 import type { Encoder } from "./encoder.js";
-import { encoderMetadata } from "./series.js";
+import { checkFiniteValues, encoderMetadata } from "./series.js";
 
 const startKind = checked<readonly number[]>("a list of levels, one a channel", isList, { type: "array", items: { type: "number" } });
 
@@ -37,13 +37,7 @@ export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): S
   const series = asMatrix(values, "series");
   if (series.cols === 0) throw new ArgumentError("the number of channels", 0, "at least 1", { code: "shape" });
   if (start !== undefined) checkStart(start, series.cols);
-  const bad = series.data.findIndex((value) => !Number.isFinite(value));
-  if (bad >= 0)
-    throw new ArgumentError(
-      `the value at row ${Math.floor(bad / series.cols)}, channel ${bad % series.cols}`,
-      series.data[bad],
-      "finite numbers",
-    );
+  checkFiniteValues(series);
   const durationMs = Math.max(0, series.rows - 1) * stepMs;
   const times: number[] = [];
   const neurons: number[] = [];

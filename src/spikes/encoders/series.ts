@@ -155,8 +155,12 @@ function checkExtremes(name: string, extremes: UnitScale["minimum"] | null, chan
 
 function matrixCopy(values: MatrixLike): Matrix<Float64Array> {
   const out = Matrix.from(values, "float64", "series");
-  const bad = out.data.findIndex((value) => !Number.isFinite(value));
-  if (bad >= 0)
-    throw new ArgumentError(`the value at row ${Math.floor(bad / out.cols)}, channel ${bad % out.cols}`, out.data[bad], "finite numbers");
+  checkFiniteValues(out);
   return out;
+}
+
+/** @throws ArgumentError on a value that is not finite */
+export function checkFiniteValues({ data, cols }: Matrix): void {
+  const bad = data.findIndex((value) => !Number.isFinite(value));
+  if (bad >= 0) throw new ArgumentError(`the value at row ${Math.floor(bad / cols)}, channel ${bad % cols}`, data[bad], "finite numbers");
 }

@@ -69,16 +69,15 @@ export function buildSpikingModel(config: SpikingReservoirConfig, given?: DrawnP
   const inhibitoryCount = Math.round(inhibitory.share * size);
   const excitatory = size - inhibitoryCount;
   const round = precision === "float32" ? Math.fround : (value: number) => value;
-  const parts: DrawnParts = given
-    ? partsOf(given)
-    : {
-        synapses: recurrentSynapses(config, excitatory, keys.weights),
-        ...(input.mode === "spikes"
-          ? { inputSynapses: inputSynapses(config, keys.weights) }
-          : { inputWeights: inputWeights(config, keys.weights) }),
-        initialPotential: initialPotential(config, excitatory),
-      };
+  const parts: DrawnParts = given ?? {
+    synapses: recurrentSynapses(config, excitatory, keys.weights),
+    ...(input.mode === "spikes"
+      ? { inputSynapses: inputSynapses(config, keys.weights) }
+      : { inputWeights: inputWeights(config, keys.weights) }),
+    initialPotential: initialPotential(config, excitatory),
+  };
   const model: SpikingModel = {
+    ...parts,
     kind: "spiking",
     config,
     precision,
@@ -86,7 +85,6 @@ export function buildSpikingModel(config: SpikingReservoirConfig, given?: DrawnP
     inputSize,
     outputSize: 0,
     fractionBits,
-    ...parts,
     initialState: allocate(precision, size),
     stateKeep: round(decay(config.stateTimeConstant, timeStep)),
     noiseLevel: background.deviation > 0 || backgroundChance(config) > 0 ? 1 : 0,
@@ -104,15 +102,6 @@ export function backgroundChance({ background, timeStep }: SpikingReservoirConfi
 /** Units of 2^-fractionBits mV of such a spike; 0 if there are none. @throws ArgumentError */
 export function backgroundUnits(config: SpikingReservoirConfig): number {
   return backgroundChance(config) > 0 ? inUnits(config.background.weight, config.fractionBits, "background.weight") : 0;
-}
-
-function partsOf({ synapses, inputSynapses: inputs, inputWeights: weights, initialPotential: potential }: DrawnParts): DrawnParts {
-  return {
-    synapses,
-    ...(inputs ? { inputSynapses: inputs } : {}),
-    ...(weights ? { inputWeights: weights } : {}),
-    initialPotential: potential,
-  };
 }
 
 function longestDelay({ synapses, inputSynapses: inputs }: DrawnParts): number {

@@ -9,7 +9,7 @@ import { neuronOf, receptorsOf, resistanceOf } from "./planned-neurons.js";
 import { checkConductances, checkRule, checkSizes } from "./projection-checks.js";
 import { delaySteps, leastOf, mostOf, mostSteps, poissonSteps, samplerOf, scaled } from "./sampler.js";
 import { receptorOf, resolveNetworkConfig, sliceOf } from "./schema.js";
-import { chooseFractionBits, largestSize, mostUnits, type WeighedBackground, warnOfRounding } from "./weight-units.js";
+import { chooseFractionBits, largestSize, mostUnits, type WeighedBackground, warnOfRounded, weightsOf } from "./weight-units.js";
 import { expectedSynapses } from "./wiring.js";
 
 /** The key of everything that is drawn for a network. */
@@ -47,7 +47,7 @@ function plan(config: NetworkConfig): NetworkPlan {
   const drafts = config.projections.map((projection, index) => draft(projection, index, config, entries));
   const backgrounds = all.flatMap(({ name, config: each }) => backgroundOf(name, each, config.timeStep));
   const fractionBits = config.fractionBits ?? chooseFractionBits(drafts, backgrounds);
-  warnOfRounding(drafts, backgrounds, fractionBits);
+  warnOfRounded(weightsOf(drafts, backgrounds), fractionBits);
   const earlier = new Map<number, number>();
   const numbered = drafts.map((each) => {
     const { from, to, changes, mostWeight: _mostWeight, release: _release, ...projection } = each;

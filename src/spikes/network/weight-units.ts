@@ -60,11 +60,6 @@ export function chooseFractionBits(projections: readonly WeighedProjection[], ba
   return more;
 }
 
-/** Warns of the bits of a network, as `warnOfRounded` does. */
-export function warnOfRounding(projections: readonly WeighedProjection[], backgrounds: readonly WeighedBackground[], bits: number): void {
-  warnOfRounded(weightsOf(projections, backgrounds), bits);
-}
-
 /** Warns if bits round more than two in a hundred weights of a field by over a thousandth. */
 export function warnOfRounded(all: readonly Weights[], bits: number): void {
   const [worst] = all.map(({ field, weights }) => ({ field, ...roundedBadly(weights, bits) })).sort((a, b) => b.share - a.share);
@@ -93,7 +88,8 @@ export interface Weights {
   readonly weights: Iterable<number>;
 }
 
-function weightsOf(projections: readonly WeighedProjection[], backgrounds: readonly WeighedBackground[]): Weights[] {
+/** All weights of a network. */
+export function weightsOf(projections: readonly WeighedProjection[], backgrounds: readonly WeighedBackground[]): Weights[] {
   return [
     ...projections.map(({ index, rule, weight, release }) => {
       const listed = rule.rule === "list" ? rule.synapses.flatMap((each) => (each.length === 4 ? [each[2]!] : [])) : [];

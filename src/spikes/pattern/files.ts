@@ -64,7 +64,7 @@ export function patternToJson(pattern: SpikePattern): string {
   return JSON.stringify({ durationMs, neuronCount, metadata, ...columns });
 }
 
-/** The pattern of {@link patternToJson}; spikes may stand in any order. @throws FormatError */
+/** The pattern of {@link patternToJson}; spikes may be in any order. @throws FormatError */
 export function patternFromJson(text: string, options: PatternReadOptions = {}): SpikePattern {
   const { source = "JSON text", ...said } = resolve(readTable, options);
   checkText(text);

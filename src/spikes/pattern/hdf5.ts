@@ -151,7 +151,7 @@ export interface SpikeHdf5WriteOptions extends InputOf<typeof writeHdf5Table> {}
 
 /**
  * Patterns as an HDF5 file of event lists: times in seconds, units, and, if the patterns have
- * labels, labels and extra/keys. Amplitudes, which that layout does not know, stand in
+ * labels, labels and extra/keys. Amplitudes, which that layout does not know, are in
  * extra/amplitudes, a binary32 number a spike. Durations and neuron counts are not kept.
  * @throws ArgumentError if some patterns have labels and others do not, or a neuron is beyond
  * 65535.
@@ -227,7 +227,7 @@ function arrayOf({ type, size, signed }: EventRows["type"]): NumberArrayConstruc
 }
 
 /**
- * Whether the bytes that every HDF5 file begins with stand at 0, 512, 1024, 2048, ...: the library
+ * Whether the bytes that every HDF5 file begins with are at 0, 512, 1024, 2048, ...: the library
  * prints a page of errors if they do not.
  */
 function signatureAt(bytes: Uint8Array): boolean {

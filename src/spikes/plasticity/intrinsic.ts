@@ -165,9 +165,8 @@ function withGain(model: ReservoirModel, gain: Float64Array, bias: Float64Array)
   };
   const scaledSparse = (matrix: SparseMatrix) => {
     const values = allocate(precision, matrix.values.length);
-    for (let r = 0; r < matrix.rows; r++) {
+    for (let r = 0; r < matrix.rows; r++)
       for (let p = matrix.rowOffsets[r]!; p < matrix.rowOffsets[r + 1]!; p++) values[p] = matrix.values[p]! * gain[r]!;
-    }
     return { ...matrix, values };
   };
   const shifted = allocate(precision, model.size);
