@@ -1,6 +1,6 @@
 // The normal distribution: its mass below a number, and the number below which a mass lies, in
 // portable arithmetic. Logarithms of masses far out are the search's own (src/search/normal.ts).
-import { portableExp, portableLog } from "./portable.js";
+import { horner, portableExp, portableLog } from "./portable.js";
 
 const oneOverSqrtPi = 0.5641895835477563;
 
@@ -33,12 +33,6 @@ export function normalCdf(x: number): number {
   return x > 0 ? 1 - normalUpperTail(x) : normalUpperTail(-x);
 }
 
-function horner(coefficients: Float64Array, x: number): number {
-  let sum = coefficients[7]!;
-  for (let k = 6; k >= 0; k--) sum = sum * x + coefficients[k]!;
-  return sum;
-}
-
 /**
  * Coefficients of AS 241, degrees 0 to 7: numerator and denominator for the middle, for the sides,
  * and far out.
@@ -68,7 +62,7 @@ const [middleTop, middleBottom, sideTop, sideBottom, farTop, farBottom] = [
     ...[1, 0.599832206555888, 0.1369298809227358, 0.014875361290850615],
     ...[0.0007868691311456133, 1.8463183175100548e-5, 1.421511758316446e-7, 2.0442631033899397e-15],
   ],
-].map((list) => Float64Array.from(list)) as [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array];
+] as const;
 
 /**
  * The standard normal number below which a share p of the distribution lies, 0 < p < 1, to 1e-15:

@@ -78,7 +78,7 @@ const twoThirdsLow = 3.700743415417188e-17; // 0x1.5555555555555p-55
  * (2 atanh(s) - 2s - (2/3)s^3) / s^5 in z = s^2, for 0 <= z <= (3 - 2 sqrt(2))^2, within 2^-66 of 2
  * atanh(s).
  */
-const logTail = [
+export const logTail: readonly number[] = [
   0.3999999999999998, // 0x1.9999999999996p-2
   0.2857142857144477, // 0x1.2492492492ff8p-2
   0.22222222217605445, // 0x1.c71c71c586593p-3
@@ -404,7 +404,7 @@ function horner32(coefficients: readonly number[], x: number): number {
 }
 
 /** Sum of coefficients[i] x^i: from the last, multiply, then add. */
-function horner(coefficients: readonly number[], x: number): number {
+export function horner(coefficients: readonly number[], x: number): number {
   let sum = coefficients[coefficients.length - 1]!;
   for (let i = coefficients.length - 2; i >= 0; i--) sum = sum * x + coefficients[i]!;
   return sum;

@@ -1,17 +1,7 @@
 // The logarithm of docs/numerics.md, rule 8, without its second parts: within some units in the
 // last place, and short enough for the lanes of a vector.
+import { horner, logTail } from "./portable.js";
 
-/** From degree 0 up: what 2 s + s^3 (2/3 + s^2 t(s^2)) = log((1 + s) / (1 - s)) needs of t. */
-const tail = [
-  0.3999999999999998, // 0x1.9999999999996p-2
-  0.2857142857144477, // 0x1.2492492492ff8p-2
-  0.22222222217605445, // 0x1.c71c71c586593p-3
-  0.1818181886307375, // 0x1.745d182fe5540p-3
-  0.15384557303099175, // 0x1.3b1363466b7f7p-3
-  0.13336302629322297, // 0x1.1120a263665c5p-3
-  0.1167508918799567, // 0x1.de362ee673b21p-4
-  0.11986958661776294, // 0x1.eafc5f24eeec9p-4
-];
 const bits = new DataView(new ArrayBuffer(8));
 
 /** log(x) in binary64 for normal x > 0. */
@@ -28,8 +18,7 @@ export function shortLog(x: number): number {
   }
   const s = (m - 1) / (m + 1);
   const z = s * s;
-  let t = tail[7]!;
-  for (let degree = 6; degree >= 0; degree--) t = t * z + tail[degree]!;
+  const t = horner(logTail, z);
   // biome-ignore lint/suspicious/noApproximativeNumericConstant: the standard gives Math.LN2 only approximately
   return k * 0.6931471805599453 + (s + s + s * z * (0.6666666666666666 + z * t));
 }
