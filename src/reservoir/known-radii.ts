@@ -9,24 +9,20 @@ const most = 4096;
 /** A description longer than this many characters is measured each time. */
 const longest = 1000;
 
-/** What of a description W depends on as it is drawn, and how its radius is measured and W stored. */
-export type DrawnConfig = Pick<
-  ReservoirConfig,
-  "seed" | "size" | "topology" | "connectionProbability" | "weightDistribution" | "selfConnections" | "radiusMethod" | "storage"
->;
+/** What of a description W depends on as it is drawn, and how its radius is measured. */
+const measuredBy = ["seed", "size", "topology", "connectionProbability", "weightDistribution", "selfConnections", "radiusMethod"] as const;
+
+/** The same, and how W is stored. */
+export type DrawnConfig = Pick<ReservoirConfig, (typeof measuredBy)[number] | "storage">;
 
 /** The same of a whole description. */
-export function drawnConfig(config: ReservoirConfig): DrawnConfig {
-  const { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod, storage } = config;
-  return { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod, storage };
-}
+export const drawnConfig = (config: ReservoirConfig): DrawnConfig =>
+  Object.fromEntries([...measuredBy, "storage" as const].map((field) => [field, config[field]])) as DrawnConfig;
 
 const known = new Map<string, SpectralRadius>();
 
-function keyOf(config: DrawnConfig): string {
-  const { seed, size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod } = config;
-  return JSON.stringify([String(seed), size, topology, connectionProbability, weightDistribution, selfConnections, radiusMethod]);
-}
+const keyOf = (config: DrawnConfig): string =>
+  JSON.stringify(measuredBy.map((field) => (field === "seed" ? String(config.seed) : config[field])));
 
 /** Whether `knownRadius` would measure nothing. */
 export const isKnownRadius = (config: DrawnConfig): boolean => known.has(keyOf(config));
