@@ -15,12 +15,7 @@ const badStep = 48;
 const activations = { tanh: 0, identity: 1, relu: 2, sigmoid: 3 } as const;
 
 /** What one thread computes: panels or slices of the product, and neurons. */
-export interface Share {
-  readonly firstPart: number;
-  readonly lastPart: number;
-  readonly firstRow: number;
-  readonly lastRow: number;
-}
+type Share = readonly [firstPart: number, lastPart: number, firstRow: number, lastRow: number];
 
 /** Sets a module's globals. */
 function setGlobals(exports: WasmExports, globals: Globals): void {
@@ -37,13 +32,12 @@ export class WasmStepper implements Stepper {
   readonly #memory: WasmInstance["memory"];
   readonly #values: FloatArray;
   readonly #shares: readonly Share[];
-  readonly #words: readonly (readonly number[])[];
   readonly #team: WorkerTeam | undefined;
   /** The values before the chunk, and all of one thread's work, for a team that lost a worker. */
   readonly #before: FloatArray;
   readonly #whole: Share;
   readonly #barrier: Int32Array;
-  readonly #run: (steps: number, firstPart: number, lastPart: number, firstRow: number, lastRow: number) => number;
+  readonly #run: (steps: number, ...share: Share) => number;
 
   constructor(model: ReservoirModel, map: MemoryMap, memory: WasmInstance["memory"], exports: WasmExports, team?: WorkerTeam) {
     const view = (region: Region, length: number) => viewOf(memory.buffer, model.precision, region, length);
@@ -61,7 +55,6 @@ export class WasmStepper implements Stepper {
     this.#barrier = new Int32Array(memory.buffer, regions.barrier.address, 64);
     this.#run = model.precision === "float32" ? exports.run32 : exports.run64;
     this.#shares = divide(map, team ? team.size : 1);
-    this.#words = this.#shares.map(({ firstPart, lastPart, firstRow, lastRow }) => [firstPart, lastPart, firstRow, lastRow]);
     this.#whole = divide(map, 1)[0]!;
     fill(model, map, memory, view);
     const globals = globalsOf(model, map, this.#shares.length);
@@ -83,13 +76,12 @@ export class WasmStepper implements Stepper {
     this.#exports.noiseSequence.value = sequence | 0;
     const team = this.#team?.ready ? this.#team : undefined;
     if (this.#team) setGlobals(this.#exports, { threads: team ? team.size : 1 });
-    const { firstPart, lastPart, firstRow, lastRow } = team ? this.#shares[0]! : this.#whole;
-    if (!team) return this.#run(steps, firstPart, lastPart, firstRow, lastRow);
+    if (!team) return this.#run(steps, ...this.#whole);
     this.#before.set(this.#values);
     this.#barrier[badStep] = 0x7fffffff;
     try {
-      team.advance(steps, step, sequence, this.#words);
-      const finite = this.#run(steps, firstPart, lastPart, firstRow, lastRow);
+      team.advance(steps, step, sequence, this.#shares);
+      const finite = this.#run(steps, ...this.#shares[0]!);
       team.join();
       return finite;
     } catch (error) {
@@ -176,10 +168,8 @@ function divide(map: MemoryMap, threads: number): Share[] {
     return Math.min(parts, Math.max(0, at));
   };
   const rowAt = (fraction: number) => (fraction >= 1 ? map.paddedSize : Math.round((fraction * map.paddedSize) / 32) * 32);
-  return Array.from({ length: threads }, (_, i) => ({
-    firstPart: partAt(i / threads),
-    lastPart: partAt((i + 1) / threads),
-    firstRow: rowAt(i / threads),
-    lastRow: rowAt((i + 1) / threads),
-  }));
+  return Array.from({ length: threads }, (_, i) => {
+    const [from, to] = [i / threads, (i + 1) / threads];
+    return [partAt(from), partAt(to), rowAt(from), rowAt(to)];
+  });
 }
