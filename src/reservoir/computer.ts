@@ -329,7 +329,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
     const { every, signal, onProgress } = resolve(streamTable, options);
     if (typeof chunks !== "object" || chunks === null || !(Symbol.iterator in chunks || Symbol.asyncIterator in chunks))
       throw new ArgumentError("chunks", chunks, "an iterable of series, such as a list or an async generator");
-    let seen = 0;
+    let done = 0;
     let index = 0;
     let buffer: Matrix | undefined;
     for await (const chunk of chunks) {
@@ -338,9 +338,9 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
       if (buffer?.rows !== rows) buffer = Matrix.zeros(rows, this.model.size, this.model.precision);
       const states = buffer;
       await this.#call.alone(() => this.#session.run(sequence, { signal, into: states }));
-      yield everyRow(states, every, seen);
-      seen += rows;
-      onProgress?.(seen, Number.NaN);
+      yield everyRow(states, every, done);
+      done += rows;
+      onProgress?.(done, Number.NaN);
     }
   }
 

@@ -164,7 +164,7 @@ function eachRows(
 /**
  * Draws rows times a factor, rounded to a precision; `extraBytes` are free behind what is given.
  */
-function placedRows(
+function scaledRows(
   full: FullRows,
   factor: number,
   bytes: 4 | 8,
@@ -191,7 +191,7 @@ export function visitFull(
   atOnce: number,
   visit: (rows: FloatArray, first: number) => void,
 ): void {
-  placedRows(full, factor, bytesOf(precision), atOnce, 0, ({ memory }, at, first, rows) =>
+  scaledRows(full, factor, bytesOf(precision), atOnce, 0, ({ memory }, at, first, rows) =>
     visit(viewOf(memory.buffer, precision, at, rows * full.size), first),
   );
 }
@@ -228,7 +228,7 @@ export function visitGroups(
   };
   const draws = takeDraws(matrix);
   if (draws) {
-    placedRows(draws.full, draws.factor, bytes, count, extraBytes, pack);
+    scaledRows(draws.full, draws.factor, bytes, count, extraBytes, pack);
     return;
   }
   const instance = instanceOf(bytes * length + extraBytes);

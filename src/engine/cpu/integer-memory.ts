@@ -1,4 +1,4 @@
-// Where a reservoir in integers stands in the memory of its WebAssembly instance: the table of
+// The layout of a reservoir in integers in the memory of its WebAssembly instance: the table of
 // fields of assembly/integer.ts, and W in pairs of columns.
 import { isSparse } from "@spillway/numerics";
 import type { WasmInstance } from "@spillway/numerics/wasm/index.js";
@@ -6,7 +6,7 @@ import { type SliceLayout, sliceLayout, sliceRowsOf } from "@spillway/numerics/w
 import { tanhTable } from "../../reservoir/integer/tanh.js";
 import type { IntegerRows } from "../../reservoir/integer/weights.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import { placeRegions, type Region, stepsPerChunk } from "./memory.js";
+import { layOutRegions, type Region, stepsPerChunk } from "./memory.js";
 
 /** Rows of a dense panel: six vectors. */
 const panelRows = 24;
@@ -62,7 +62,7 @@ export function planIntegerMemory(model: ReservoirModel): IntegerMemoryMap {
   const pairs = sparse ? sparse.pairs.at(-1)! * sliceRowsOf(elementBytes) : paddedSize * half(size);
   // Lanes without a row write behind the last one.
   const vector = 4 * (paddedSize + 1);
-  const { regions, totalBytes } = placeRegions<RegionName>({
+  const { regions, totalBytes } = layOutRegions<RegionName>({
     fields: 128,
     table: 2 * tanhTable.length,
     state: 2 * paddedSize,

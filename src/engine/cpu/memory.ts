@@ -1,4 +1,4 @@
-// Where everything of one reservoir stands in the memory of its WebAssembly instance, decided
+// The layout of one reservoir in the memory of its WebAssembly instance, decided
 // before anything is allocated.
 import { type FloatArray, isSparse, type Precision, storedValues } from "@spillway/numerics";
 import { wasmMemoryLimit, wasmReserved } from "@spillway/numerics/wasm/index.js";
@@ -69,7 +69,7 @@ export function stepsPerChunk(stateBytes: number): number {
  * Regions one after the other from `first` on, in the order of `bytes`, each at a line of the
  * cache.
  */
-export function placeRegions<Name extends string>(
+export function layOutRegions<Name extends string>(
   bytes: Readonly<Record<Name, number>>,
   first: number = wasmReserved,
 ): { readonly regions: Readonly<Record<Name, Region>>; readonly totalBytes: number } {
@@ -96,7 +96,7 @@ export function planMemory(model: ReservoirModel): MemoryMap {
     weights: dense ? dense.bytes : sparse!.bytes.weights,
   };
   const capacity = stepsPerChunk(size * elementBytes);
-  const { regions, totalBytes } = placeRegions<RegionName>(regionBytes(model, elementBytes, dense, matrix));
+  const { regions, totalBytes } = layOutRegions<RegionName>(regionBytes(model, elementBytes, dense, matrix));
   if (totalBytes > wasmMemoryLimit) {
     throw new EngineCapacityError(
       `a reservoir of ${size} neurons with ${storedValues(weights).toLocaleString("en")} weights on the CPU engine`,
@@ -122,7 +122,7 @@ export function expectedMemory({ size, inputSize, outputSize, precision, storage
     sliceColumns: dense ? 0 : nonzeros * columnBytesOf(size, elementBytes),
     weights: dense ? dense.bytes : nonzeros * elementBytes,
   };
-  return placeRegions<RegionName>(regionBytes({ size, inputSize, outputSize }, elementBytes, dense, matrix)).totalBytes;
+  return layOutRegions<RegionName>(regionBytes({ size, inputSize, outputSize }, elementBytes, dense, matrix)).totalBytes;
 }
 
 function paddedFor(size: number, dense: PanelLayout | undefined): number {

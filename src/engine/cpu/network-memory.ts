@@ -7,7 +7,7 @@ import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { NetworkModel, NetworkPlan } from "../../spikes/network/plan.js";
 import { upswingNumbers } from "../../spikes/network/planned-neurons.js";
 import { expectedSynapses } from "../../spikes/network/wiring.js";
-import { placeRegions, type Region, stepsPerChunk, viewOf } from "./memory.js";
+import { layOutRegions, type Region, stepsPerChunk, viewOf } from "./memory.js";
 import { CutTable, cutNeurons, type NetworkPart, periodOf } from "./network-parts.js";
 
 /**
@@ -65,7 +65,7 @@ type PartName =
   | "packed";
 
 /** A part with its memory, which only its thread writes while steps run. */
-export interface PlacedPart extends NetworkPart {
+export interface PartMemory extends NetworkPart {
   readonly regions: Readonly<Record<PartName, Region>>;
   /** Spikes of a call that fit. */
   readonly spikeCapacity: number;
@@ -75,7 +75,7 @@ export interface PlacedPart extends NetworkPart {
 export interface NetworkMemory {
   readonly model: NetworkModel;
   readonly common: Readonly<Record<CommonName, Region>>;
-  readonly parts: readonly PlacedPart[];
+  readonly parts: readonly PartMemory[];
   /** Steps between two exchanges of spikes. */
   readonly period: number;
   readonly table: CutTable;
@@ -116,7 +116,7 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
   // A vector at the end of a list reaches beyond it, and a liquid's groups of neurons.
   const list = (length: number) => length * element + (liquid ? 128 : 16);
   const inputs = inputsOf(model);
-  const common = placeRegions<CommonName>({
+  const common = layOutRegions<CommonName>({
     team: 44,
     barrier: 256,
     records: count * partBytes,
@@ -129,11 +129,11 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
     driveGains: liquid ? list(model.size) : 0,
   });
   let { totalBytes } = common;
-  const parts = cut.map((part, p): PlacedPart => {
+  const parts = cut.map((part, p): PartMemory => {
     const { size } = part;
     // At least those of a period.
     const spikeCapacity = period * size + 65_536;
-    const laidOut = placeRegions<PartName>(
+    const laidOut = layOutRegions<PartName>(
       {
         populations: part.slices.length * populationBytes,
         // From here to the ring is the state.
@@ -163,7 +163,7 @@ export function planNetworkMemory(model: NetworkModel, count: number): NetworkMe
 }
 
 /** The memory of a part that has its state. */
-export const stateOf = ({ regions: { potential, ring } }: PlacedPart): Region => ({
+export const stateOf = ({ regions: { potential, ring } }: PartMemory): Region => ({
   address: potential.address,
   bytes: ring.address + ring.bytes - potential.address,
 });

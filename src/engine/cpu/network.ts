@@ -21,7 +21,7 @@ import {
   inputsOf,
   mostSteps,
   type NetworkMemory,
-  type PlacedPart,
+  type PartMemory,
   planNetworkMemory,
   rowsAtOnce,
   stateOf,
@@ -155,7 +155,7 @@ export class WasmNetwork implements NetworkSession {
     if (plasticity) this.#plasticity.setState({ ...plasticity, step });
   }
 
-  #bytesOf(part: PlacedPart): Uint8Array {
+  #bytesOf(part: PartMemory): Uint8Array {
     const { address, bytes } = stateOf(part);
     return new Uint8Array(this.#buffer, address, bytes);
   }
@@ -204,18 +204,18 @@ export class WasmNetwork implements NetworkSession {
     return values;
   }
 
-  #floats({ size, regions }: PlacedPart, name: ValueList, lists: number): FloatArray {
+  #floats({ size, regions }: PartMemory, name: ValueList, lists: number): FloatArray {
     return viewOf(this.#buffer, this.model.precision, regions[name], lists * size);
   }
 
-  #words({ size, regions }: PlacedPart, name: "held" | "ring", lists: number): Int32Array {
+  #words({ size, regions }: PartMemory, name: "held" | "ring", lists: number): Int32Array {
     return new Int32Array(this.#buffer, regions[name].address, lists * size);
   }
 
   /**
    * Copies lists of a part's neurons into those of all, or back; `first` is the part's first list.
    */
-  #copy({ size, slices }: PlacedPart, own: Values, all: Values, way: "in" | "out", first = 0): void {
+  #copy({ size, slices }: PartMemory, own: Values, all: Values, way: "in" | "out", first = 0): void {
     const lists = all.length / this.model.size;
     for (let k = 0; k < lists; k++) {
       const list = ((first + k) % lists) * size;
@@ -323,12 +323,12 @@ export class WasmNetwork implements NetworkSession {
     }
     const first = inputs.offsets[from]!;
     const channels = inputs.neurons.subarray(first, inputs.offsets[from + steps]);
-    const room = this.#memoryForInputs(4 * channels.length);
+    const given = this.#memoryForInputs(4 * channels.length);
     const { address } = this.#memory.common.inputOffsets;
     const offsets = new Uint32Array(this.#buffer, address, steps + 1);
     for (let k = 0; k <= steps; k++) offsets[k] = inputs.offsets[from + k]! - first;
-    new Uint32Array(this.#buffer, room.address, channels.length).set(channels);
-    writeRecords(this.#memory, this.#buffer, address, room.address);
+    new Uint32Array(this.#buffer, given.address, channels.length).set(channels);
+    writeRecords(this.#memory, this.#buffer, address, given.address);
   }
 
   #memoryForInputs(bytes: number): Region {

@@ -20,7 +20,7 @@ import type { KindWasm } from "../../reservoir/registered/wasm.js";
 import { stepperSession } from "../host-steps.js";
 import { clockFor } from "../phase-clock.js";
 import { openRegistered, planOf, RegisteredStepper } from "../registered.js";
-import { placeRegions, type Region, stepsPerChunk, viewOf } from "./memory.js";
+import { layOutRegions, type Region, stepsPerChunk, viewOf } from "./memory.js";
 
 /** What a kind's functions are given, and where it stands. */
 interface KindMap {
@@ -62,7 +62,7 @@ function mapOf(model: RegisteredModel): KindMap | undefined {
   checkArguments(wasm, config.kind);
   const element = precision === "float32" ? 4 : 8;
   const capacity = stepsPerChunk(element * size);
-  const { regions, totalBytes } = placeRegions<string>({
+  const { regions, totalBytes } = layOutRegions<string>({
     x: element * (size + below),
     inputs: element * capacity * inputSize,
     states: element * capacity * size,

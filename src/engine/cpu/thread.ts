@@ -54,11 +54,11 @@ function startInNode(first: object, whenEnded: WhenEnded) {
     // Both: Node tells nothing of a thread's idle time before it has heard that the thread is
     // online.
     let awaited = 2;
-    const seen = () => {
+    const answer = () => {
       if (--awaited === 0) resolve();
     };
-    worker.once("online", seen);
-    worker.once("message", seen);
+    worker.once("online", answer);
+    worker.once("message", answer);
     worker.once("error", reject);
     worker.once("exit", (code) => reject(new SpillwayError("device", `a worker thread ended with exit code ${code} before it was ready`)));
   });

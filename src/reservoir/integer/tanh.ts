@@ -5,7 +5,7 @@ import { portableTanh } from "@spillway/numerics";
 const perUnit = 64;
 
 /** z is held within -8 to 8, less one step of 2^-15. */
-const mostPlace = 2 ** 18 - 1;
+const mostHeld = 2 ** 18 - 1;
 
 /** Entry i is tanh(i / 64) in steps of 2^-15, at most 32767; 513 of them. */
 export const tanhTable: Int16Array = Int16Array.from({ length: 8 * perUnit + 1 }, (_, i) =>
@@ -14,7 +14,7 @@ export const tanhTable: Int16Array = Int16Array.from({ length: 8 * perUnit + 1 }
 
 /** tanh(z) in steps of 2^-15, of a z in steps of 2^-15. */
 export function integerTanh(z: number): number {
-  const size = Math.min(Math.abs(z), mostPlace);
+  const size = Math.min(Math.abs(z), mostHeld);
   const i = size >> 9;
   const from = tanhTable[i]!;
   const value = from + (((tanhTable[i + 1]! - from) * (size & 511) + 256) >> 9);

@@ -1,4 +1,4 @@
-// The matrix P of recursive least squares: the inverse of the weighted covariance of the rows seen,
+// The matrix P of recursive least squares: the inverse of the weighted covariance of the rows so far,
 // updated row by row.
 import { allocateRegions, float64View, type Regions } from "./memory.js";
 import { paddedWidth } from "./row-products.js";

@@ -56,9 +56,9 @@ export function stronglyConnectedComponents(matrix: Matrix | SparseMatrix): Comp
       for (; p < end && child === none; p++) {
         if (values[p] === 0) continue;
         const c = columns ? columns[p]! : p - from;
-        const seen = discovered[c]!;
-        if (seen === 0) child = c;
-        else if (seen < lowest && owner[c] === none) lowest = seen;
+        const entered = discovered[c]!;
+        if (entered === 0) child = c;
+        else if (entered < lowest && owner[c] === none) lowest = entered;
       }
       low[r] = lowest;
       nextEntry[r] = p;

@@ -176,7 +176,7 @@ function blockResidual(form: SchurForm, residuals: Float64Array, k: number): num
 
 function leaderIsSafe(form: SchurForm, residuals: Float64Array): boolean {
   const leading = blockModulus(form, 0);
-  for (let k = isPair(form, 0) ? 2 : 1, seen = 0; k < form.size && seen < watched; seen++) {
+  for (let k = isPair(form, 0) ? 2 : 1, blocks = 0; k < form.size && blocks < watched; blocks++) {
     const residual = blockResidual(form, residuals, k);
     const uncertain = residual > watchedTolerance * leading || blockModulus(form, k) + residual >= leading;
     if (uncertain && residual > leadingTolerance * leading) return false;
