@@ -32,7 +32,7 @@ suite("what a refusal calls a value", () => {
     const loop: Record<string, unknown> = {};
     loop["self"] = loop;
     expect(describe(loop)).toMatch(/^\{"self":\{"self":.{1,50}\.\.\.$/);
-    expect(describe({ seed: 5n })).toBe('{"seed":5}');
+    expect(describe({ seed: 5n })).toBe('{"seed":5n}');
     expect(describe({ seed: 5 })).toBe('{"seed":5}');
     expect(describe(Symbol("x"))).toBe("a symbol");
   });
