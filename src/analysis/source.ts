@@ -71,7 +71,7 @@ export function checkSource(source: unknown): void {
 }
 
 /**
- * Runs `use` on a rate reservoir that stands at its initial state.
+ * Runs `use` on a rate reservoir that is at its initial state.
  * @throws ArgumentError for a reservoir whose units have no rates, or that has parts
  */
 export function withReservoir<T>(

@@ -1,6 +1,6 @@
 /**
  * The lab: a page on which a reservoir can be turned by hand, and the server that shows it. The
- * page itself stands in lab/.
+ * page itself is in lab/.
  */
 export type { LabOptions } from "./options.js";
 export { type Lab, openLab } from "./server.js";

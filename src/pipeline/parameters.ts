@@ -1,4 +1,4 @@
-// A pipeline as parameters: plain JSON, checked. What they do stands in pipeline.ts and front.ts.
+// A pipeline as parameters: plain JSON, checked. pipeline.ts and front.ts do what they say.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { MatrixLike } from "@spillway/numerics";
 import { takesSpikes } from "../model/defaults.js";

@@ -38,7 +38,7 @@ export function checkedBand(band: PlottedBand, prediction: Matrix, name: string)
   };
 }
 
-/** One column of a band, and where it stands on the time axis. */
+/** One column of a band, and where it begins on the time axis. */
 interface DrawnBand {
   readonly band: CheckedBand;
   readonly column: number;

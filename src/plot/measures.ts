@@ -24,7 +24,7 @@ export interface MemoryCurve {
   readonly total: number;
   /** Squared correlation by delay, `curve[k]` for delay k. */
   readonly curve: ArrayLike<number>;
-  /** Of the states; it stands beside the total, since float32 shows less of a linear memory. */
+  /** Of the states; it is shown beside the total, since float32 shows less of a linear memory. */
   readonly precision?: string | undefined;
 }
 

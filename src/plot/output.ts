@@ -16,10 +16,10 @@ export const htmlTable = {
   title: optional(text(), "The page's heading; left out, the title of the figure, or Figures if there are several."),
   /**
    * "inline" (default): the page holds plotly.js (2 MB, compressed) and opens anywhere. Else the
-   * address of a script that stands beside it, such as "plotly.min.js", which several pages share
+   * address of a script beside it, such as "plotly.min.js", which several pages share
    * (`plotlySource()` is what it holds).
    */
-  plotly: option(text(), "inline", "inline: the page holds plotly.js; else the address of a script that stands beside it."),
+  plotly: option(text(), "inline", "inline: the page holds plotly.js; else the address of a script beside it."),
 };
 
 /** The heading of a page, and where it has plotly.js from. */

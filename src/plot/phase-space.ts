@@ -42,7 +42,7 @@ export interface PhaseSpaceOptions extends WashoutOptions, InputOf<typeof phaseS
 
 /**
  * A trajectory in phase space, T x N: two or three of its columns, or its leading principal
- * components, whose share of the variance stands on the axes.
+ * components, whose share of the variance the axes show.
  * @throws ArgumentError for columns that do not exist, or fewer columns than dimensions.
  */
 export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = {}): Figure {

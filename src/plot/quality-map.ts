@@ -32,7 +32,7 @@ const titles: Readonly<Record<string, string>> = {
 };
 
 /**
- * One measure of a map as colours. If the map has the Lyapunov exponent, a line stands where it
+ * One measure of a map as colours. If the map has the Lyapunov exponent, a line shows where it
  * first changes sign, along x or y.
  * @throws ArgumentError for a measure that the map does not have
  */

@@ -1,4 +1,4 @@
-// The style sheet and the script of a report page. What stands on the page is report.ts's.
+// The style sheet and the script of a report page. What the page holds is report.ts's.
 
 export const reportStyle = `
 :root { --paper: #ffffff; --ink: #14202b; --soft: #55636f; --rule: #d8dfe5; --panel: #f6f8fa; --accent: #0072b2; --good: #00664a; --bad: #a63f00; }

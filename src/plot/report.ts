@@ -37,7 +37,7 @@ export interface ReportSection {
   readonly scores: readonly ReportScore[];
   /** Every seed's scores, as a table: heads, and one line a seed. */
   readonly perSeed?: ReportTable | undefined;
-  /** A table that stands open under the figures, with its caption. */
+  /** A table that is open under the figures, with its caption. */
   readonly table?: (ReportTable & { readonly caption: string }) | undefined;
   /** What a reader should know before anything else, such as that the run was interrupted. */
   readonly warnings?: readonly string[] | undefined;
@@ -172,7 +172,7 @@ ${withBaselines ? `<td data-label="baseline">${baselines.join("")}</td>` : ""}${
   return `<table class="scores"><thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead><tbody>${lines.join("\n")}</tbody></table>`;
 }
 
-/** Words, not only a colour, for how a score stands to the published one. */
+/** Words, not only a colour, for how a score compares with the published one. */
 function verdict({ value, published, better }: ReportScore): string {
   if (!published || !better || !Number.isFinite(value)) return "";
   const reached = better === "lower" ? value <= published.value : value >= published.value;

@@ -175,7 +175,7 @@ export function plotSeries(series: MatrixLike, options: SeriesPlotOptions = {}):
   };
 }
 
-/** Where on the height of the figure panel `c` of `count` stands, the first one on top. */
+/** Where on the height of the figure panel `c` of `count` is, the first one on top. */
 function domainOf(c: number, count: number): [number, number] {
   const gap = count > 1 ? 0.06 : 0;
   const height = (1 - gap * (count - 1)) / count;

@@ -10,8 +10,8 @@ export interface DelayProblem {
 }
 
 /**
- * Values before time 0, oldest first: the last one is `spacing` before 0, where the initial state
- * stands.
+ * Values before time 0, oldest first: the last one is `spacing` before 0, and the initial
+ * state at 0.
  */
 export interface History {
   readonly values: Float64Array;

@@ -1,4 +1,4 @@
-// All measures of one reservoir, one after the other. What each is stands in its own file.
+// All measures of one reservoir, one after the other. Each has its own file.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import type { AnyReservoirComputer, ReservoirComputer } from "../../reservoir/index.js";

@@ -8,7 +8,7 @@ export interface TargetGroup {
   readonly targets: Targets;
   /** P_0, P_1, ... of the input, for the rows that are added next and the delays before them. */
   readonly values: readonly Float64Array[];
-  /** Where the first row of states stands in `values`. */
+  /** Where the first row of states is in `values`. */
   readonly offset: number;
 }
 

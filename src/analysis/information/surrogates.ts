@@ -5,7 +5,7 @@ import type { RandomStream } from "@spillway/numerics";
 const pieces = 4;
 
 /**
- * The series closed to a ring, cut at four random points, its pieces in random order. None stands
+ * The series closed to a ring, cut at four random points, its pieces in random order. None is
  * within a twentieth of the series of where it was: some of its influence would be left there.
  * `draw` numbers the surrogate.
  */

@@ -27,7 +27,7 @@ export function unheldStep(steps: readonly Step[]): string | undefined {
 }
 
 /**
- * What stands in windows of so many rows behind the last rows of a series; zeros if they are too
+ * What windows of so many rows hold after the last rows of a series; zeros if they are too
  * few.
  */
 export function pastAfter(recent: Matrix, { steps, lost }: FittedTransforms, rowsOf = lost): Float64Array {

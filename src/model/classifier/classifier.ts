@@ -1,5 +1,5 @@
 // Classifier: reservoirs that see whole sequences, and readouts that name their class. What a
-// sequence becomes stands in representation.ts, the readouts in class-readout.ts, the file in
+// sequence becomes is in representation.ts, the readouts in class-readout.ts, the file in
 // classifier-file.ts.
 import { disposeAllAsync, orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";

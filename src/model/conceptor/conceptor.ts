@@ -1,5 +1,5 @@
 // Conceptors: a reservoir's states of one pattern as a soft projection, and the logic of these. How
-// patterns are loaded into a reservoir stands in memory.ts.
+// patterns are loaded into a reservoir is in memory.ts.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type InputOf, number, option, resolve } from "@spillway/core/options.js";
 import { Matrix, type MatrixLike, mirrorLowerTriangle, PortableGram, symmetricEigen, transposed } from "@spillway/numerics";

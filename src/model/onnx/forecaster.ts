@@ -13,13 +13,13 @@ export type ForecasterUse = "predict" | "forecast";
  * "predict": "inputs" (T x I) to "outputs" (T x O), each from the state after its input, with the
  * model's own outputs fed back if it has feedback. "forecast": the closed loop; "steps" (a whole
  * number), or "inputs" (steps x E) if inputs come from outside, to "outputs" (steps x O). Both
- * begin at the state that the forecaster stands at, or if `stateful` at the inputs "state" (N),
+ * begin at the state of the forecaster, or if `stateful` at the inputs "state" (N),
  * "fedBack" (O, with feedback) and "lastInput" (I), and give what they end at as "endState",
  * "endFedBack" and "endLastInput".
  */
 export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stateful: boolean): Graph {
   const [member, ...others] = parts.members;
-  const { model, lags, state: stands } = member!;
+  const { model, lags, state: position } = member!;
   const { inputScale, targetScale, known, transforms } = member!.preprocessing;
   const refuse = (what: string) => ArgumentError.because(`the model ${what}, which an ONNX file does not`, { field: "model" });
   if (others.length > 0) throw refuse(`has ${parts.members.length} members whose median is the forecast`);
@@ -46,9 +46,9 @@ export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stat
   const rows = scanRows(builder, outside, columnsOf(inputScale, inputSize - outside, inputSize));
   const start = (name: string, values: ArrayLike<number>, length: number) =>
     stateful && length > 0 ? builder.input(name, "float32", [length]) : builder.floats(padded(values, length), [Math.max(1, length)]);
-  const state = start("state", stands.reservoir.values, size);
-  const fedBack = start("fedBack", stands.reservoir.output, outputSize);
-  const lastInput = start("lastInput", stands.reservoir.input, inputSize);
+  const state = start("state", position.reservoir.values, size);
+  const fedBack = start("fedBack", position.reservoir.output, outputSize);
+  const lastInput = start("lastInput", position.reservoir.input, inputSize);
 
   const body = new GraphBuilder("step", builder);
   const x = body.input(body.name("x"), "float32", [size]);

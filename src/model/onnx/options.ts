@@ -9,7 +9,7 @@ export const onnxTable = {
   use: option(choice("predict", "forecast"), "predict", "What the graph of a forecaster does: for given inputs, or in closed loop."),
   /**
    * Whether a forecaster's graph takes the state it begins at as inputs, to run a series in parts;
-   * default false: it begins where the forecaster stands.
+   * default false: it begins at the position of the forecaster.
    */
   stateful: option(flag, false, "Whether a forecaster's graph takes the state it begins at as inputs."),
 };

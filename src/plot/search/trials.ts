@@ -47,7 +47,7 @@ export interface PlottedStudy {
 export const manyTrials = 5000;
 export const drawnTrials = 500;
 
-/** From the best to the worst: each stands apart on light paper and on dark. */
+/** From the best to the worst: each can be told apart on light paper and on dark. */
 export const rankColours = ["#D55E00", "#E69F00", "#4CA98A", "#56B4E9", "#8FA3B3", "#A9B4BD"] as const;
 
 /** A study whose trials were read once. */
@@ -80,7 +80,7 @@ export function readStudy(study: PlottedStudy): ReadStudy {
 /** A trial whose value is finite. */
 export type ScoredTrial = PlottedTrial & { readonly value: number };
 
-/** One axis: where a value stands, and the ticks. Logarithms are taken here, so that images fit. */
+/** One axis: where a value is, and the ticks. Logarithms are taken here, so that images fit. */
 export interface PlotAxis {
   readonly low: number;
   readonly high: number;
