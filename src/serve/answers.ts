@@ -35,9 +35,8 @@ export class Answers {
   readonly #bodies = new ByteBudget(most.heldBytes);
   readonly #held = new ByteBudget(most.heldBytes);
   /** What stops each request that is not over. */
-  readonly #requests = new Set<AbortController>();
+  readonly #requests = new Pending<AbortController>();
   readonly #metrics: Metrics;
-  #idle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(model: ServedModel, settings: Resolved<typeof handlerTable>, gauges: readonly Gauge[] = []) {
@@ -62,17 +61,9 @@ export class Answers {
 
   async #end(): Promise<void> {
     this.#model.end();
-    await this.#allAnswered(endingMs.work);
+    await this.#requests.over(endingMs.work);
     for (const request of this.#requests) request.abort(ending());
-    await this.#allAnswered(endingMs.refusals);
-  }
-
-  /** Waits until every request is answered, but not longer than some time. */
-  async #allAnswered(milliseconds: number): Promise<void> {
-    if (this.#requests.size === 0) return;
-    await within(milliseconds, (idle) => {
-      this.#idle = idle;
-    });
+    await this.#requests.over(endingMs.refusals);
   }
 
   #commonRoutes(): readonly Route[] {
@@ -124,7 +115,6 @@ export class Answers {
       asked.signal.removeEventListener("abort", leave);
       releaseAnswer?.();
       this.#metrics.add(path, status, (performance.now() - begun) / 1000);
-      if (this.#requests.size === 0) this.#idle?.();
     };
     /** A large answer waits for bytes that others hold until they are read. */
     const hold = async (bytes: number): Promise<void> => {
@@ -220,16 +210,26 @@ function whole(
 
 const ending = () => new RequestError(503, "aborted", "the server is ending; ask another one");
 
-/** Waits until `begin` calls back, but not longer than some time. */
-export async function within(milliseconds: number, begin: (done: () => void) => void): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  await Promise.race([
-    new Promise<void>(begin),
-    new Promise<void>((late) => {
-      timer = setTimeout(late, milliseconds);
-    }),
-  ]);
-  clearTimeout(timer);
+/** What is not over yet. */
+export class Pending<Each> extends Set<Each> {
+  #whenOver: (() => void) | undefined;
+
+  override delete(each: Each): boolean {
+    const wasHere = super.delete(each);
+    if (this.size === 0) this.#whenOver?.();
+    return wasHere;
+  }
+
+  /** Waits until all is over, but not longer than some time. */
+  async over(milliseconds: number): Promise<void> {
+    if (this.size === 0) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await new Promise<void>((done) => {
+      this.#whenOver = done;
+      timer = setTimeout(done, milliseconds);
+    });
+    clearTimeout(timer);
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type Resolved, resolve } from "@spillway/core/options.js";
-import { Answers, endingMs, within } from "./answers.js";
+import { Answers, endingMs, Pending } from "./answers.js";
 import type { Asked } from "./body.js";
 import { boundConnections, hostRefusal, idleMs, listen, originRefusal, partingMs, requestLimits, targetRefusal } from "./http-server.js";
 import { most } from "./limits.js";
@@ -56,11 +56,10 @@ class Serving implements ModelServer {
   readonly #model: ServedModel;
   readonly #settings: Resolved<typeof serveTable>;
   readonly #answers: Answers;
-  readonly #responses = new Set<ServerResponse>();
+  readonly #responses = new Pending<ServerResponse>();
   readonly #queues = new WeakMap<Socket, RequestQueue>();
   readonly #server = createServer({ ...requestLimits, requestTimeout: 0 }, (request, response) => void this.#answer(request, response));
   readonly #connections = boundConnections(this.#server, most.connections, inJson);
-  #idle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
   readonly kind: string;
   readonly trainedTo: string | undefined;
@@ -106,10 +105,7 @@ class Serving implements ModelServer {
     this.#server.closeIdleConnections();
     await this.#answers.close();
     // Only when the last byte has left: an end before it would cut an answer off.
-    if (this.#responses.size > 0)
-      await within(endingMs.refusals, (idle) => {
-        this.#idle = idle;
-      });
+    await this.#responses.over(endingMs.refusals);
     for (const connection of this.#connections) connection.destroy();
     await closed;
     await this.#model.dispose();
@@ -127,7 +123,6 @@ class Serving implements ModelServer {
     const turn = queue.add(response, () => {
       stop.abort();
       this.#responses.delete(response);
-      if (this.#responses.size === 0) this.#idle?.();
     });
     // Work that waits for its turn says nothing, and may do so for long.
     const quiet = turn.then(() => void socket.setTimeout(0));

@@ -7,11 +7,10 @@ import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { openDevices } from "@spillway/gpu";
 import { ensureFolder, writeInto } from "@spillway/io";
 import { describeMachine, type Machine, versions } from "../../experiment/runs/machine.js";
-import { median } from "../../experiment/tasks/scores.js";
 import { Matrix, ReservoirComputer, ReservoirEnsemble } from "../../reservoir/index.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
-import { type BenchOptions, measure, repetitions } from "./bench.js";
+import { type BenchOptions, measure, repetitions, timed } from "./bench.js";
 
 /** One line of the table. Microseconds of a step, of all members if there are several. */
 export interface GpuMeasurement {
@@ -116,14 +115,8 @@ async function ensemble(size: number, engine: string, devices: number, signal: A
     1,
     Float32Array.from({ length: ensembleSteps }, (_, t) => ((t * 37) % 100) / 100 - 0.5),
   );
-  const times: number[] = [];
-  for (let r = 0; r <= repetitions; r++) {
-    const start = performance.now();
-    await all.run(inputs, { keep: "last", signal });
-    if (r > 0) times.push(((performance.now() - start) * 1000) / ensembleSteps);
-  }
-  const plan = devices === 1 ? "together" : "distributed";
-  return { plan, microsecondsPerStep: median(times), fastest: Math.min(...times), slowest: Math.max(...times) };
+  const times = await timed(ensembleSteps, () => all.run(inputs, { keep: "last", signal }));
+  return { plan: devices === 1 ? "together" : "distributed", ...times };
 }
 
 function tableOf({ machine, devices, measurements }: GpuBenchResult): string {

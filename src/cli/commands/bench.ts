@@ -2,6 +2,7 @@
 // comparisons with other packages are elsewhere.
 import "../../index.js";
 import { join } from "node:path";
+import { tally } from "@spillway/core/text.js";
 import { ensureFolder, writeInto } from "@spillway/io";
 import { describeMachine, versions } from "../../experiment/runs/machine.js";
 import { median } from "../../experiment/tasks/scores.js";
@@ -67,7 +68,7 @@ function tableOf({ machine, engines, threads, measurements }: BenchResult): stri
     `${fastest.toFixed(2)} to ${slowest.toFixed(2)}`,
   ]);
   return [
-    `${machine.processor}, engine ${engines.join(", ")}, ${threads} thread${threads === 1 ? "" : "s"}`,
+    `${machine.processor}, engine ${engines.join(", ")}, ${tally(threads, "thread")}`,
     "",
     formatTable(["reservoir", "weights", "precision", "steps/s", "µs/step", "range of µs/step"], lines, [3, 4, 5]),
     "",
@@ -90,19 +91,17 @@ export async function measure(
   const inputs = Matrix.zeros(steps, 1, precision);
   for (let t = 0; t < steps; t++) inputs.data[t] = ((t * 37) % 100) / 100 - 0.5;
   const into = Matrix.zeros(steps, size, precision);
+  const times = await timed(steps, () => computer.run(inputs, { into, signal }));
+  return { stepsPerSecond: 1e6 / times.microsecondsPerStep, ...times, repetitions };
+}
+
+/** Microseconds a step of work that is repeated, after one time that does not count. */
+export async function timed(steps: number, work: () => Promise<unknown>) {
   const times: number[] = [];
   for (let r = 0; r <= repetitions; r++) {
     const start = performance.now();
-    await computer.run(inputs, { into, signal });
-    const microseconds = ((performance.now() - start) * 1000) / steps;
-    if (r > 0) times.push(microseconds);
+    await work();
+    if (r > 0) times.push(((performance.now() - start) * 1000) / steps);
   }
-  const middle = median(times);
-  return {
-    stepsPerSecond: 1e6 / middle,
-    microsecondsPerStep: middle,
-    fastest: Math.min(...times),
-    slowest: Math.max(...times),
-    repetitions,
-  };
+  return { microsecondsPerStep: median(times), fastest: Math.min(...times), slowest: Math.max(...times) };
 }

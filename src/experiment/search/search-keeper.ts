@@ -7,6 +7,7 @@ import { writeFileAtomic } from "@spillway/io";
 import { type AskedTrial, journalFile, mergeStudies, type Study, type StudyStorage, type TrialOutcome } from "@spillway/search";
 import { encodeRecord } from "@spillway/search/journal/records.js";
 import { StorageAwayError } from "@spillway/search/patience.js";
+import { Turns } from "../../reservoir/work.js";
 
 const ending = ".spool";
 
@@ -17,7 +18,7 @@ export class ResultKeeper {
   readonly #pending = new Map<number, TrialOutcome>();
   #isAway = false;
   #isWritten = false;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   /** @param folder that of the run; without one, nothing is written while the storage is away */
   constructor(study: Study, folder: string | undefined) {
@@ -59,10 +60,10 @@ export class ResultKeeper {
     return new StorageAwayError(storage, `${message}; ${finished}`, { spool: this.#isWritten ? this.#path : undefined, cause });
   }
 
-  #write(): Promise<void> {
+  async #write(): Promise<void> {
     const path = this.#path;
-    if (path === undefined) return Promise.resolve();
-    const turn = this.#turn.then(async () => {
+    if (path === undefined) return;
+    const write = async () => {
       if (this.#pending.size === 0) {
         this.#isWritten = false;
         return rm(path, { force: true });
@@ -70,10 +71,9 @@ export class ResultKeeper {
       const lines = this.#study.apart([...this.#pending]).map((operation) => `${encodeRecord(operation)}\n`);
       await writeFileAtomic(path, lines.join(""));
       this.#isWritten = true;
-    });
+    };
     // A folder that takes nothing either is no reason to end: the results are here still.
-    this.#turn = turn.catch(() => undefined);
-    return this.#turn as Promise<void>;
+    await this.#turns.take(write).catch(() => undefined);
   }
 }
 
