@@ -89,6 +89,6 @@ export class DeviceBuffer<T extends Dtype = Dtype> extends DeviceSlice<T> implem
 
   /** @internal Disposes on the way of another error. */
   discard(): void {
-    this.memory.core.abandon(this.#holding);
+    this.memory.core.releaseQuietly(this.#holding);
   }
 }

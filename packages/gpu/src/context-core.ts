@@ -1,5 +1,5 @@
 // The checked middle layer: driver calls made in the right context, whose errors throw. The objects
-// that users see stand on it.
+// that users see are built on it.
 import { DisposedError } from "@spillway/core/errors.js";
 import type { Driver } from "./driver.js";
 import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
@@ -240,7 +240,7 @@ export class ContextCore {
   /** Gives a holding back: see `Owned.dispose`. */
   release(holding: Holding): void {
     if (holding.disposed) return;
-    this.ledger.strike(holding);
+    this.ledger.remove(holding);
     if (this.#loss || this.#disposed) return;
     try {
       holding.release();
@@ -250,7 +250,7 @@ export class ContextCore {
   }
 
   /** Gives a holding back on the way of another error, which matters more than one of this. */
-  abandon(holding: Holding): void {
+  releaseQuietly(holding: Holding): void {
     try {
       this.release(holding);
     } catch {

@@ -37,9 +37,6 @@ export interface MemoryInfo {
   readonly total: number;
 }
 
-/** Something that is held, as `Context.held` lists it. */
-export type Held = Leak;
-
 const allocTable = {
   ...labelTable,
   /** Allocates in this stream's order; left out, the memory is good everywhere. */
@@ -291,7 +288,7 @@ export class Context extends DisposedByUsing {
   }
 
   /** What was made here and not yet disposed, oldest first, with where it was made. */
-  held(): readonly Held[] {
+  held(): readonly Leak[] {
     return this.core.ledger
       .list()
       .filter(({ kind, internal }) => !internal && kind !== "context")

@@ -1,8 +1,8 @@
 // Cuts a PTX text down to some of its kernels: a driver compiles a whole module when it is loaded,
 // and a file may hold hundreds. It knows where declarations begin and end and which names they use,
 // and no instruction.
-
 import { ArgumentError } from "@spillway/core/errors.js";
+import { withoutComments } from "./ptx-entry.js";
 
 /** A declaration or definition at a module's top level. */
 interface Piece {
@@ -16,10 +16,6 @@ interface Piece {
 const lineDirective = /^\.(version|target|address_size|file|loc)\b/;
 
 const functionName = /\.(entry|func)\s+(?:\([^)]*\)\s*)?([\w$%]+)/;
-
-function withoutComments(ptx: string): string {
-  return ptx.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, (comment) => (comment.startsWith("/*") ? " " : ""));
-}
 
 /** The index after the declaration that begins at `from`. */
 function endOf(ptx: string, from: number): number {

@@ -1,5 +1,5 @@
-// What goes wrong on a device, as classes with fields. Errors of finding libraries stand in
-// library-search.ts, of driver.ts a missing function.
+// What goes wrong on a device, as classes with fields. Errors of finding libraries are in
+// library-search.ts, that of a missing function is in driver.ts.
 import { SpillwayError } from "@spillway/core/errors.js";
 import { describeLaunch, type LaunchRecord } from "./launch-history.js";
 
@@ -108,13 +108,13 @@ export class OutOfMemoryError extends CudaError {
     memory: { requested: number; free: number | undefined; total: number | undefined; holders: readonly MemoryHolder[] },
   ) {
     const held = memory.holders.reduce((sum, holder) => sum + holder.bytes, 0);
-    const room = memory.free === undefined ? "free memory unknown" : `${mebibytes(memory.free)} of ${mebibytes(memory.total ?? 0)} free`;
+    const free = memory.free === undefined ? "free memory unknown" : `${mebibytes(memory.free)} of ${mebibytes(memory.total ?? 0)} free`;
     const top = memory.holders
       .slice(0, 5)
       .map(({ label, count, bytes }) => `${label}${count > 1 ? ` x ${count}` : ""} ${mebibytes(bytes)}`);
     super(
       failure,
-      `${mebibytes(memory.requested)} asked for, ${room}, ${mebibytes(held)} held by this context${top.length > 0 ? ` (${top.join(", ")})` : ""}`,
+      `${mebibytes(memory.requested)} asked for, ${free}, ${mebibytes(held)} held by this context${top.length > 0 ? ` (${top.join(", ")})` : ""}`,
       false,
     );
     this.requested = memory.requested;

@@ -21,7 +21,7 @@ export class DeviceEvent extends Owned {
   /** @internal */
   static create(core: ContextCore, timing: boolean, label?: string): DeviceEvent {
     const handle = core.long("cuEventCreate", eventFlags.blockingSync | (timing ? 0 : eventFlags.disableTiming));
-    return new DeviceEvent(core, { handle, waits: 0, doomed: false }, timing, label ?? core.nextName("event"));
+    return new DeviceEvent(core, { handle, waits: 0, destroyed: false }, timing, label ?? core.nextName("event"));
   }
 
   /** Puts the event after all that the stream was given so far. @throws CudaError. */

@@ -135,7 +135,7 @@ export class Graph extends Owned {
   }
 
   /**
-   * Captures anew and puts the result in place of what is launched, which costs less than a new
+   * Captures anew and launches the result from now on, which costs less than a new
    * graph. The parts must be the same in number, order and kind; sizes and arguments may differ.
    *
    * @throws CudaError with the reason if the new work is too different; the graph is then as

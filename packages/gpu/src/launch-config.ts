@@ -56,7 +56,7 @@ export const launchAttribute = { cooperative: 2, cluster: 4, overlap: 6 } as con
 
 const attributesAt = 64;
 
-/** Bytes of a CUlaunchConfig with room for the three attributes. */
+/** Bytes of a CUlaunchConfig and its three attributes. */
 export const launchConfigBytes: number = attributesAt + 3 * launchConfigLayout.attributeBytes;
 
 const axes = ["x", "y", "z"] as const;

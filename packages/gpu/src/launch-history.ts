@@ -34,7 +34,7 @@ export class LaunchHistory {
   }
 
   /**
-   * Notes a launch whose grid, block and shared memory stand in `sizes` as in CUlaunchConfig: seven
+   * Notes a launch whose grid, block and shared memory are in `sizes` as in CUlaunchConfig: seven
    * 32-bit numbers.
    */
   note(kernel: string, sizes: Uint32Array, source: string | undefined): void {

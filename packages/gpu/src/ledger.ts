@@ -77,7 +77,7 @@ export class Ledger {
     if (owner) forgotten.register(owner, { holding, onLeak: this.#onLeak }, holding);
   }
 
-  strike(holding: Holding): void {
+  remove(holding: Holding): void {
     holding.disposed = true;
     this.#holdings.delete(holding);
     forgotten.unregister(holding);

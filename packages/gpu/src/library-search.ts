@@ -85,7 +85,7 @@ function newestFirst(names: readonly string[]): string[] {
   return [...names].sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
 }
 
-/** The folders of CUDA's toolkits in which libraries stand, newest toolkit first. */
+/** The folders of CUDA's toolkits that hold libraries, newest toolkit first. */
 function toolkitFolders(system: SearchedSystem): readonly string[] {
   const homes = [system.environment["CUDA_PATH"], system.environment["CUDA_HOME"]].filter((home) => home !== undefined && home !== "");
   if (system.platform === "win32") {
@@ -142,7 +142,7 @@ export const ncclCandidates = candidatesOf("SPILLWAY_NCCL_LIBRARY", /^nccl.*\.dl
 
 /**
  * The builtins library beside an NVRTC library. libnvrtc has no search path of its own and cannot
- * find the builtins that stand beside it, so they are loaded first, by full path. Undefined if
+ * find the builtins beside it, so they are loaded first, by full path. Undefined if
  * the path is a bare name: then the system's search finds both.
  */
 export function nvrtcBuiltins(system: SearchedSystem, library: string): string | undefined {

@@ -106,8 +106,8 @@ export class MemoryPool implements DevicePool {
     const free = new BigUint64Array(1);
     const total = new BigUint64Array(1);
     const known = core.function("cuMemGetInfo")(free, total) === status.success;
-    const room = known ? { free: Number(free[0]), total: Number(total[0]) } : { free: undefined, total: undefined };
-    return new OutOfMemoryError(failure, { requested, ...room, holders: core.ledger.holders("buffer") });
+    const memory = known ? { free: Number(free[0]), total: Number(total[0]) } : { free: undefined, total: undefined };
+    return new OutOfMemoryError(failure, { requested, ...memory, holders: core.ledger.holders("buffer") });
   }
 
   /** @throws CudaError. */

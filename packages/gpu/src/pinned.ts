@@ -11,7 +11,7 @@ const pageBytes = 4096;
 /** CU_MEMHOSTREGISTER_PORTABLE: page-locked for every context. */
 const portable = 1;
 
-/** The first page-aligned byte of new memory with room for `bytes` more. */
+/** The first page-aligned byte of new memory that `bytes` bytes follow. */
 export function alignedMemory(core: ContextCore, bytes: number): { buffer: ArrayBuffer; offset: number } {
   const buffer = new ArrayBuffer(bytes + pageBytes);
   const address = core.driver.addressOf(new Uint8Array(buffer));

@@ -12,8 +12,9 @@ export interface EntryParameter {
 
 const typeBytes = (type: string): number => Number(/\d+$/.exec(type)?.[0] ?? 0) / 8;
 
-function withoutComments(ptx: string): string {
-  return ptx.replace(/\/\*[\s\S]*?\*\//g, " ").replace(/\/\/.*$/gm, "");
+/** PTX with a blank for each comment within a line. */
+export function withoutComments(ptx: string): string {
+  return ptx.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, (comment) => (comment.startsWith("/*") ? " " : ""));
 }
 
 function parameterOf(declaration: string): EntryParameter {

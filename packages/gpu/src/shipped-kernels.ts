@@ -1,5 +1,6 @@
 // Shipped kernels, loaded once a context: only the entries that are asked for, since the driver
 // compiles what is loaded.
+import { getOrMake } from "@spillway/core/maps.js";
 import type { Context } from "./context.js";
 import type { Kernel } from "./kernel.js";
 import type { Module } from "./module.js";
@@ -18,14 +19,10 @@ const kernelsOf = new WeakMap<Module, Map<string, AnyKernel>>();
 
 /** The module of some entries of a shipped file. It lives as long as the context. */
 export function loadEntries(context: Context, file: string, entries: readonly string[], source?: CompiledSource): Module {
-  const modules = modulesOf.get(context) ?? new Map<string, Module>();
-  modulesOf.set(context, modules);
+  const modules = getOrMake(modulesOf, context, () => new Map<string, Module>());
   const key = `${file}: ${entries.join(", ")}${source ? ` by ${source}` : ""}`;
-  const known = modules.get(key);
-  if (known) return known;
-  const module = context.load(context.shippedPtx(file, source ? { entries, kernelSource: source } : { entries }), { label: key });
-  modules.set(key, module);
-  return module;
+  const options = source ? { entries, kernelSource: source } : { entries };
+  return getOrMake(modules, key, () => context.load(context.shippedPtx(file, options), { label: key }));
 }
 
 /** An entry of a shipped file, loaded alone, with its parameters. */
@@ -37,10 +34,6 @@ export function shippedKernel(
   source?: CompiledSource,
 ): AnyKernel {
   const module = loadEntries(context, file, [name], source);
-  const kernels = kernelsOf.get(module) ?? new Map<string, AnyKernel>();
-  kernelsOf.set(module, kernels);
-  const key = JSON.stringify(parameters);
-  const kernel = kernels.get(key) ?? module.kernel<readonly Parameter[]>(name, parameters);
-  kernels.set(key, kernel);
-  return kernel;
+  const kernels = getOrMake(kernelsOf, module, () => new Map<string, AnyKernel>());
+  return getOrMake(kernels, JSON.stringify(parameters), () => module.kernel<readonly Parameter[]>(name, parameters));
 }

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync } from "node:zlib";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import { type InputOf, list, optional, resolve, text, tuple, whole } from "@spillway/core/options.js";
 import { entryModule } from "./entry-module.js";
 import type { Nvrtc } from "./nvrtc.js";
@@ -17,7 +18,7 @@ export interface ShippedEntry {
   /** The most threads of a block; undefined if the device's limit is the only one. */
   readonly maxThreads?: number;
   /**
-   * Blocks of a multiprocessor that the compiler made room for; undefined if none was given.
+   * Blocks of a multiprocessor that the compiler limited registers for; undefined if none was given.
    */
   readonly minBlocks?: number;
   /** Blocks of a cluster that it must be launched with; undefined if it need not be. */
@@ -172,13 +173,8 @@ const shippedTexts = new Map<string, string>();
 const compiledTexts = new WeakMap<Nvrtc, Map<string, string>>();
 
 function textOf(texts: Map<string, string>, file: string, entries: readonly string[] | undefined, make: () => string): string {
-  const key = JSON.stringify([file, ...(entries ?? [])]);
-  let text = texts.get(key);
-  if (text === undefined) {
-    text = entries ? entryModule(textOf(texts, file, undefined, make), entries) : make();
-    texts.set(key, text);
-  }
-  return text;
+  const cut = () => (entries ? entryModule(textOf(texts, file, undefined, make), entries) : make());
+  return getOrMake(texts, JSON.stringify([file, ...(entries ?? [])]), cut);
 }
 
 /**
@@ -202,8 +198,7 @@ export function shippedPtx(name: string, options: ShippedPtxOptions = {}): strin
 export function compiledPtx(compiler: Nvrtc, name: string, options: ShippedPtxOptions = {}): string {
   const { computeCapability, entries } = resolve(shippedTable, options, "shippedPtx");
   const { file, target } = imageFor(name, computeCapability);
-  const texts = compiledTexts.get(compiler) ?? new Map<string, string>();
-  compiledTexts.set(compiler, texts);
+  const texts = getOrMake(compiledTexts, compiler, () => new Map<string, string>());
   return textOf(texts, file, entries, () => {
     const { source, ...how } = shippedSource(name);
     const least = Math.min(...compiler.architectures);

@@ -74,7 +74,7 @@ export class Staging {
     if (kept) return kept;
     const core = this.#core;
     const handle = core.long("cuEventCreate", eventFlags.blockingSync | eventFlags.disableTiming);
-    const event: AwaitedEvent = { handle, waits: 0, doomed: false };
+    const event: AwaitedEvent = { handle, waits: 0, destroyed: false };
     core.ledger.enter(new Holding("event", "waiting", 0, () => destroyEvent(core, event), true));
     return event;
   }

@@ -77,7 +77,7 @@ export class Stream extends Owned {
       core.orderAfter(stream.handle, [core.service]);
       return stream;
     } catch (error) {
-      core.abandon(stream.holding);
+      core.releaseQuietly(stream.holding);
       throw error;
     }
   }

@@ -8,13 +8,13 @@ export interface AwaitedEvent {
   readonly handle: bigint;
   /** Waits under way. */
   waits: number;
-  /** Whether the last wait is to destroy it. */
-  doomed: boolean;
+  /** Whether its owner destroyed it: the last wait then does so at the driver. */
+  destroyed: boolean;
 }
 
 /** Destroys an event, or leaves it to the wait that is under way. @throws CudaError. */
 export function destroyEvent(core: ContextCore, event: AwaitedEvent): void {
-  if (event.waits > 0) event.doomed = true;
+  if (event.waits > 0) event.destroyed = true;
   else core.call("cuEventDestroy", event.handle);
 }
 
@@ -61,7 +61,7 @@ export async function waitFor(core: ContextCore, event: AwaitedEvent, history?: 
     await wait(core, event, history);
   } finally {
     event.waits--;
-    if (event.doomed && event.waits === 0) core.function("cuEventDestroy")(event.handle);
+    if (event.destroyed && event.waits === 0) core.function("cuEventDestroy")(event.handle);
     core.endWait();
   }
 }

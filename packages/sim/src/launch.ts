@@ -130,14 +130,14 @@ export function beginLaunch(kernel: SimulatedKernel, launch: Launch, args: Uint8
     print: simulation.print,
     ...(simulation.devices > 1 && { reaches: context.reaches }),
   });
-  let seen = machine.changes;
+  let known = machine.changes;
   return {
     advance: () => {
-      if (machine.changes !== seen) running.noteChange();
+      if (machine.changes !== known) running.noteChange();
       const before = running.progress;
       const over = running.advance();
       if (running.progress !== before) machine.changes++;
-      seen = machine.changes;
+      known = machine.changes;
       if (!over) machine.othersGoOn(context);
       else simulation.onLaunch({ kernel: kernel.info.name, counters: running.result.counters });
       return over;

@@ -1,4 +1,5 @@
 // Modules, kernels, launches and occupancy of the simulated driver.
+import { getOrMake } from "@spillway/core/maps.js";
 import type { KernelWork } from "./graph.js";
 import type { HostPointer } from "./host-memory.js";
 import { beginLaunch, checkLaunch, clusterOf, type Launch, readArguments, readLaunchConfig } from "./launch.js";
@@ -58,11 +59,11 @@ export function moduleCalls(simulator: Simulator) {
     },
     cuModuleGetFunction: (out, handle, name) => {
       const module = simulator.find(handle, SimulatedModule);
-      const known = kernels.get(module) ?? new Map<string, bigint>();
-      kernels.set(module, known);
-      const kernel = known.get(name) ?? simulator.enter(module.kernel(name));
-      known.set(name, kernel);
-      host.giveLong(out, kernel);
+      const known = getOrMake(kernels, module, () => new Map<string, bigint>());
+      host.giveLong(
+        out,
+        getOrMake(known, name, () => simulator.enter(module.kernel(name))),
+      );
     },
     cuModuleGetGlobal: (address, bytes, handle, name) => {
       const { program } = simulator.find(handle, SimulatedModule);

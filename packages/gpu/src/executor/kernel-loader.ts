@@ -2,6 +2,7 @@
 // a PTX text. Each is loaded once.
 import { DisposedByUsing } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import type { CompileOptions } from "../compile-options.js";
 import type { Kernel } from "../kernel.js";
@@ -154,11 +155,9 @@ export abstract class KernelLoader extends DisposedByUsing {
     options: LaunchOptions = {},
   ): void {
     const { stream = this.device.stream, parameters = parametersFor(module, name, args), ...config } = options;
-    const kernels = this.#kernels.get(module) ?? new Map<string, Kernel>();
-    this.#kernels.set(module, kernels);
+    const kernels = getOrMake(this.#kernels, module, () => new Map<string, Kernel>());
     const key = `${name}(${parameters.map(keyOf).join()})`;
-    const kernel = kernels.get(key) ?? (module.kernel(name, parameters) as Kernel);
-    kernels.set(key, kernel);
+    const kernel = getOrMake(kernels, key, () => module.kernel(name, parameters) as Kernel);
     const launch = stream.launch as (kernel: Kernel, config: LaunchConfig, ...values: readonly unknown[]) => void;
     launch.call(stream, kernel, { ...config, grid, block }, ...args);
   }

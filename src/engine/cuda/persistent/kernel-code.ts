@@ -1,5 +1,7 @@
 // Where the code of a persistent kernel comes from: shipped as PTX, or compiled here by NVRTC from
 // the same source for one model. Its arguments depend on its shape.
+
+import { getOrMake } from "@spillway/core/maps.js";
 import { CompileError, type Context, LibraryError, type Module, ModuleLoadError, shippedSource } from "@spillway/gpu";
 import type { Precision } from "@spillway/numerics";
 import type { EngineOptions } from "../../../reservoir/engine.js";
@@ -52,11 +54,7 @@ export interface CompiledForm {
 
 const made = new WeakMap<Context, Map<string, Module>>();
 
-function modulesOf(context: Context): Map<string, Module> {
-  const modules = made.get(context) ?? new Map<string, Module>();
-  made.set(context, modules);
-  return modules;
-}
+const modulesOf = (context: Context) => getOrMake(made, context, () => new Map<string, Module>());
 
 /** Code that NVRTC makes. Modules live as long as their context. */
 export function compiledCode(form: CompiledForm): KernelCode {
