@@ -121,8 +121,6 @@ function storeLong(host: HostBytes, at: number, signed: boolean, value: unknown)
 
 /** A value as an error tells it. */
 function shown(value: unknown): string {
-  if (value === undefined) return "missing";
-  if (typeof value === "bigint") return `${describe(value)}n`;
   const plain = typeof value !== "object" || value === null || Array.isArray(value) || value.constructor === Object;
   return plain ? describe(value) : (value.constructor?.name ?? "an object");
 }

@@ -309,7 +309,7 @@ export class Context extends DisposedByUsing {
     if (other.info.ordinal === this.info.ordinal) return;
     const code = this.core.status("cuCtxEnablePeerAccess", other.core.handle, 0);
     if (code !== status.peerAccessAlreadyEnabled) this.core.check(code, "cuCtxEnablePeerAccess");
-    other.#pool.allowAccess(this.info.ordinal);
+    other.#pool.setAccess(this.info.ordinal, true);
     this.core.peers.add(other.core);
   }
 
@@ -318,7 +318,7 @@ export class Context extends DisposedByUsing {
     if (other.info.ordinal === this.info.ordinal) return;
     this.core.peers.delete(other.core);
     this.core.call("cuCtxDisablePeerAccess", other.core.handle);
-    other.#pool.denyAccess(this.info.ordinal);
+    other.#pool.setAccess(this.info.ordinal, false);
   }
 
   /** The error that made the context unusable, if one did. */

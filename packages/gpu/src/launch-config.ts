@@ -103,24 +103,15 @@ export class LaunchConfigMemory {
     this.#handles[launchConfigLayout.streamAt / 8] = stream;
     let count = 0;
     if (config.cooperative === true) {
-      if (!this.#limits.cooperative)
-        throw new LaunchError(this.#kernel, "this device has no cooperative launches", { field: "cooperative", value: true });
+      this.#require(this.#limits.cooperative, "cooperative", true, "cooperative launches");
       this.#flag(count++, launchAttribute.cooperative);
     }
     if (config.overlap === true) {
-      if (!this.#limits.overlap)
-        throw new LaunchError(this.#kernel, "this device has no launches that overlap: they need compute capability 9.0", {
-          field: "overlap",
-          value: true,
-        });
+      this.#require(this.#limits.overlap, "overlap", true, "launches that overlap: they need compute capability 9.0");
       this.#flag(count++, launchAttribute.overlap);
     }
     if (config.cluster !== undefined) {
-      if (!this.#limits.clusters)
-        throw new LaunchError(this.#kernel, "this device has no clusters: they need compute capability 9.0", {
-          field: "cluster",
-          value: config.cluster,
-        });
+      this.#require(this.#limits.clusters, "cluster", config.cluster, "clusters: they need compute capability 9.0");
       const at = (attributesAt + count++ * launchConfigLayout.attributeBytes) / 4;
       words[at] = launchAttribute.cluster;
       this.#dimensions("cluster", config.cluster, at + launchConfigLayout.valueAt / 4, this.#limits.grid);
@@ -139,6 +130,11 @@ export class LaunchConfigMemory {
 
   #refusal(field: string, value: unknown, expected: string): LaunchError {
     return new LaunchError(this.#kernel, `${field} is ${describe(value)}; it takes ${expected}`, { field, value, expected });
+  }
+
+  /** @throws LaunchError if the device has not what a field asks for. */
+  #require(has: boolean, field: string, value: unknown, what: string): void {
+    if (!has) throw new LaunchError(this.#kernel, `this device has no ${what}`, { field, value });
   }
 
   #flag(index: number, attribute: number): void {

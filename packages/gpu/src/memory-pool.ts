@@ -136,16 +136,11 @@ export class MemoryPool implements DevicePool {
   }
 
   /**
-   * Lets kernels of another device reach this memory. Plain allocations need peer access instead.
-   * @throws CudaError.
+   * Whether kernels of another device may reach this memory from now on. Plain allocations need
+   * peer access instead. @throws CudaError.
    */
-  allowAccess(device: number): void {
-    if (this.#pool !== undefined) this.#core.call("cuMemPoolSetAccess", this.#pool, accessDescription(device, 3), 1);
-  }
-
-  /** Ends `allowAccess`. @throws CudaError. */
-  denyAccess(device: number): void {
-    if (this.#pool !== undefined) this.#core.call("cuMemPoolSetAccess", this.#pool, accessDescription(device, 0), 1);
+  setAccess(device: number, allowed: boolean): void {
+    if (this.#pool !== undefined) this.#core.call("cuMemPoolSetAccess", this.#pool, accessDescription(device, allowed ? 3 : 0), 1);
   }
 
   /** @throws CudaError. */

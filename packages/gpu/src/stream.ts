@@ -159,7 +159,11 @@ export class Stream extends Owned {
     return array;
   }
 
-  #checkCopy(dtype: Dtype, length: number, array: HostArray): void {
+  /** Copies between device memory and a host array of its type and length, in order. */
+  #copyArray(memory: ReadonlyDeviceSlice, host: HostArray | PinnedBuffer, up: boolean): void {
+    this.use();
+    const { dtype, length, address, byteLength } = this.#use(memory, up);
+    const array = this.#host(host);
     if (!holds(dtype, array))
       throw ArgumentError.because(`a copy of ${dtype} needs an array of that type on the host; got ${array.constructor.name}`, {
         field: "array",
@@ -170,6 +174,10 @@ export class Stream extends Owned {
         field: "array",
         expected: `${length} elements`,
       });
+    if (byteLength === 0) return;
+    if (up) this.core.callOn(this.history, "cuMemcpyHtoDAsync", address, array, byteLength, this.handle);
+    else this.core.callOn(this.history, "cuMemcpyDtoHAsync", array, address, byteLength, this.handle);
+    this.#counts?.noteCopy(up ? byteLength : 0, up ? 0 : byteLength);
   }
 
   /**
@@ -179,12 +187,7 @@ export class Stream extends Owned {
    * @throws ArgumentError if types or lengths differ; CudaError.
    */
   upload<T extends Dtype>(destination: DeviceSlice<T>, source: ArrayOf<T> | PinnedBuffer<T>): void {
-    this.use();
-    const target = this.#use(destination, true);
-    const array = this.#host(source as HostArray | PinnedBuffer);
-    this.#checkCopy(target.dtype, target.length, array);
-    if (target.byteLength > 0) this.core.callOn(this.history, "cuMemcpyHtoDAsync", target.address, array, target.byteLength, this.handle);
-    this.#counts?.noteCopy(target.byteLength, 0);
+    this.#copyArray(destination, source as HostArray | PinnedBuffer, true);
   }
 
   /**
@@ -192,12 +195,7 @@ export class Stream extends Owned {
    * resolves. @throws as `upload`.
    */
   read<T extends Dtype>(source: ReadonlyDeviceSlice<T>, destination: PinnedBuffer<T>): void {
-    this.use();
-    const from = this.#use(source, false);
-    const array = this.#host(destination as PinnedBuffer);
-    this.#checkCopy(from.dtype, from.length, array);
-    if (from.byteLength > 0) this.core.callOn(this.history, "cuMemcpyDtoHAsync", array, from.address, from.byteLength, this.handle);
-    this.#counts?.noteCopy(0, from.byteLength);
+    this.#copyArray(source, destination as PinnedBuffer, false);
   }
 
   /**

@@ -25,7 +25,7 @@ export interface LaunchOptions extends Omit<LaunchConfig, "grid" | "block"> {
 }
 
 const described = (argument: KernelArgument): string =>
-  argument instanceof DeviceSlice ? `memory of ${argument.dtype}` : `${describe(argument)}${typeof argument === "bigint" ? "n" : ""}`;
+  argument instanceof DeviceSlice ? `memory of ${argument.dtype}` : describe(argument);
 
 /**
  * The parameter that an argument is meant for, by the PTX type there. @throws LaunchError if the
