@@ -269,7 +269,7 @@ function scaleTo64(source: usize, count: i32, factor: f64, out: usize): void {
  * Rows of draws times a factor, rounded to 4 or 8 bytes, to rows of `cols` values. If `skipped`,
  * they have one draw less, and a 0 on the diagonal.
  */
-export function placeRows(source: usize, firstRow: i32, rows: i32, cols: i32, skipped: bool, factor: f64, bytes: i32, out: usize): void {
+export function scaleRows(source: usize, firstRow: i32, rows: i32, cols: i32, skipped: bool, factor: f64, bytes: i32, out: usize): void {
   for (let r = firstRow; r < firstRow + rows; r++) {
     const before = skipped ? r : cols;
     const after = skipped ? cols - 1 - r : 0;
@@ -307,14 +307,14 @@ export function packRows32(source: usize, cols: i32, count: i32, starts: usize, 
       const high0 = v128.shuffle<i32>(a, b, 2, 6, 3, 7);
       const low1 = v128.shuffle<i32>(c, d, 0, 4, 1, 5);
       const high1 = v128.shuffle<i32>(c, d, 2, 6, 3, 7);
-      v128.store(placeOf(k, count << 2, starts, out), v128.shuffle<i64>(low0, low1, 0, 2));
-      v128.store(placeOf(k + 1, count << 2, starts, out), v128.shuffle<i64>(low0, low1, 1, 3));
-      v128.store(placeOf(k + 2, count << 2, starts, out), v128.shuffle<i64>(high0, high1, 0, 2));
-      v128.store(placeOf(k + 3, count << 2, starts, out), v128.shuffle<i64>(high0, high1, 1, 3));
+      v128.store(addressOf(k, count << 2, starts, out), v128.shuffle<i64>(low0, low1, 0, 2));
+      v128.store(addressOf(k + 1, count << 2, starts, out), v128.shuffle<i64>(low0, low1, 1, 3));
+      v128.store(addressOf(k + 2, count << 2, starts, out), v128.shuffle<i64>(high0, high1, 0, 2));
+      v128.store(addressOf(k + 3, count << 2, starts, out), v128.shuffle<i64>(high0, high1, 1, 3));
     }
     for (; k < cols; k++) {
-      const place = placeOf(k, count << 2, starts, out);
-      for (let i: usize = 0; i < 4; i++) store<u32>(place + (i << 2), load<u32>(source + i * bytes + (<usize>k << 2)));
+      const address = addressOf(k, count << 2, starts, out);
+      for (let i: usize = 0; i < 4; i++) store<u32>(address + (i << 2), load<u32>(source + i * bytes + (<usize>k << 2)));
     }
   }
 }
@@ -325,13 +325,13 @@ export function packRows64(source: usize, cols: i32, count: i32, starts: usize, 
   for (let r = 0; r < count; r += 2, source += bytes << 1, out += 16) {
     for (let k = 0; k < cols; k++) {
       const at = source + (<usize>k << 3);
-      v128.store(placeOf(k, count << 3, starts, out), v128.load64_lane(at + bytes, v128.load64_zero(at), 1));
+      v128.store(addressOf(k, count << 3, starts, out), v128.load64_lane(at + bytes, v128.load64_zero(at), 1));
     }
   }
 }
 
 // @ts-ignore: decorator
 @inline
-function placeOf(k: i32, groupBytes: i32, starts: usize, out: usize): usize {
+function addressOf(k: i32, groupBytes: i32, starts: usize, out: usize): usize {
   return out + <usize>((load<i32>(starts + (<usize>(k & 31) << 2)) + (k >> 5)) * groupBytes);
 }

@@ -1,6 +1,6 @@
-// The WebAssembly module of the CPU engine and of the linear algebra: every export in one place.
+// The WebAssembly module of the CPU engine and of the linear algebra: all exports.
 export * from "./portable";
-export { drawFrom, drawRows, drawFullRows, drawPositions, sumRows, placeRows, packRows32, packRows64 } from "./drawing";
+export { drawFrom, drawRows, drawFullRows, drawPositions, sumRows, scaleRows, packRows32, packRows64 } from "./drawing";
 export * from "./linear-algebra";
 export * from "./spectrum";
 export * from "./reservoir";

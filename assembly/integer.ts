@@ -153,16 +153,16 @@ function drivingSteps(values: usize, count: i32, out: usize): void {
   }
 }
 
-/** T[i] (512 - m) + T[i + 1] m in lane `lane`'s half-words, for places i and m of 2^-9. */
+/** T[i] (512 - m) + T[i + 1] m in lane `lane`'s half-words, for positions i and m of 2^-9. */
 // @ts-ignore: decorator
 @inline
 function tanhSteps(z: v128, table: usize): v128 {
   const size = i32x4.min_s(i32x4.abs(z), i32x4.splat((1 << 18) - 1));
-  const place = i32x4.shl(i32x4.shr_u(size, 9), 1);
-  let ends = v128.load32_lane(table + <usize>i32x4.extract_lane(place, 0), i64x2.splat(0), 0);
-  ends = v128.load32_lane(table + <usize>i32x4.extract_lane(place, 1), ends, 1);
-  ends = v128.load32_lane(table + <usize>i32x4.extract_lane(place, 2), ends, 2);
-  ends = v128.load32_lane(table + <usize>i32x4.extract_lane(place, 3), ends, 3);
+  const offset = i32x4.shl(i32x4.shr_u(size, 9), 1);
+  let ends = v128.load32_lane(table + <usize>i32x4.extract_lane(offset, 0), i64x2.splat(0), 0);
+  ends = v128.load32_lane(table + <usize>i32x4.extract_lane(offset, 1), ends, 1);
+  ends = v128.load32_lane(table + <usize>i32x4.extract_lane(offset, 2), ends, 2);
+  ends = v128.load32_lane(table + <usize>i32x4.extract_lane(offset, 3), ends, 3);
   const m = v128.and(size, i32x4.splat(511));
   const shares = v128.or(i32x4.sub(i32x4.splat(512), m), i32x4.shl(m, 16));
   const value = i32x4.shr_s(i32x4.add(i32x4.dot_i16x8_s(ends, shares), i32x4.splat(256)), 9);

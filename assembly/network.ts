@@ -36,7 +36,7 @@ class Team {
 
 /**
  * The fields of a part of a network, 32 bits each, in the order in which the host writes them.
- * Cells and the places of lists are counted within the part, sources and spikes over the whole
+ * Cells and the positions of lists are counted within the part, sources and spikes over the whole
  * network.
  */
 @unmanaged
@@ -58,9 +58,9 @@ class Network {
   ring: usize;
   filtered: usize;
   drive: usize;
-  /** Places of synapses; their units, 16 bits without a sign or 32 with one; signs of sources. */
+  /** First positions of synapses; their delays and cells; their units, 16 bits without a sign or 32 with one; signs of sources. */
   offsets: usize;
-  places: usize;
+  synapses: usize;
   units: usize;
   wideUnits: i32;
   signs: usize;
@@ -73,7 +73,7 @@ class Network {
    */
   spikeOffsets: usize;
   spikes: usize;
-  spikeRoom: i32;
+  spikeCapacity: i32;
   /** Addresses of the ring's rows from the next one on. */
   rowsAhead: usize;
   /** Filtered spikes behind each row of states, one row after the other. */
@@ -481,17 +481,17 @@ function addBackground(net: Network, pop: Population, arriving: usize, step: u32
 function deliverUnits<T extends number, U extends number>(net: Network, source: u32, rows: usize, amplitude: T): void {
   const bits = net.cellBits;
   const from = <usize>load<u32>(net.offsets + (<usize>source << 2));
-  const end = net.places + (<usize>load<u32>(net.offsets + (<usize>source << 2), 4) << 2);
+  const end = net.synapses + (<usize>load<u32>(net.offsets + (<usize>source << 2), 4) << 2);
   const sign = <i32>load<i8>(net.signs + source);
-  let place = net.places + (from << 2);
+  let synapse = net.synapses + (from << 2);
   let unit = net.units + from * sizeof<U>();
-  while (place < end) {
+  while (synapse < end) {
     // Those of one delay, which are in a row.
-    const delay = load<u32>(place) >> bits;
+    const delay = load<u32>(synapse) >> bits;
     const last: u32 = ((delay + 1) << bits) - 1;
     const row = load<usize>(rows + (<usize>delay << 2)) - (<usize>(delay << bits) << 2);
-    for (; place < end; place += 4, unit += sizeof<U>()) {
-      const word = load<u32>(place);
+    for (; synapse < end; synapse += 4, unit += sizeof<U>()) {
+      const word = load<u32>(synapse);
       if (word > last) break;
       const cell = row + (<usize>word << 2);
       const weight = sign * <i32>load<U>(unit);
@@ -627,10 +627,10 @@ function deliverSteps(team: Team, net: Network, from: i32, to: i32): void {
 }
 
 /** Whether every part has memory for the spikes of a period after step t. */
-function hasRoom(team: Team, t: i32): bool {
+function hasMemory(team: Team, t: i32): bool {
   for (let p = 0; p < team.parts; p++) {
     const net = partOf(team, p);
-    if (net.spikeRoom - spikesBefore(net, t) < net.size * team.period) return false;
+    if (net.spikeCapacity - spikesBefore(net, t) < net.size * team.period) return false;
   }
   return true;
 }
@@ -653,7 +653,7 @@ function firstBad(team: Team, from: i32, to: i32): i32 {
 function runSteps<T extends number>(table: usize, steps: i32, firstPart: i32, lastPart: i32): i32 {
   const team = changetype<Team>(table);
   for (let t = 0; t < steps; ) {
-    if (!hasRoom(team, t)) return t;
+    if (!hasMemory(team, t)) return t;
     const end = min(steps, t + team.period);
     for (let p = firstPart; p < lastPart; p++) runPart<T>(team, partOf(team, p), t, end);
     barrier(team.barrier, team.threads);

@@ -115,7 +115,7 @@ function gather32<T extends number>(offsets: usize): v128 {
 /**
  * Sparse W x for slices first to last. A slice is two vectors of rows of similar length (SELL: 8
  * rows in binary32, 4 in binary64), stored partial sum by partial sum in bit-reversed order, entry
- * by entry, lane = row. Rows are scattered to their place at the end.
+ * by entry, lane = row. Rows are scattered to their positions at the end.
  */
 // @ts-ignore: decorator
 @inline

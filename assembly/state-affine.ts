@@ -35,7 +35,7 @@ let next: usize = 0;
 /** The functions of the inputs. */
 let gains: usize = 0;
 
-/** Sets the model that this instance runs. `places` are addresses of four parts of scratch. */
+/** Sets the model that this instance runs. The last four are addresses of parts of scratch. */
 export function stateAffineModel(
   coordinates: i32,
   outputCount: i32,
@@ -52,10 +52,10 @@ export function stateAffineModel(
   panelsOfOutput: i32,
   streamOfOutput: usize,
   offsetsOfOutput: usize,
-  permutedPlace: usize,
-  productsPlace: usize,
-  nextPlace: usize,
-  gainsPlace: usize,
+  permutedAddress: usize,
+  productsAddress: usize,
+  nextAddress: usize,
+  gainsAddress: usize,
 ): void {
   size = coordinates;
   outputs = outputCount;
@@ -72,11 +72,11 @@ export function stateAffineModel(
   outputPanels = panelsOfOutput;
   outputStream = streamOfOutput;
   outputOffsets = offsetsOfOutput;
-  permuted = permutedPlace;
+  permuted = permutedAddress;
   perPartial = (coordinates + 31) >> 5;
-  products = productsPlace;
-  next = nextPlace;
-  gains = gainsPlace;
+  products = productsAddress;
+  next = nextAddress;
+  gains = gainsAddress;
 }
 
 // Exported to stay functions of their own: see reservoir.ts.
@@ -125,9 +125,9 @@ function combine<T extends number>(rows: i32, offsets: usize): void {
 @inline
 function run<T extends number>(x: usize, inputs: usize, states: usize, steps: i32): void {
   const own = <usize>size * sizeof<T>();
-  const seen = outputs > 0 ? <usize>outputs * sizeof<T>() : own;
+  const rowBytes = outputs > 0 ? <usize>outputs * sizeof<T>() : own;
   // Behind an output, x is hidden.
-  const hidden = outputs > 0 ? x + seen : x;
+  const hidden = outputs > 0 ? x + rowBytes : x;
   for (let t: usize = 0; t < <usize>steps; t++) {
     setGains<T>(inputs + t * <usize>inputSize * sizeof<T>());
     permute<T>(hidden, permuted, perPartial, 0, size, 1);
@@ -135,15 +135,15 @@ function run<T extends number>(x: usize, inputs: usize, states: usize, steps: i3
       if (sizeof<T>() == 4) affinePanels32(output, outputStream, outputPanels);
       else affinePanels64(output, outputStream, outputPanels);
       combine<T>(outputs, outputOffsets);
-      memory.copy(states + t * seen, next, seen);
+      memory.copy(states + t * rowBytes, next, rowBytes);
     }
     if (sizeof<T>() == 4) affinePanels32(transition, transitionStream, transitionPanels);
     else affinePanels64(transition, transitionStream, transitionPanels);
     combine<T>(size, transitionOffsets);
     memory.copy(hidden, next, own);
-    if (outputs == 0) memory.copy(states + t * seen, next, own);
+    if (outputs == 0) memory.copy(states + t * rowBytes, next, own);
   }
-  if (outputs > 0) memory.copy(x, states + <usize>(steps - 1) * seen, seen);
+  if (outputs > 0) memory.copy(x, states + <usize>(steps - 1) * rowBytes, rowBytes);
 }
 
 export function stateAffine32(x: usize, inputs: usize, states: usize, steps: i32, _step: u32, _sequence: u32): void {

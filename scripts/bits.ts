@@ -209,14 +209,14 @@ try {
   const here = [`Node ${process.version}`, [process.execPath]] as const;
   const runners = [...nodes(here[0], here[1], tiers), ...browsers(), ...fetched()];
   console.log("| environment | golden sums | SHA-256 of all of them | s |\n|---|---|---|---|");
-  const seen = new Set<string>();
+  const distinct = new Set<string>();
   for (const { environment, part, run } of runners) {
     const begun = performance.now();
     const cells = await run().then(
       (line) => {
         const { sum, sums, different, error } = JSON.parse(line) as Environment & { error?: string };
         if (error !== undefined) throw new Error(error.split("\n").slice(0, 3).join(" "));
-        if (!part) seen.add(sum);
+        if (!part) distinct.add(sum);
         failed ||= different.length > 0;
         return [
           different.length === 0 ? `all ${sums}${part ? ` ${part}` : ""} equal` : `differ: ${different.join(", ")}`,
@@ -230,7 +230,7 @@ try {
     );
     console.log(`| ${environment} | ${cells.join(" | ")} | ${((performance.now() - begun) / 1000).toFixed(0)} |`);
   }
-  failed ||= seen.size !== 1;
+  failed ||= distinct.size !== 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

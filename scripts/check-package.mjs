@@ -77,14 +77,14 @@ function folderBytes(folder) {
  * Bytes that packages and what they depend on take as npm installed them here; optional ones for
  * other platforms are not there.
  */
-function installedBytes(names, seen = new Set()) {
+function installedBytes(names, counted = new Set()) {
   let bytes = 0;
   for (const name of names) {
     const folder = join("node_modules", name);
-    if (seen.has(name) || !existsSync(folder)) continue;
-    seen.add(name);
+    if (counted.has(name) || !existsSync(folder)) continue;
+    counted.add(name);
     const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    bytes += folderBytes(folder) + installedBytes(Object.keys({ ...dependencies, ...optionalDependencies }), seen);
+    bytes += folderBytes(folder) + installedBytes(Object.keys({ ...dependencies, ...optionalDependencies }), counted);
   }
   return bytes;
 }

@@ -172,6 +172,29 @@ describe("the modules", () => {
     }
   });
 
+  it("has every file that a script of npm names", () => {
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
+    const named = Object.values(scripts).flatMap(
+      (line) => line.match(/(?<=^|\s)(?:bench|scripts|examples|test|notebooks)\/[\w./-]+\.\w+/g) ?? [],
+    );
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  it("gives nothing a name that was invented here and says nothing: a place, a room, what is seen", () => {
+    const invented = /^(?:abandonAll|settleAll|(?:is)?(?:place|room|seen|road|ladder|rung|trunk|dealt|sight|house)(?:s|d|Of)?)$/i;
+    const folders = ["assembly", "test", "bench", "scripts", "lab/source", "examples"];
+    const own = folders.flatMap((folder) => files(folder)).filter((path) => !/node_modules|dist/.test(path));
+    const declared = (text: string) =>
+      [...text.matchAll(/\b(?:const|let|function|class|interface|type|readonly)\s+[{[(]?\s*#?(\w+)/g)].map(([, name]) => name!);
+    const found = own.flatMap((path) =>
+      declared(readFileSync(path, "utf8"))
+        .filter((name) => invented.test(name))
+        .map((name) => `${path}: ${name}`),
+    );
+    expect(found).toEqual([]);
+  });
+
   it("has an engine contract of one page: five required members, costs, a device and networks", () => {
     const text = readFileSync("src/reservoir/engine.ts", "utf8");
     expect(text.split("\n").length).toBeLessThanOrEqual(220);
@@ -190,10 +213,10 @@ describe("the modules", () => {
 
   it("has no import of a native or heavy library at the top of a file that the index reaches", () => {
     const lazy = ["koffi", "yaml", "csv-parse/sync", "plotly.js-dist-min", "cli-progress", "commander"];
-    const seen = new Set<string>();
+    const visited = new Set<string>();
     const visit = (path: string) => {
-      if (seen.has(path)) return;
-      seen.add(path);
+      if (visited.has(path)) return;
+      visited.add(path);
       const text = readFileSync(path, "utf8");
       for (const match of text.matchAll(/^(?:import|export)\s+(?!type)[^;]*?from\s+"([^"]+)"/gm)) {
         const target = match[1]!;
@@ -203,7 +226,7 @@ describe("the modules", () => {
       }
     };
     visit("src/index.ts");
-    expect(seen.size).toBeGreaterThan(10);
+    expect(visited.size).toBeGreaterThan(10);
   });
 
   it("never calls Math.random, and calls Math.exp and its kin only where no result depends on their last bits", () => {

@@ -59,8 +59,8 @@ export function missingData(name: DataSetName): string | undefined {
   const { files, published } = dataSets[name];
   const absent = folder === undefined ? files : files.filter((file) => !existsSync(join(folder, file)));
   if (absent.length === 0) return undefined;
-  const place = folder ?? "a folder, and name that folder in SPILLWAY_DATA";
-  return `needs ${published}: put ${absent.join(", ")} into ${place}`;
+  const folderName = folder ?? "a folder, and name that folder in SPILLWAY_DATA";
+  return `needs ${published}: put ${absent.join(", ")} into ${folderName}`;
 }
 
 /**

@@ -64,7 +64,7 @@ describe("the public surface", () => {
     const meanings = new Map<string, Map<string, string>>();
     for (const [entry, path] of entries)
       for (const [name, { at }] of exportsOf(path)) meanings.set(name, (meanings.get(name) ?? new Map<string, string>()).set(at, entry));
-    const several = [...meanings].filter(([, places]) => places.size > 1).map(([name, places]) => ({ name, places: [...places] }));
+    const several = [...meanings].filter(([, sites]) => sites.size > 1).map(([name, sites]) => ({ name, sites: [...sites] }));
     expect(several).toEqual([]);
   });
 });

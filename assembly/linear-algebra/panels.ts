@@ -1,6 +1,6 @@
 // Panels: the storage of blocks of rows that the tile kernels read. Six columns lie together, so
 // element (row t, column c) is at P + ((c / 6) * stride + t) * 48 + (c % 6) * 8, where `stride` is
-// the number of rows a panel has room for.
+// the number of rows that fit into a panel.
 
 /** Where row t, column c lies. */
 // @ts-ignore: decorator

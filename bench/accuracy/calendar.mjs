@@ -26,10 +26,10 @@ const settings = { bias: 0.5, leakRate: 0.3, inputScaling: 0.2, spectralRadius: 
 
 /** The error of forecasts from every start, over the deviation of the training part. */
 async function nrmse(series, train, forecast) {
-  const room = series.rows - horizon - train;
+  const span = series.rows - horizon - train;
   let sum = 0;
   for (let k = 0; k < starts; k++) {
-    const at = train + Math.floor((k * room) / (starts - 1));
+    const at = train + Math.floor((k * span) / (starts - 1));
     const { data } = await forecast(at);
     for (let h = 0; h < horizon; h++) sum += (data[h] - series.data[at + h]) ** 2;
   }

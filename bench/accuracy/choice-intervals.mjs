@@ -23,8 +23,10 @@ for (const { name, horizon, series, season } of await bandSeries()) {
   const all = (choice.errorStarts ?? choice.starts).length;
   // The starts that chose are few and even: so many of all, as even.
   const few = choice.starts.length;
-  const places = Array.from({ length: few }, (_, k) => Math.floor((k * (all - 1)) / (few - 1)));
-  const fewErrors = Matrix.from(Float64Array.from(places.flatMap((k) => [...choice.errors.data.subarray(k * horizon, (k + 1) * horizon)])));
+  const indices = Array.from({ length: few }, (_, k) => Math.floor((k * (all - 1)) / (few - 1)));
+  const fewErrors = Matrix.from(
+    Float64Array.from(indices.flatMap((k) => [...choice.errors.data.subarray(k * horizon, (k + 1) * horizon)])),
+  );
   const adaptive = new AdaptiveConformal(choice.errors, horizon, { level });
   const stride = Math.max(Math.floor(horizon / 2), Math.floor((z.rows - trained - horizon) / 82));
   const count = Math.floor((z.rows - trained - horizon) / stride) + 1;

@@ -26,11 +26,11 @@ const cases = sequences.length;
 
 const scaled = standardised(sequences);
 const oneHot = Matrix.zeros(cases, classes.length);
-const seen = new Map();
+const counts = new Map();
 const foldOf = labels.map((label, i) => {
   oneHot.data[i * classes.length + classes.indexOf(label)] = 1;
-  seen.set(label, (seen.get(label) ?? -1) + 1);
-  return seen.get(label) % folds;
+  counts.set(label, (counts.get(label) ?? -1) + 1);
+  return counts.get(label) % folds;
 });
 
 /** Z-scores per channel over all training rows. */

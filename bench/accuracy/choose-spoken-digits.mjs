@@ -60,12 +60,12 @@ async function features(reservoir) {
 }
 
 function rowsWhere(matrix, wanted) {
-  const places = foldOf.flatMap((fold, b) => (wanted(fold) ? [b] : []));
-  const out = Matrix.zeros(places.length, matrix.cols);
-  places.forEach((b, row) => {
+  const indices = foldOf.flatMap((fold, b) => (wanted(fold) ? [b] : []));
+  const out = Matrix.zeros(indices.length, matrix.cols);
+  indices.forEach((b, row) => {
     out.row(row).set(matrix.row(b));
   });
-  return { places, out };
+  return { indices, out };
 }
 
 const oneHot = Matrix.zeros(inputs.length, 10);
@@ -90,7 +90,7 @@ for (const fields of combinations(Object.keys(grid))) {
       const readout = ridge({ lambda, solver: "auto" }).fit(train, rowsWhere(oneHot, (other) => other !== fold).out);
       const held = rowsWhere(all, (other) => other === fold);
       const scores = readout.predict(held.out);
-      held.places.forEach((b, row) => {
+      held.indices.forEach((b, row) => {
         if (largest(scores.row(row)) !== digits[b]) errors++;
       });
     }

@@ -41,10 +41,10 @@ table("Boyan's chain, 10,000 episodes", "weights", "exact -24, -16, -8, 0: large
 const draws = new RandomStream(seedKeys("policy").weights, 0);
 const episodes = Array.from({ length: 10_000 }, (_, number) => {
   const [states, rewards] = [[], []];
-  for (let place = 12, k = 0; place > 0; k++) {
-    states.push([0, 1, 2, 3].map((anchor) => Math.max(0, 1 - Math.abs((12 - place) / 4 - anchor))));
-    rewards.push(place === 1 ? -2 : -3);
-    place -= place === 1 || draws.uniform(number, k) < 0.5 ? 1 : 2;
+  for (let position = 12, k = 0; position > 0; k++) {
+    states.push([0, 1, 2, 3].map((anchor) => Math.max(0, 1 - Math.abs((12 - position) / 4 - anchor))));
+    rewards.push(position === 1 ? -2 : -3);
+    position -= position === 1 || draws.uniform(number, k) < 0.5 ? 1 : 2;
   }
   return { states, rewards };
 });

@@ -64,7 +64,7 @@ export function drawnSettings(uniform) {
  */
 function goOn(computer, { u, states }, end, steps, { lambda, washout }) {
   const out = new Float64Array(steps);
-  const seen = u.subarray(0, end);
+  const known = u.subarray(0, end);
   let readout;
   try {
     const inputs = u.subarray(0, end - 1);
@@ -73,7 +73,7 @@ function goOn(computer, { u, states }, end, steps, { lambda, washout }) {
     if (error.code !== "numeric") throw error;
     return out;
   }
-  const [low, high] = [Math.min(...seen) - 0.5, Math.max(...seen) + 0.5];
+  const [low, high] = [Math.min(...known) - 0.5, Math.max(...known) + 0.5];
   computer.state = { values: states.row(end - 1), input: u.subarray(end - 1, end), output: [], step: end };
   let next = readout.predict(states.subarray(end - 1, end), [u[end - 1]]).data[0];
   for (let t = 0; t < steps; t++) {

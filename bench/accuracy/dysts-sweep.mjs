@@ -21,9 +21,9 @@ export function candidatesOf(repeat, count) {
 
 /** z-scores by the first `rows` rows, as a column. */
 function standardised(values, rows) {
-  const seen = values.slice(0, rows);
-  const mean = seen.reduce((sum, value) => sum + value, 0) / rows;
-  const deviation = Math.sqrt(seen.reduce((sum, value) => sum + (value - mean) ** 2, 0) / rows) || 1;
+  const training = values.slice(0, rows);
+  const mean = training.reduce((sum, value) => sum + value, 0) / rows;
+  const deviation = Math.sqrt(training.reduce((sum, value) => sum + (value - mean) ** 2, 0) / rows) || 1;
   return { mean, deviation, z: Float64Array.from(values, (value) => (value - mean) / deviation) };
 }
 
@@ -38,19 +38,19 @@ export async function sweepAll({ seeds, groups }, list, { starts, horizon, known
   let reason;
   for (const [washout, settings] of groups) {
     // The score of a member is where its forecasts are: the sweep then says whose they are.
-    const places = list.map(() => []);
+    const slots = list.map(() => []);
     const result = await sweepForecasts({
       reservoir: { size: neurons, weightDistribution: "normal", radiusMethod: "circularLaw", precision },
       ...{ seeds, settings, washout, starts, horizon, engine, input: true, refit: true },
       series: scales.map(({ z }) => z),
       loss: (forecasts, _, s) => {
         const { mean, deviation } = scales[s];
-        return places[s].push(forecasts.data.map((z) => z * deviation + mean)) - 1;
+        return slots[s].push(forecasts.data.map((z) => z * deviation + mean)) - 1;
       },
     });
     reason = result.engine.reason;
     for (const [s, { data }] of result.scores.entries())
-      for (const [m, place] of data.entries()) if (!Number.isNaN(place)) take(s, first + m, places[s][place]);
+      for (const [m, index] of data.entries()) if (!Number.isNaN(index)) take(s, first + m, slots[s][index]);
     first += seeds.length * settings.length;
   }
   return { candidates: first, reason };

@@ -155,15 +155,15 @@ async function doJob(job) {
   const [name, method, study] = job.split(":");
   const stop = new AbortController();
   process.once("SIGTERM", () => stop.abort());
-  const place = join(options.out, placeOf(job));
-  const found = await testScore(name, method, Number(study), { storage: `${place}.log`, signal: stop.signal }).catch((error) => {
+  const path = join(options.out, fileOf(job));
+  const found = await testScore(name, method, Number(study), { storage: `${path}.log`, signal: stop.signal }).catch((error) => {
     if (!stop.signal.aborted) throw error;
   });
   if (found?.value === undefined) process.exit(75);
-  writeFileSync(`${place}.json`, JSON.stringify(found));
+  writeFileSync(`${path}.json`, JSON.stringify(found));
 }
 
-async function dealOut() {
+async function distribute() {
   const names = Object.keys(tasks).filter(
     (name) => options.tasks.split(",").includes(name) && (!name.startsWith("load") || existsSync(folder)),
   );
@@ -201,7 +201,7 @@ async function dealOut() {
   if (options.out !== undefined) writeFileSync(join(options.out, "table.md"), text);
 }
 
-function placeOf(job) {
+function fileOf(job) {
   return job.replaceAll(":", "-");
 }
 
@@ -238,11 +238,11 @@ class Keeper {
 
   /** Takes over the result of a study that is through. */
   add(job) {
-    const place = join(this.#scratch, placeOf(job));
-    const result = JSON.parse(readFileSync(`${place}.json`, "utf8"));
+    const path = join(this.#scratch, fileOf(job));
+    const result = JSON.parse(readFileSync(`${path}.json`, "utf8"));
     this.results.set(job, result);
     if (this.#out !== undefined) appendFileSync(this.#lines, `${JSON.stringify(result)}\n`);
-    rmSync(`${place}.log`, { force: true });
+    rmSync(`${path}.log`, { force: true });
   }
 
   keepJournals() {
@@ -292,4 +292,4 @@ function row(name, results) {
 }
 
 if (options.job !== undefined) await doJob(options.job);
-else await dealOut();
+else await distribute();

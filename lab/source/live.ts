@@ -145,7 +145,7 @@ function drawColours({ context, left, top, width, height }: Panel): void {
   context.fillRect(left + width + 6, top, 10, height);
 }
 
-/** The range of a series with a little room; of a constant one a range around it. */
+/** The range of a series with a margin; of a constant one a range around it. */
 export function rangeOf(values: ArrayLike<number>): readonly [number, number] {
   let low = Infinity;
   let high = -Infinity;
@@ -153,6 +153,6 @@ export function rangeOf(values: ArrayLike<number>): readonly [number, number] {
     low = Math.min(low, values[i]!);
     high = Math.max(high, values[i]!);
   }
-  const room = Math.max(0.08 * (high - low), 1e-6 * Math.max(Math.abs(low), Math.abs(high))) || 1;
-  return [low - room, high + room];
+  const margin = Math.max(0.08 * (high - low), 1e-6 * Math.max(Math.abs(low), Math.abs(high))) || 1;
+  return [low - margin, high + margin];
 }

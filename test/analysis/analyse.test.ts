@@ -14,13 +14,13 @@ const small = { size: 12, leakRate: 1, seed: 3, precision: "float64" } as const;
 
 describe("analyse", () => {
   it("takes the measures that are asked for, each as it is by itself, and says which comes next", async () => {
-    const seen: string[] = [];
-    const onProgress = (done: number, total: number, measure: string) => seen.push(`${done} of ${total} ${measure}`);
+    const reported: string[] = [];
+    const onProgress = (done: number, total: number, measure: string) => reported.push(`${done} of ${total} ${measure}`);
     const { measures, leftOut, seconds } = await analyse(small, { measures: ["lyapunovExponent", "memoryCapacity"], onProgress });
     expect(measures).toEqual({ lyapunovExponent: await lyapunovExponent(small), memoryCapacity: await memoryCapacity(small) });
     expect(leftOut).toEqual([]);
     expect(Object.keys(seconds)).toEqual(["lyapunovExponent", "memoryCapacity"]);
-    expect(seen).toEqual(["0 of 2 lyapunovExponent", "1 of 2 memoryCapacity", "2 of 2 "]);
+    expect(reported).toEqual(["0 of 2 lyapunovExponent", "1 of 2 memoryCapacity", "2 of 2 "]);
   });
 
   it("leaves out what is not about the reservoir, with the reason", async () => {

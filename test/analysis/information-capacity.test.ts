@@ -116,14 +116,14 @@ describe("information processing capacity", () => {
 
   it("stops on request, and counts rows as it goes", async () => {
     const controller = new AbortController();
-    const seen: number[] = [];
+    const reported: number[] = [];
     const onProgress = (done: number, total: number) => {
-      seen.push(done, total);
+      reported.push(done, total);
       controller.abort();
     };
     const work = informationCapacity({ size: 10 }, { signal: controller.signal, onProgress, length: 50_000 });
     await expect(work).rejects.toThrow(/stopped after \d+ of 50000/);
-    expect(seen[1]).toBe(50_000);
+    expect(reported[1]).toBe(50_000);
   });
 
   it("refuses more inputs than one, a short washout, and more targets than memory and time are for", async () => {

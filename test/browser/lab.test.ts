@@ -133,11 +133,11 @@ describe("the lab in Chromium", () => {
       await page.mouse.down();
       for (const at of [0.4, 0.3, 0.2]) {
         await page.mouse.move(x + at * width, y + height / 2, { steps: 3 });
-        expect(await wholeInSight(page, [`#${view}`, `input[name="${name}"]`]), view).toEqual([]);
+        expect(await notWholeInView(page, [`#${view}`, `input[name="${name}"]`]), view).toEqual([]);
       }
       // The finger rests: the picture follows before it is lifted.
       await expect.poll(() => page.getAttribute(`#${view}`, "aria-label"), { timeout: 10_000 }).not.toBe(words);
-      expect(await wholeInSight(page, [`#${view}`, `input[name="${name}"]`]), view).toEqual([]);
+      expect(await notWholeInView(page, [`#${view}`, `input[name="${name}"]`]), view).toEqual([]);
       await page.mouse.up();
       expect(await slider.inputValue()).not.toBe(before);
       await untilText(page, "#capacity", /capacity/);
@@ -165,7 +165,7 @@ describe("the lab in Chromium", () => {
       for (let k = 0; k < count; k++) {
         if (k > 0) await page.keyboard.press("Tab");
         const reached = await page.evaluate(focused);
-        expect(reached).toEqual({ what: reached.what, number: String(k), marked: true, seen: true });
+        expect(reached).toEqual({ what: reached.what, number: String(k), marked: true, visible: true });
       }
       for (const { role, name } of await accessibleNodes(page)) expect(name, role).toMatch(/\w{3}/);
       expect(errors).toEqual([]);
@@ -312,7 +312,7 @@ describe("the lab in Chromium", () => {
       expect([x >= 0, x + width <= 390, width > 120], form).toEqual([true, true, true]);
     }
     await page.locator("figure:has(#forecast-second)").evaluate((one) => one.scrollIntoView());
-    expect(await wholeInSight(page, ["#forecast-second", '#controls-second input[name="leakRate"]'])).toEqual([]);
+    expect(await notWholeInView(page, ["#forecast-second", '#controls-second input[name="leakRate"]'])).toEqual([]);
     expect(errors).toEqual([]);
     await page.close();
   });
@@ -558,7 +558,7 @@ function topmostIs(page: Page, selector: string): Promise<boolean> {
 }
 
 /** What of these elements is not whole on the screen, or is covered. */
-function wholeInSight(page: Page, selectors: readonly string[]): Promise<string[]> {
+function notWholeInView(page: Page, selectors: readonly string[]): Promise<string[]> {
   return page.evaluate(
     (all) =>
       all.filter((selector) => {
@@ -590,7 +590,7 @@ function focused() {
     what: element.outerHTML.slice(0, 80),
     number: element.dataset["tab"],
     marked: outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2,
-    seen: there === element || element.contains(there),
+    visible: there === element || element.contains(there),
   };
 }
 

@@ -35,15 +35,15 @@ export function streamOf(recordings: readonly ArrayLike<number>[], labels: reado
   };
   const pause = () => Math.round(streamRate * (0.6 + 0.2 * random()));
   let at = pause();
-  const placed = recordings.map((recording, b) => {
+  const timed = recordings.map((recording, b) => {
     const sound = upsampled(recording);
     const from = at;
     at += sound.length + pause();
     return { sound, label: String(labels[b]), from, to: from + sound.length };
   });
   const samples = Float32Array.from({ length: at }, () => 0.001 * (random() - 0.5));
-  for (const { sound, from } of placed) for (const [n, value] of sound.entries()) samples[from + n]! += value;
-  const spoken = placed.map(({ label, from, to }) => ({ label, from, to }));
+  for (const { sound, from } of timed) for (const [n, value] of sound.entries()) samples[from + n]! += value;
+  const spoken = timed.map(({ label, from, to }) => ({ label, from, to }));
   return { samples: samples.map((value) => Math.max(-32768, Math.min(32767, Math.round(32768 * value))) / 32768), spoken };
 }
 

@@ -117,14 +117,14 @@ beforeAll(() => {
 
 describe("flags", () => {
   it("have the sentence, the default and the bounds of the option that they set", () => {
-    const seen = all
+    const shownFlags = all
       .filter(({ flag }) => flag instanceof TableFlag)
       .map(({ command, flag }) => {
         const option = tables[command]?.[flag.attributeName()];
         if (option) expect(flag.description, `${command} ${flag.long}`).toBe(helpOf(option));
         return `${command} ${flag.long}`;
       });
-    expect(seen).toEqual(expect.arrayContaining(["run --threads", "plan --kernel-source", "lab --port", "compare --sequences"]));
+    expect(shownFlags).toEqual(expect.arrayContaining(["run --threads", "plan --kernel-source", "lab --port", "compare --sequences"]));
   });
 
   it("stand in a list with a reason if they are of no table", () => {

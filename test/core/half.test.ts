@@ -1,5 +1,5 @@
-// Binary16 and bfloat16 by their bits (IEEE 754-2008, 3.4), and that every room has them from one
-// place.
+// Binary16 and bfloat16 by their bits (IEEE 754-2008, 3.4), and that every module has them from one
+// file.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bfloat16Bits, bfloat16Value, halfBits, halfValue } from "../../packages/core/src/half.js";

@@ -338,17 +338,17 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
       const sequence = { inputs: Matrix.zeros(steps, 1, "float32") };
       const session = await engine.open(of, options);
       const controller = new AbortController();
-      const seen: number[] = [];
+      const reported: number[] = [];
       const work = session.run(sequence, {
         signal: controller.signal,
         onProgress: (done) => {
-          seen.push(done);
+          reported.push(done);
           controller.abort();
         },
       });
       await expect(work).rejects.toMatchObject({ name: "AbortError", total: steps });
-      expect(session.getState().step).toBe(seen[0]);
-      expect(seen[0]).toBeGreaterThan(0);
+      expect(session.getState().step).toBe(reported[0]);
+      expect(reported[0]).toBeGreaterThan(0);
       await session.dispose();
     });
 

@@ -2,13 +2,13 @@ import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { EngineCapacityError } from "../../src/index.js";
 import { registerEngine } from "../../src/reservoir/index.js";
 
-const count = { held: 0, room: Number.POSITIVE_INFINITY };
+const count = { held: 0, most: Number.POSITIVE_INFINITY };
 
 const load = async () => ({
   ...cpuEngine,
   name: "counted",
   async open(...[model, options]: Parameters<typeof cpuEngine.open>) {
-    if (count.held >= count.room) throw new EngineCapacityError("one more reservoir", count.held + 1, count.room, "take fewer");
+    if (count.held >= count.most) throw new EngineCapacityError("one more reservoir", count.held + 1, count.most, "take fewer");
     const session = await cpuEngine.open(model, options);
     const dispose = session.dispose.bind(session);
     count.held++;
@@ -22,9 +22,9 @@ const load = async () => ({
 
 /**
  * Registers the CPU engine as "counted": it tells how many sessions are open, and opens none beyond
- * `room`.
+ * `most`.
  */
-export function registerCounted(): { held: number; room: number } {
+export function registerCounted(): { held: number; most: number } {
   registerEngine("counted", load, { automatic: false });
-  return Object.assign(count, { held: 0, room: Number.POSITIVE_INFINITY });
+  return Object.assign(count, { held: 0, most: Number.POSITIVE_INFINITY });
 }

@@ -53,12 +53,12 @@ describe("threads", () => {
 
   it("are done without when one of them has ended between two calls", async () => {
     const workers: Worker[] = [];
-    const seen = (worker: Worker) => workers.push(worker);
-    process.on("worker", seen);
+    const onWorker = (worker: Worker) => workers.push(worker);
+    process.on("worker", onWorker);
     const of = model({ size: 40, storage: "dense" });
     const session = await cpuEngine.open(of, { threads: 2 });
     const alone = await cpuEngine.open(of, { threads: 1 });
-    process.off("worker", seen);
+    process.off("worker", onWorker);
     await workers.at(-1)!.terminate();
     expect(bits(session.step(Float32Array.of(1)))).toEqual(bits(alone.step(Float32Array.of(1))));
     for (const each of [session, alone]) await each.dispose();

@@ -49,9 +49,9 @@ describe("an engine without costs or a device", () => {
       await using computer = await ReservoirComputer.create({ size: 700, seed: 1, connectionProbability: 0.01 }, { engine });
       const trainer = ridge({ lambda: 1e-6 });
       const sink = trainer.accumulator({ stateSize: 700, inputSize: 1, outputSize: 1 });
-      const seen: number[] = [];
-      await computer.train(inputs, targets, sink, { washout: 50, onProgress: (done) => seen.push(done) });
-      expect([seen.at(-1), seen.every((done, i) => done >= (seen[i - 1] ?? 0))]).toEqual([300, true]);
+      const reported: number[] = [];
+      await computer.train(inputs, targets, sink, { washout: 50, onProgress: (done) => reported.push(done) });
+      expect([reported.at(-1), reported.every((done, i) => done >= (reported[i - 1] ?? 0))]).toEqual([300, true]);
       return trainer.solve(sink).weights.data;
     });
     expect(bits(mine)).toEqual(bits(theirs));

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 
 /** A finished run in the target's place. */
-async function standing(text: string): Promise<void> {
+async function finishedRun(text: string): Promise<void> {
   await mkdir(target, { recursive: true });
   await writeFile(join(target, "result.json"), text);
 }
@@ -28,7 +28,7 @@ describe("the folder of a run", () => {
   });
 
   it("replaces an earlier run whole, and says so", async () => {
-    await standing("old");
+    await finishedRun("old");
     await writeFile(join(target, "states.npy"), "old");
     const folder = await OutputFolder.create(target);
     await writeFile(folder.path("result.json"), "new");
@@ -40,7 +40,7 @@ describe("the folder of a run", () => {
   });
 
   it("keeps what else stands in the folder of the earlier run", async () => {
-    await standing("old");
+    await finishedRun("old");
     await writeFile(join(target, "notes.txt"), "mine");
     const folder = await OutputFolder.create(target);
     await writeFile(folder.path("result.json"), "new");
@@ -49,7 +49,7 @@ describe("the folder of a run", () => {
   });
 
   it("leaves an earlier run alone where the new one failed", async () => {
-    await standing("old");
+    await finishedRun("old");
     const folder = await OutputFolder.create(target);
     await writeFile(folder.path("result.json"), "new");
     await folder.discard();

@@ -38,10 +38,10 @@ describe("an experiment in a program", () => {
   });
 
   it("tells how far it is, over all seeds", async () => {
-    const seen: (readonly [number, number, string])[] = [];
-    await runExperiment({ ...sine, seeds: 2 }, { onProgress: (...step) => seen.push(step) });
-    expect(seen[0]).toEqual([0, 2000, "short, seed 0 (1 of 2)"]);
-    expect(seen.at(-1)).toEqual([2000, 2000, "short, seed 1 (2 of 2)"]);
+    const reported: (readonly [number, number, string])[] = [];
+    await runExperiment({ ...sine, seeds: 2 }, { onProgress: (...step) => reported.push(step) });
+    expect(reported[0]).toEqual([0, 2000, "short, seed 0 (1 of 2)"]);
+    expect(reported.at(-1)).toEqual([2000, 2000, "short, seed 1 (2 of 2)"]);
   });
 
   it("keeps the finished seeds if it is stopped", async () => {

@@ -1,4 +1,4 @@
-// Searches of a tenth of a second that tests of several rooms start from, and what they leave.
+// Searches of a tenth of a second that tests of several folders start from, and what they leave.
 
 import { journalFile, StudyLog } from "../../packages/search/src/index.js";
 import { type SearchInput, searchExperiment } from "../../src/experiment/index.js";

@@ -87,8 +87,8 @@ const rawWords =
 function judge(error: unknown, ours: FuzzFormat["errors"], longest: number): Problem | undefined {
   if (!(error instanceof Error))
     return { kind: "error", key: `error ${typeof error}`, text: `what is thrown is no Error: ${String(error)}` };
-  const place = error.stack?.split("\n").find((line) => /^\s+at .*[/\\](src|test)[/\\]/.test(line)) ?? "";
-  const key = `${error.name} ${place
+  const site = error.stack?.split("\n").find((line) => /^\s+at .*[/\\](src|test)[/\\]/.test(line)) ?? "";
+  const key = `${error.name} ${site
     .trim()
     .replace(/^at /, "")
     .replace(/^.*[/\\](src[/\\])/, "$1")}`;
@@ -100,17 +100,17 @@ function judge(error: unknown, ours: FuzzFormat["errors"], longest: number): Pro
     return {
       kind: "message",
       key: `message ${key}`,
-      text: `the message holds the character U+${code}: ${JSON.stringify(message)}\n${place}`,
+      text: `the message holds the character U+${code}: ${JSON.stringify(message)}\n${site}`,
     };
   }
   const raw = rawWords.exec(message);
   if (raw)
-    return { kind: "message", key: `message ${key}`, text: `the message holds words of the engine, "${raw[0]}": ${message}\n${place}` };
+    return { kind: "message", key: `message ${key}`, text: `the message holds words of the engine, "${raw[0]}": ${message}\n${site}` };
   if (message.length > longest)
     return {
       kind: "message",
       key: `message ${key}`,
-      text: `the message has ${message.length} characters: ${JSON.stringify(message.slice(0, 200))}\n${place}`,
+      text: `the message has ${message.length} characters: ${JSON.stringify(message.slice(0, 200))}\n${site}`,
     };
   return undefined;
 }

@@ -139,8 +139,8 @@ function putInteger(out: Uint8Array, at: number, random: Random): Uint8Array {
 function repeated(input: Uint8Array, at: number, end: number, random: Random): Uint8Array {
   const length = end - at;
   if (length === 0) return input;
-  const room = Math.max(0, longest - input.length);
-  const times = Math.min(random.chance(0.05) ? 2 ** 17 : random.size(64), Math.floor(room / length));
+  const most = Math.max(0, longest - input.length);
+  const times = Math.min(random.chance(0.05) ? 2 ** 17 : random.size(64), Math.floor(most / length));
   const out = new Uint8Array(input.length + times * length);
   out.set(input.subarray(0, end));
   for (let k = 0; k < times; k++) out.set(input.subarray(at, end), end + k * length);
@@ -226,14 +226,14 @@ function copies(piece: string, count: number): string[] {
 export function mutateJson(value: unknown, random: Random): unknown {
   let out: unknown = structuredClone(value);
   for (let count = random.size(4); count > 0; count--) {
-    const places: { holder: Record<string, unknown>; key: string }[] = [];
-    collect({ "": out }, places);
-    const { holder, key } = random.pick(places);
+    const fields: { holder: Record<string, unknown>; key: string }[] = [];
+    collect({ "": out }, fields);
+    const { holder, key } = random.pick(fields);
     if (key === "" && !Array.isArray(holder)) {
       if (random.chance(0.1)) out = random.pick(nastyValues);
       continue;
     }
-    const other = random.pick(places);
+    const other = random.pick(fields);
     switch (random.below(7)) {
       case 0:
         if (Array.isArray(holder)) holder.splice(Number(key), 1);
@@ -267,10 +267,10 @@ function changed(value: unknown, random: Random): unknown {
   return structuredClone(random.pick(nastyValues));
 }
 
-function collect(holder: unknown, places: { holder: Record<string, unknown>; key: string }[]): void {
+function collect(holder: unknown, fields: { holder: Record<string, unknown>; key: string }[]): void {
   if (typeof holder !== "object" || holder === null) return;
   for (const key of Object.keys(holder)) {
-    places.push({ holder: holder as Record<string, unknown>, key });
-    collect((holder as Record<string, unknown>)[key], places);
+    fields.push({ holder: holder as Record<string, unknown>, key });
+    collect((holder as Record<string, unknown>)[key], fields);
   }
 }

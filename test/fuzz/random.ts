@@ -14,10 +14,10 @@ export class Random {
 
   /** 32 random bits. */
   word(): number {
-    const place = this.#drawn & 3;
-    if (place === 0) philox4x32(this.#key, this.#drawn >>> 2, this.#case, 0, 0, this.#words);
+    const lane = this.#drawn & 3;
+    if (lane === 0) philox4x32(this.#key, this.#drawn >>> 2, this.#case, 0, 0, this.#words);
     this.#drawn++;
-    return this.#words[place]!;
+    return this.#words[lane]!;
   }
 
   /** A whole number from 0 to n - 1; 0 for n = 0. */

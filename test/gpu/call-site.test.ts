@@ -94,9 +94,9 @@ it.each(
 it.each([
   ["plain", [], "compiled.js:"],
   ["with source maps", ["--enable-source-maps"], "compiled.ts:6:32"],
-])("under node, %s", async (_, flags, place) => {
+])("under node, %s", async (_, flags, expected) => {
   const path = join(folder, "compiled.ts");
   writeFileSync(path, program("./dist/gpu/src/index.js", "./dist/sim/src/index.js"));
   await build({ ...bundled, entryPoints: [path], outfile: join(folder, "compiled.js") });
-  expect(await told(...flags, join(folder, "compiled.js"))).toContain(`made at ${join(folder, place)}`);
+  expect(await told(...flags, join(folder, "compiled.js"))).toContain(`made at ${join(folder, expected)}`);
 });

@@ -229,10 +229,10 @@ describe("waiting", () => {
     const stream = context.stream();
     driver.pending = 2 ** 31;
     const done = stream.done();
-    const settled = expect(done).rejects.toThrow(DisposedError);
+    const rejected = expect(done).rejects.toThrow(DisposedError);
     context.dispose();
     expect(driver.outstanding()["retained"]).toBe(1);
-    await settled;
+    await rejected;
     expect(driver.outstanding()).toEqual({});
     expect(driver.violations).toEqual([]);
   });

@@ -189,7 +189,7 @@ export class FakeDriver implements Driver {
     return success;
   }
 
-  #settle(): void {
+  #finishWork(): void {
     this.pending = 0;
   }
 
@@ -249,13 +249,13 @@ export class FakeDriver implements Driver {
       },
       cuDevicePrimaryCtxRelease: (device) => this.#release(device),
       cuCtxSetCurrent: (context) => this.#setCurrent(context === 0n ? -1 : Number(context) - 0xc0),
-      cuCtxSynchronize: () => last(this.#needsContext(), this.#settle(), success),
+      cuCtxSynchronize: () => last(this.#needsContext(), this.#finishWork(), success),
       cuCtxGetStreamPriorityRange: (least, greatest) => give(least, 0) || give(greatest, -5),
       cuCtxEnablePeerAccess: () => success,
       cuCtxDisablePeerAccess: () => success,
       cuStreamCreateWithPriority: (out) => last(this.#needsContext(), give(out, this.#make("stream"))),
       cuStreamDestroy: (stream) => this.#drop(stream, "stream"),
-      cuStreamSynchronize: (stream) => last(this.#needsContext(), this.#uses(stream, "stream"), this.#settle(), success),
+      cuStreamSynchronize: (stream) => last(this.#needsContext(), this.#uses(stream, "stream"), this.#finishWork(), success),
       cuStreamQuery: (stream) => last(this.#uses(stream, "stream"), this.#look()),
       cuStreamWaitEvent: (stream, event) => last(this.#uses(stream, "stream"), this.#uses(event, "event"), success),
       cuStreamBeginCapture: (stream) => last(this.#uses(stream, "stream"), success),

@@ -12,7 +12,7 @@ import {
 } from "../../packages/gpu/src/library-search.js";
 import { FakeDriver } from "./fake-driver.js";
 
-function place(over: Partial<SearchedSystem> & { folders?: Record<string, readonly string[]> }): SearchedSystem {
+function systemWith(over: Partial<SearchedSystem> & { folders?: Record<string, readonly string[]> }): SearchedSystem {
   return { platform: "linux", environment: {}, wsl: false, list: (folder) => over.folders?.[folder] ?? [], ...over };
 }
 
@@ -20,16 +20,16 @@ afterEach(() => vi.unstubAllEnvs());
 
 describe("the driver's library", () => {
   it("is looked for by its name and then in the usual folders, under WSL first in Windows' own", () => {
-    const linux = driverCandidates(place({}));
+    const linux = driverCandidates(systemWith({}));
     expect(linux.slice(0, 2)).toEqual(["libcuda.so.1", "libcuda.so"]);
     expect(linux).toContain("/usr/lib/x86_64-linux-gnu/libcuda.so.1");
-    expect(driverCandidates(place({ wsl: true }))[0]).toBe("/usr/lib/wsl/lib/libcuda.so.1");
-    expect(driverCandidates(place({ platform: "win32", environment: { SystemRoot: "D:\\Windows" } }))[0]).toBe("nvcuda.dll");
-    expect(driverCandidates(place({ platform: "darwin" }))).toEqual([]);
+    expect(driverCandidates(systemWith({ wsl: true }))[0]).toBe("/usr/lib/wsl/lib/libcuda.so.1");
+    expect(driverCandidates(systemWith({ platform: "win32", environment: { SystemRoot: "D:\\Windows" } }))[0]).toBe("nvcuda.dll");
+    expect(driverCandidates(systemWith({ platform: "darwin" }))).toEqual([]);
   });
 
   it("is the one that the option or the variable names, and no other", () => {
-    const named = place({ environment: { SPILLWAY_CUDA_LIBRARY: "/v/libcuda.so" } });
+    const named = systemWith({ environment: { SPILLWAY_CUDA_LIBRARY: "/v/libcuda.so" } });
     expect(driverCandidates(named)).toEqual(["/v/libcuda.so"]);
     expect(driverCandidates(named, "/o/libcuda.so")).toEqual(["/o/libcuda.so"]);
   });
@@ -53,7 +53,7 @@ describe("the driver's library", () => {
 });
 
 describe("NVRTC's library", () => {
-  const toolkits = place({
+  const toolkits = systemWith({
     environment: { CUDA_HOME: "/opt/cuda" },
     folders: {
       "/usr/local": ["bin", "cuda-12.4", "cuda-13.0", "cuda"],
@@ -76,7 +76,7 @@ describe("NVRTC's library", () => {
       "/usr/local/cuda-13.0/lib64/libnvrtc.so",
     ]);
     expect(paths).toContain("libnvrtc.so.12");
-    expect(nvrtcCandidates(place({ environment: { SPILLWAY_NVRTC_LIBRARY: "/n.so" } }))).toEqual(["/n.so"]);
+    expect(nvrtcCandidates(systemWith({ environment: { SPILLWAY_NVRTC_LIBRARY: "/n.so" } }))).toEqual(["/n.so"]);
   });
 
   it("has its builtins loaded first, of its own version, from beside it", () => {

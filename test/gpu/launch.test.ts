@@ -199,7 +199,7 @@ describe("the arguments of a launch", () => {
 });
 
 describe("a struct by value", () => {
-  const point = struct({ place: ["f32", 3], weight: "f64" }, { name: "Point" });
+  const point = struct({ position: ["f32", 3], weight: "f64" }, { name: "Point" });
   const shaped = () => {
     const { context, driver } = opened();
     return { context, driver, module: context.load(ptx), stream: context.stream() };
@@ -212,15 +212,15 @@ describe("a struct by value", () => {
       readonly data: ReadonlyDeviceSlice<"f32"> | null;
       readonly size: { readonly x: number; readonly y: number };
       readonly name: ArrayBufferView;
-      readonly many: ArrayLike<{ readonly place: ArrayLike<number>; readonly weight: number }>;
+      readonly many: ArrayLike<{ readonly position: ArrayLike<number>; readonly weight: number }>;
     }>();
   });
 
   it("is written as C lays it out", () => {
-    expect(point).toMatchObject({ bytes: 24, alignment: 8, offsets: { place: 0, weight: 16 } });
+    expect(point).toMatchObject({ bytes: 24, alignment: 8, offsets: { position: 0, weight: 16 } });
     const { driver, module, stream } = shaped();
     const kernel = module.kernel("shaped", [point, "i32"]);
-    stream.launch(kernel, config, { place: Float32Array.of(1, 2, 3), weight: -4 }, 7);
+    stream.launch(kernel, config, { position: Float32Array.of(1, 2, 3), weight: -4 }, 7);
     const { buffer } = driver.lastLaunch!.slots;
     expect([...new Float32Array(buffer, 0, 3)]).toEqual([1, 2, 3]);
     expect(new Float64Array(buffer, 16, 1)[0]).toBe(-4);
@@ -238,12 +238,12 @@ describe("a struct by value", () => {
   });
 
   it.each([
-    ["a missing field", { place: [1, 2, 3] }, 'argument 0.weight ("f64") is missing; it takes a number'],
-    ["a field that there is not", { place: [1, 2, 3], weight: 1, wieght: 2 }, '("Point") has a field "wieght" (did you mean "weight"?)'],
-    ["an array of another length", { place: [1, 2], weight: 1 }, 'argument 0.place ("f32[3]") has 2 elements; it takes 3'],
-    ["an element of another kind", { place: [1, 2, "3"], weight: 1 }, 'argument 0.place[2] ("f32") is "3"; it takes a number'],
-    ["no array", { place: 5, weight: 1 }, 'argument 0.place ("f32[3]") is 5; it takes an array of 3'],
-    ["no object", 5, 'argument 0 ("Point") is 5; it takes an object with the fields place, weight'],
+    ["a missing field", { position: [1, 2, 3] }, 'argument 0.weight ("f64") is missing; it takes a number'],
+    ["a field that there is not", { position: [1, 2, 3], weight: 1, wieght: 2 }, '("Point") has a field "wieght" (did you mean "weight"?)'],
+    ["an array of another length", { position: [1, 2], weight: 1 }, 'argument 0.position ("f32[3]") has 2 elements; it takes 3'],
+    ["an element of another kind", { position: [1, 2, "3"], weight: 1 }, 'argument 0.position[2] ("f32") is "3"; it takes a number'],
+    ["no array", { position: 5, weight: 1 }, 'argument 0.position ("f32[3]") is 5; it takes an array of 3'],
+    ["no object", 5, 'argument 0 ("Point") is 5; it takes an object with the fields position, weight'],
     ["bytes", new Uint8Array(24), 'argument 0 ("Point") is Uint8Array; it takes an object'],
   ])("refuses %s by its place", (_what, value, sentence) => {
     const { module, stream } = shaped();

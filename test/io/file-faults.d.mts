@@ -3,4 +3,4 @@ export function stopAt(
   folder: string,
   n: number,
   stop: () => Promise<never>,
-): Promise<{ readonly restore: () => Promise<void>; readonly seen: readonly string[] }>;
+): Promise<{ readonly restore: () => Promise<void>; readonly calls: readonly string[] }>;

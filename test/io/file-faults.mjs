@@ -21,18 +21,18 @@ const halves = {
 
 /**
  * Counts the changes beneath `folder`. The n-th (from 1) is done by half and then `stop` is called,
- * which gives what the caller is to wait for, if it returns. `restore` ends it; `seen` names the
+ * which gives what the caller is to wait for, if it returns. `restore` ends it; `calls` names the
  * changes.
  */
 export async function stopAt(folder, n, stop) {
   const root = resolve(folder);
-  const seen = [];
+  const calls = [];
   let isStopped = false;
   const meet = async (name, path, self, method, args) => {
     if (isStopped) return stop();
     if (typeof path === "string" && !resolve(path).startsWith(root)) return method.apply(self, args);
-    seen.push(name);
-    if (seen.length !== n) return method.apply(self, args);
+    calls.push(name);
+    if (calls.length !== n) return method.apply(self, args);
     isStopped = true;
     await halves[name]?.(self, method, args);
     return stop();
@@ -61,7 +61,7 @@ export async function stopAt(folder, n, stop) {
     syncBuiltinESMExports();
     await Promise.all([...watched].map((handle) => handle.close()));
   };
-  return { restore, seen };
+  return { restore, calls };
 }
 
 const { KILL_AT, HANG_AT, FAULTS_IN } = process.env;

@@ -177,18 +177,18 @@ describe("what is refused", () => {
 
   it("is a file that was cut anywhere, or has a byte changed, or is read: never another error", async () => {
     const whole = fixture("codec-gzip.parquet");
-    const settle = async (bytes: Uint8Array) => {
+    const outcome = async (bytes: Uint8Array) => {
       try {
         await readParquet(bytes, { text: ["site"], missing: "nan" });
       } catch (error) {
         expect(error).toBeInstanceOf(FormatError);
       }
     };
-    for (let length = 0; length < whole.length; length += 3) await settle(whole.subarray(0, length));
+    for (let length = 0; length < whole.length; length += 3) await outcome(whole.subarray(0, length));
     for (let at = 0; at < whole.length; at += 2) {
       const changed = whole.slice();
       changed[at]! ^= 255;
-      await settle(changed);
+      await outcome(changed);
     }
   });
 

@@ -108,11 +108,11 @@ describe("a .ts case that does not fit", () => {
       'its target "x" is not a number',
       { case: 1 },
     ],
-  ])("by %s is an error that names line, case and channel", async (_, text, reason, place) => {
+  ])("by %s is an error that names line, case and channel", async (_, text, reason, site) => {
     const error = await failure(() => parseUea(text, { source: "toy.ts" }), FormatError);
     expect(error.message).toContain(reason);
     expect(error.message.startsWith("toy.ts: ")).toBe(true);
-    expect(error.location).toMatchObject(place);
+    expect(error.location).toMatchObject(site);
   });
 });
 

@@ -167,14 +167,14 @@ describe("representations", () => {
     ["plain", (row: number[]) => row],
     ["squareHalf", (row: number[]) => row.map((value, f) => (f % 2 === 1 ? value * value : value))],
     ["squares", (row: number[]) => [...row, ...row.map((value) => value * value)]],
-  ] as const)("are scaled as the readout sees them, which is folded into it: %s", async (transform, seen) => {
+  ] as const)("are scaled as the readout sees them, which is folded into it: %s", async (transform, scaled) => {
     await using classifier = await Classifier.fit(train.sequences, train.labels, {
       ...raw,
       representation: "last",
       scaleFeatures: true,
       readout: { lambda: 1, transform },
     });
-    const rows = Matrix.from((await statesOf(train.sequences)).map((x) => seen(last(x))));
+    const rows = Matrix.from((await statesOf(train.sequences)).map((x) => scaled(last(x))));
     const moments = Array.from({ length: rows.cols }, (_, f) => {
       const column = Array.from(rows.column(f));
       const mu = column.reduce((a, b) => a + b) / 60;
@@ -187,7 +187,7 @@ describe("representations", () => {
     );
     const x = (await statesOf(test.sequences.slice(0, 1))).map(last);
     const outputs = classifier.readouts[0]!.predict(Matrix.from(x));
-    readout.predict(Matrix.from(x.map((row) => scale(seen(row))))).data.forEach((value, k) => {
+    readout.predict(Matrix.from(x.map((row) => scale(scaled(row))))).data.forEach((value, k) => {
       expect(outputs.data[k]).toBeCloseTo(value, 10);
     });
   });
@@ -299,16 +299,16 @@ describe("members", () => {
   });
 
   it.each(["last+mean", "statistics"] as const)("report their progress as one: %s", async (representation) => {
-    const seen: number[] = [];
+    const reported: number[] = [];
     await using ensemble = await Classifier.fit(train.sequences, train.labels, {
       ...weak,
       representation,
       members: 2,
-      onProgress: (done, total) => seen.push(done / total),
+      onProgress: (done, total) => reported.push(done / total),
     });
-    expect(seen).toEqual([...seen].sort((a, b) => a - b));
-    expect(seen.at(-1)).toBe(1);
-    expect(seen).toContain(0.5);
+    expect(reported).toEqual([...reported].sort((a, b) => a - b));
+    expect(reported.at(-1)).toBe(1);
+    expect(reported).toContain(0.5);
     expect(ensemble.readouts.length).toBe(2);
   });
 });

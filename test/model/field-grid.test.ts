@@ -92,7 +92,7 @@ describe("a field on a grid", () => {
     const small: FieldOptions = { groups: 6, halo: 2, reservoir: { size: 30, seed: 1 }, readout: { lambda: 1e-3 } };
     await using one = await FieldForecaster.fit(line, small);
     await using other = await FieldForecaster.fit(line, { ...small, shape: [1, 12], groups: [1, 6], halo: [0, 2] });
-    await using standing = await FieldForecaster.fit(line, {
+    await using stationary = await FieldForecaster.fit(line, {
       ...small,
       shape: [12, 1],
       groups: [6, 1],
@@ -100,7 +100,7 @@ describe("a field on a grid", () => {
       edges: ["periodic", "open"],
     });
     expect((await other.forecast(20)).data).toEqual((await one.forecast(20)).data);
-    expect((await standing.forecast(20)).data).toEqual((await one.forecast(20)).data);
+    expect((await stationary.forecast(20)).data).toEqual((await one.forecast(20)).data);
   });
 });
 

@@ -16,7 +16,7 @@ const field = Matrix.zeros(rows, sites);
 for (let q = 0; q < sites; q++) field.data[q] = Math.sin((2 * Math.PI * q) / sites);
 for (let t = 1; t < rows; t++)
   for (let q = 0; q < sites; q++) {
-    const at = (place: number) => field.at(t - 1, (place + sites) % sites);
+    const at = (site: number) => field.at(t - 1, (site + sites) % sites);
     field.row(t)[q] = Math.tanh(0.5 * at(q) + 0.7 * at(q - 1) - 0.3 * at(q + 1)) + 0.4 * drive.at(t, 0);
   }
 const train = 360;

@@ -235,11 +235,11 @@ describe("a forecaster with output feedback", () => {
 describe("long work", () => {
   it("reports progress over all series and stops when it is told to", async () => {
     const sequences = [series.subarray(0, 600), series.subarray(0, 400)];
-    const seen: number[] = [];
+    const reported: number[] = [];
     const forecaster = await Forecaster.create({ reservoir: { size: 400 } });
-    await forecaster.fit({ sequences }, { onProgress: (done, total) => seen.push(done / total) });
-    expect(seen.at(-1)).toBe(1);
-    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    await forecaster.fit({ sequences }, { onProgress: (done, total) => reported.push(done / total) });
+    expect(reported.at(-1)).toBe(1);
+    expect(reported).toEqual([...reported].sort((a, b) => a - b));
     await expect(forecaster.fit(series, { signal: AbortSignal.abort() })).rejects.toThrow(WorkInterruptedError);
     await forecaster.dispose();
   });

@@ -101,16 +101,16 @@ describe("a forecaster with a model of the user's", () => {
   });
 
   it("calls M on its own forecasts", async () => {
-    const seen: number[][] = [];
+    const reported: number[][] = [];
     const model = (row: Float64Array) => {
-      seen.push([...row]);
+      reported.push([...row]);
       return exact(row);
     };
     await using forecaster = await Forecaster.fit(series, { ...small, model });
-    seen.length = 0;
+    reported.length = 0;
     const made = await forecaster.forecast(4);
-    expect(seen[0]).toEqual([...series.row(299)]);
-    for (const t of [1, 2, 3]) expect(distance(Matrix.from([seen[t]!]), made.subarray(t - 1, t))).toBeLessThan(1e-12);
+    expect(reported[0]).toEqual([...series.row(299)]);
+    for (const t of [1, 2, 3]) expect(distance(Matrix.from([reported[t]!]), made.subarray(t - 1, t))).toBeLessThan(1e-12);
   });
 
   it("forecasts better than M and than the reservoir, if M is a little wrong", async () => {

@@ -27,18 +27,18 @@ describe("a predictive-coding filter", () => {
     [0, 1, -1],
   ];
   const [processNoise, observationNoise] = [diagonal(3, 0.1), diagonal(2, 0.2)];
-  const seen: Rows = [];
+  const observed: Rows = [];
   let x: Rows = [[0], [0], [0]];
   for (let t = 0; t < 200; t++) {
     x = times(transition, x).map(([value], i) => [value! + Math.sqrt(0.1) * draws.normal(t, i)]);
-    seen.push(times(observation, x).map(([value], i) => value! + Math.sqrt(0.2) * draws.normal(t, 10 + i)));
+    observed.push(times(observation, x).map(([value], i) => value! + Math.sqrt(0.2) * draws.normal(t, 10 + i)));
   }
 
   it("comes to the mean and the covariance of the Kalman filter at each of 200 observations", () => {
     const filter = new PredictiveCodingFilter({ transition, observation, processNoise, observationNoise });
     let mean: Rows = [[0], [0], [0]];
     let covariance = diagonal(3, 1);
-    for (const y of seen) {
+    for (const y of observed) {
       const prior = times(transition, mean);
       const before = plus(times(times(transition, covariance), flipped(transition)), processNoise);
       const spread = plus(times(times(observation, before), flipped(observation)), observationNoise);
@@ -59,10 +59,10 @@ describe("a predictive-coding filter", () => {
   it("takes a prediction from elsewhere, and says if it ran out of steps", () => {
     const make = (maxSteps: number) => new PredictiveCodingFilter({ transition, observation, processNoise, observationNoise, maxSteps });
     const predicted = [1, 2, 3];
-    const found = make(100_000).correct(seen[0]!, predicted);
+    const found = make(100_000).correct(observed[0]!, predicted);
     expect([...found.predicted]).toEqual(predicted);
-    expect(make(1).correct(seen[0]!, predicted)).toMatchObject({ steps: 1, converged: false });
-    expect(found.freeEnergy).toBeLessThan(make(1).correct(seen[0]!, predicted).freeEnergy);
+    expect(make(1).correct(observed[0]!, predicted)).toMatchObject({ steps: 1, converged: false });
+    expect(found.freeEnergy).toBeLessThan(make(1).correct(observed[0]!, predicted).freeEnergy);
   });
 
   it.each([
@@ -103,17 +103,17 @@ describe("an active-inference agent", () => {
 
   // States: place (middle, left, right, cue) x which arm has the reward. Outcomes: nothing, loss,
   // reward, cue for left, cue for right. Arms hold whoever enters them.
-  const places = 4;
-  const state = (place: number, arm: number) => 2 * place + arm;
+  const positions = 4;
+  const state = (position: number, arm: number) => 2 * position + arm;
   const likelihood = Array.from({ length: 5 }, () => new Array<number>(8).fill(0));
   for (const arm of [0, 1]) {
     likelihood[0]![state(0, arm)] = 1;
-    for (const place of [1, 2]) likelihood[place - 1 === arm ? 2 : 1]![state(place, arm)] = 1;
+    for (const position of [1, 2]) likelihood[position - 1 === arm ? 2 : 1]![state(position, arm)] = 1;
     likelihood[3 + arm]![state(3, arm)] = 1;
   }
-  const transitions = Array.from({ length: places }, (_, to) => {
+  const transitions = Array.from({ length: positions }, (_, to) => {
     const b = Array.from({ length: 8 }, () => new Array<number>(8).fill(0));
-    for (let from = 0; from < places; from++)
+    for (let from = 0; from < positions; from++)
       for (const arm of [0, 1]) b[state(from === 1 || from === 2 ? from : to, arm)]![state(from, arm)] = 1;
     return b;
   });

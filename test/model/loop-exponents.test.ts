@@ -25,10 +25,10 @@ describe("the exponents of a closed loop", () => {
     const { exponents } = await forecaster.lyapunovSpectrum({ length: 1, washout: 0, count: directions });
     // y = readout(x, u), then x = step(y): u is then y.
     const { state } = computer;
-    const moved = async (place: number, by: number) => {
+    const moved = async (index: number, by: number) => {
       const [values, input] = [state.values.slice(), state.input.slice()];
-      if (place < size) values[place] = values[place]! + by;
-      else input[place - size] = input[place - size]! + by;
+      if (index < size) values[index] = values[index]! + by;
+      else input[index - size] = input[index - size]! + by;
       computer.state = { ...state, values, input };
       await computer.generate(1, trained);
       return [...computer.state.values, ...computer.state.input];

@@ -216,14 +216,14 @@ describe.each(all)("%s, missing: %s", (name, missing, open) => {
       fc.asyncProperty(cases, async ({ gaps }) => {
         const rows = Matrix.from([...wave(4, 120).toArrays(), ...rowsOf(gaps).toArrays()]);
         const given = new Set([...rows.data].filter((value) => !Number.isNaN(value)));
-        let seen = 0;
+        let count = 0;
         const metric = (target: Matrix) => {
           for (const value of target.data) expect(given.has(value)).toBe(true);
-          seen = target.rows;
+          count = target.rows;
           return 0;
         };
         await model.score(rows, { metric });
-        expect(seen).toBeGreaterThan(0);
+        expect(count).toBeGreaterThan(0);
       }),
       { numRuns: runs },
     );

@@ -35,20 +35,20 @@ async function byHand(seed: number, setting: (typeof settings)[number], values: 
 describe("sweepForecasts", () => {
   it.each([false, true])("scores closed loops from every start, with a readout each: %s", async (refit) => {
     const starts = [-8, 80];
-    const seen: number[][] = [];
+    const reported: number[][] = [];
     const loss: ForecastSweepOptions["loss"] = (forecasts, targets, s) => {
-      seen.push([s, ...targets.data, ...forecasts.data]);
+      reported.push([s, ...targets.data, ...forecasts.data]);
       return forecasts.data[0]!;
     };
     const { scores } = await sweepForecasts({ ...options, starts, refit, hold: false, loss, engine: "cpu" });
     for (const [s, values] of series.entries())
       for (const [b, seed] of [1, 2].entries())
         for (const [i, setting] of settings.entries()) {
-          const places = [80, values.length - 8];
+          const origins = [80, values.length - 8];
           const first = await byHand(seed, setting, values, 80, 80);
-          const second = await byHand(seed, setting, values, places[1]!, refit ? places[1]! : 80);
-          const targets = places.flatMap((start) => values.slice(start, start + 8));
-          const [found] = seen.filter(([of, ...rest]) => of === s && rest[16] === scores[s]!.at(b, i));
+          const second = await byHand(seed, setting, values, origins[1]!, refit ? origins[1]! : 80);
+          const targets = origins.flatMap((start) => values.slice(start, start + 8));
+          const [found] = reported.filter(([of, ...rest]) => of === s && rest[16] === scores[s]!.at(b, i));
           expect(found!.slice(1, 17)).toEqual(targets);
           expect(Math.max(...found!.slice(17).map((y, t) => Math.abs(y - [...first, ...second][t]!)))).toBeLessThan(1e-5);
         }

@@ -142,16 +142,16 @@ describe("a forecaster as WebAssembly", () => {
     const series = waves(cols, 1);
     await using model = await Forecaster.fit(series, options);
     const host = await hostOf(model);
-    const standing = host.state;
+    const before = host.state;
     expect(host.forecast(steps)).toEqual(rows(await model.forecast(steps)));
-    expect(host.state).toEqual(standing);
+    expect(host.state).toEqual(before);
     model.reset();
     host.reset();
     const next = series.subarray(0, 40);
     expect(rows(next).map((row) => host.predict(row))).toEqual(rows(await model.predict(next)));
     expect(host.forecast(steps)).toEqual(rows(await model.forecast(steps)));
     host.begin();
-    expect(host.state).toEqual(standing);
+    expect(host.state).toEqual(before);
   });
 
   const numbers = [
@@ -244,19 +244,19 @@ describe("a forecaster as WebAssembly", () => {
     const next = gappy(series.subarray(300));
     await using model = await Forecaster.fit(series.subarray(0, 300), { reservoir: small, ...options });
     const host = await hostOf(model);
-    const standing = model.state;
+    const before = model.state;
     // The last row of training stands for the first value, in one call and in many.
     const made = rows(next).map((row) => host.predict(row));
     expect(made).toEqual(rows(await model.predict(next)));
     expect(host.forecast(steps)).toEqual(rows(await model.forecast(steps)));
-    model.state = standing;
+    model.state = before;
     const one: Rows = [];
     for (let t = 0; t < next.rows; t++) one.push(...rows(await model.predict(next.subarray(t, t + 1))));
     expect(made).toEqual(one);
     const held = rows(next);
     for (const [t, row] of held.entries())
       for (const c of [0, 1]) if (Number.isNaN(row[c])) row[c] = t > 0 ? held[t - 1]![c]! : series.at(299, c);
-    model.state = standing;
+    model.state = before;
     expect(made).toEqual(rows(await model.predict(Matrix.from(held))));
     // Rows that nothing before them holds are not taken.
     host.reset();

@@ -158,8 +158,8 @@ describe("full matrices", () => {
         const full = { values: new RandomStream([1, 2], 0), distribution: "uniform" as const, size, withoutOwn: true };
         const lazy = fullMatrix(full, 0.5, precision)!;
         const layout = matrixPanels(lazy, precision === "float32" ? 4 : 8, right);
-        const room = () => (precision === "float32" ? new Float32Array(layout.length) : new Float64Array(layout.length));
-        const [undrawn, drawn] = [room(), room()];
+        const output = () => (precision === "float32" ? new Float32Array(layout.length) : new Float64Array(layout.length));
+        const [undrawn, drawn] = [output(), output()];
         packPanels(lazy, layout, undrawn);
         packPanels(new Matrix(size, size, lazy.data), layout, drawn);
         expect(Buffer.from(undrawn.buffer).equals(Buffer.from(drawn.buffer))).toBe(true);
@@ -171,8 +171,8 @@ describe("full matrices", () => {
         for (let r = 0; r < size; r += 1 + (size >> 3)) {
           const stream = Math.floor((r % panelRows) / rows);
           const first = (stream * panels + Math.floor(r / panelRows)) * size * rows + (r % rows);
-          columns.forEach((k, place) => {
-            if (drawn[first + place * rows] !== lazy.data[r * size + k]) throw new Error(`row ${r}, column ${k}`);
+          columns.forEach((k, slot) => {
+            if (drawn[first + slot * rows] !== lazy.data[r * size + k]) throw new Error(`row ${r}, column ${k}`);
           });
         }
       }),

@@ -78,9 +78,9 @@ describe("nilpotent and triangular matrices", () => {
   it("a strictly triangular matrix with its rows and columns permuted gives exactly 0", () => {
     const size = 60;
     const dense = referenceMatrix({ size, density: 1, kind: "uniform", seed: 50 });
-    const place = (i: number): number => (i * 37 + 11) % size;
+    const permuted = (i: number): number => (i * 37 + 11) % size;
     const matrix = Matrix.zeros(size, size);
-    for (let r = 0; r < size; r++) for (let c = 0; c < r; c++) matrix.data[place(r) * size + place(c)] = dense.at(r, c);
+    for (let r = 0; r < size; r++) for (let c = 0; c < r; c++) matrix.data[permuted(r) * size + permuted(c)] = dense.at(r, c);
     expect(matrixSpectralRadius(matrix)).toEqual({ radius: 0, method: structure });
   });
 

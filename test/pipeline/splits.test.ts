@@ -7,7 +7,7 @@ function isPartition(splits: readonly Split[], cases: number): void {
   expect(splits.flatMap(({ test }) => test).sort((a, b) => a - b)).toEqual(Array.from({ length: cases }, (_, i) => i));
   for (const { train, test } of splits) {
     expect(train.length + test.length).toBe(cases);
-    expect(test.some((place) => train.includes(place))).toBe(false);
+    expect(test.some((row) => train.includes(row))).toBe(false);
   }
 }
 
@@ -35,7 +35,7 @@ describe("folds", () => {
         const splits = stratifiedKFold(labels, { folds: 4 });
         isPartition(splits, labels.length);
         for (const label of [0, 1, 2]) {
-          const counts = splits.map(({ test }) => test.filter((place) => labels[place] === label).length);
+          const counts = splits.map(({ test }) => test.filter((row) => labels[row] === label).length);
           expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
         }
       }),
@@ -51,8 +51,7 @@ describe("folds", () => {
         const groups = [...drawn, "ann", "bob", "cid"];
         const splits = groupKFold(groups, { folds: 3 });
         isPartition(splits, groups.length);
-        for (const { train, test } of splits)
-          expect(test.some((place) => train.some((other) => groups[other] === groups[place]))).toBe(false);
+        for (const { train, test } of splits) expect(test.some((row) => train.some((other) => groups[other] === groups[row]))).toBe(false);
       }),
     );
     expect(() => groupKFold(["a", "a"], { folds: 2 })).toThrow("folds is 2 and there are 1 groups");
@@ -93,11 +92,11 @@ describe("trainTestSplit", () => {
   it("keeps the shares of classes, or groups whole", () => {
     const labels = Array.from({ length: 40 }, (_, i) => (i < 30 ? "many" : "few"));
     const { test } = trainTestSplit(40, { test: 0.2, labels });
-    expect(test.filter((place) => labels[place] === "few")).toHaveLength(2);
+    expect(test.filter((row) => labels[row] === "few")).toHaveLength(2);
     expect(test).toHaveLength(8);
     const groups = Array.from({ length: 40 }, (_, i) => i % 5);
     const split = trainTestSplit(40, { test: 0.2, groups });
-    expect(new Set(split.test.map((place) => groups[place])).size).toBe(1);
+    expect(new Set(split.test.map((row) => groups[row])).size).toBe(1);
     expect(split.test).toHaveLength(8);
   });
 

@@ -252,12 +252,12 @@ describe("what it prints runs", () => {
     const result = lanes((k) => {
       const lane = k.laneIndex();
       const weights = k.constants("f32", [0.5, -1, 3]);
-      const places = k.constants("u8", [2, 0, 1, 0]);
+      const table = k.constants("u8", [2, 0, 1, 0]);
       const halves = k.constants("f16", [1, 0.25]);
       const large = k.constants("u64", [2n ** 40n, 5]);
       const own = k.local("f32", 4);
       for (let i = 0; i < 4; i++) k.store(own.plus(i), k.convert("f32", k.add(lane, 10 * i)));
-      const weight = k.load(k.at(weights, k.load(k.at(places, k.and(lane, 3)))));
+      const weight = k.load(k.at(weights, k.load(k.at(table, k.and(lane, 3)))));
       const half = k.convert("f32", k.load(k.at(halves, k.and(lane, 1))));
       const five = k.convert("f32", k.load(large.plus(1)));
       return k.add(k.add(k.mul(weight, k.load(k.at(own, k.rem(lane, 4)))), half), five);

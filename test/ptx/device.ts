@@ -37,23 +37,23 @@ export class Bench {
    */
   run(entry: string, shape: Omit<MachineLaunchOptions, "entry" | "args">, args: Argument[], seeded = false): LaunchResult {
     const { machine } = this;
-    const placed: { address: bigint; array: Array; back: boolean }[] = [];
+    const uploads: { address: bigint; array: Array; back: boolean }[] = [];
     const values = args.map((each) => {
       if (typeof each !== "object" || each instanceof Uint8Array) return each;
       const back = "output" in each;
       const array = back ? each.output : each.input;
       const address = machine.allocate(array.byteLength, back ? "the output" : "the input");
       if (!back || seeded || each.seeded) machine.write(address, array);
-      placed.push({ address, array, back });
+      uploads.push({ address, array, back });
       return address;
     });
     try {
       const result = this.program.launch({ entry, ...shape, args: values });
-      for (const { address, array, back } of placed)
+      for (const { address, array, back } of uploads)
         if (back) new Uint8Array(array.buffer, array.byteOffset, array.byteLength).set(machine.read(address, array.byteLength));
       return result;
     } finally {
-      for (const { address } of placed) machine.free(address);
+      for (const { address } of uploads) machine.free(address);
     }
   }
 }

@@ -98,11 +98,11 @@ export function videoResult(code: string, a: number, b: number, c: number): numb
       ),
     );
   }
-  const place = (part: string | undefined): [at: number, size: number] => {
+  const partAt = (part: string | undefined): [at: number, size: number] => {
     const size = part === undefined ? 32 : part.startsWith("b") ? 8 : 16;
     return [part === undefined ? 0 : size * Number(part[1]), size];
   };
-  const source = (k: 0 | 1, signed: boolean): bigint => bits(inputs[k]!, ...place(parts[k + 1]), signed);
+  const source = (k: 0 | 1, signed: boolean): bigint => bits(inputs[k]!, ...partAt(parts[k + 1]), signed);
   const [x, y] = [source(0, aSigned), source(1, bSigned)];
   if (name === "mad") {
     const product = minus[1] !== minus[2];
@@ -117,7 +117,7 @@ export function videoResult(code: string, a: number, b: number, c: number): numb
     const result = (sum + bits(third, 0, 32, signed) + last) >> shift;
     return word(words.includes("sat") ? clamp(result, 32, signed) : result);
   }
-  const [at, size] = place(parts[0]);
+  const [at, size] = partAt(parts[0]);
   const raw = operate(name, words, x, y);
   const result = words.includes("sat") ? clamp(raw, size, dSigned) : raw;
   if (parts[0] !== undefined) {

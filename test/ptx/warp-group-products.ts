@@ -95,12 +95,12 @@ export function productKernel(given: ProductCase): string {
     k.trap(k.not(k.waitAt(barrier, 0, 2 ** 30)));
     const sums = Array.from({ length: columns / 2 }, () => k.variable("f32", Number.NaN));
     const [yes, no] = [k.compare("eq", k.mul(thread, 0), 0), k.compare("ne", k.mul(thread, 0), 0)];
-    const [placeA, placeB] = [
+    const [layoutA, layoutB] = [
       { swizzle, ...left },
       { swizzle, ...right },
     ];
-    const factorA = held ? registers : k.matrixDescriptor(sharedA, placeA);
-    const factorB = k.matrixDescriptor(sharedB, placeB);
+    const factorA = held ? registers : k.matrixDescriptor(sharedA, layoutA);
+    const factorB = k.matrixDescriptor(sharedB, layoutB);
     k.fenceProducts();
     for (const accumulate of [no, yes]) k.multiplyAsync({ type, columns, accumulate, transposeA, transposeB }, factorA, factorB, sums);
     k.commitProducts();

@@ -62,8 +62,8 @@ describe("the builder", () => {
     ["sums", (k) => product(k, { sums: 3 }), "multiplyAsync got 3 sums; 16 columns take 8"],
     ["a turned tf32", (k) => product(k, { type: "tf32", transposeB: true }), "multiplyAsync transposes halves in shared memory alone"],
     ["a type", (k) => product(k, { type: "f64" as "f16" }), "multiplyAsync of f64; it takes f16, bf16 or tf32"],
-    ["a distance", (k) => place(k, 128, 24, 1024), "leading of a descriptor is 24; it takes a multiple of 16 below 262144"],
-    ["a swizzle", (k) => place(k, 16 as 32, 16, 1024), "swizzle of a descriptor is 16; it takes 0, 32, 64 or 128"],
+    ["a distance", (k) => layoutOf(k, 128, 24, 1024), "leading of a descriptor is 24; it takes a multiple of 16 below 262144"],
+    ["a swizzle", (k) => layoutOf(k, 16 as 32, 16, 1024), "swizzle of a descriptor is 16; it takes 0, 32, 64 or 128"],
     ["groups", (k) => k.waitProducts(8), "waitProducts for 8 groups; it takes 0 to 7"],
     ["registers", (k) => k.setMaxRegisters("inc", 250), "setMaxRegisters got 250; it takes a multiple of 8 from 24 to 256"],
     ["an alignment", (k) => k.dynamicShared("b8", 4, 24), "an alignment of 24 bytes; it takes a power of two up to 1024"],
@@ -76,13 +76,13 @@ describe("the builder", () => {
     expect(() => build((k) => void body(k))).toThrow(message);
   });
 
-  function place(k: PtxKernel, swizzle: 0 | 32 | 64 | 128, leading: number, stride: number) {
+  function layoutOf(k: PtxKernel, swizzle: 0 | 32 | 64 | 128, leading: number, stride: number) {
     return k.matrixDescriptor(k.shared("bf16", 512, 1024), { swizzle, leading, stride });
   }
 
   function product(k: PtxKernel, given: Partial<AsyncProduct> & { sums?: number }) {
     const { type = "f16", columns = 16, sums = columns / 2, transposeB = false } = given;
-    const descriptor = place(k, 0, 128, 256);
+    const descriptor = layoutOf(k, 0, 128, 256);
     k.multiplyAsync({ type, columns, accumulate: always(k), transposeB }, descriptor, descriptor, sumsOf(k, 2 * sums));
   }
 });

@@ -8,23 +8,23 @@ import { lstd } from "../../src/readout/index.js";
 const draws = new RandomStream(seedKeys("policy").weights, 0);
 
 /** Features of Boyan's chain: linear between anchors at 12, 8, 4 and 0. */
-function anchors(place: number): number[] {
-  const at = (12 - place) / 4;
+function anchors(position: number): number[] {
+  const at = (12 - position) / 4;
   return [0, 1, 2, 3].map((anchor) => Math.max(0, 1 - Math.abs(at - anchor)));
 }
 
 /** From 12 down to 0 by 1 or 2 with equal chance and reward -3, from 1 to 0 with -2. */
-function episode(isShort: (place: number, step: number) => boolean): { states: number[][]; rewards: number[] } {
+function episode(isShort: (position: number, step: number) => boolean): { states: number[][]; rewards: number[] } {
   const states: number[][] = [];
   const rewards: number[] = [];
-  for (let place = 12, k = 0; place > 0; k++) {
-    states.push(anchors(place));
-    rewards.push(place === 1 ? -2 : -3);
-    place -= place === 1 || isShort(place, k) ? 1 : 2;
+  for (let position = 12, k = 0; position > 0; k++) {
+    states.push(anchors(position));
+    rewards.push(position === 1 ? -2 : -3);
+    position -= position === 1 || isShort(position, k) ? 1 : 2;
   }
   return { states, rewards };
 }
-const episodes = (count: number) => Array.from({ length: count }, (_, number) => episode((_place, k) => draws.uniform(number, k) < 0.5));
+const episodes = (count: number) => Array.from({ length: count }, (_, number) => episode((_position, k) => draws.uniform(number, k) < 0.5));
 const chain = { discount: 1, lambda: 0, intercept: false, episodes: true } as const;
 
 describe("lstd", () => {
@@ -42,7 +42,7 @@ describe("lstd", () => {
 
   it.each([0, 0.4, 1])("finds them exactly if every course of the chain is seen once, trace %d", (trace) => {
     // One course for each choice of a step at the places 2 to 12: the mean over all that there are.
-    const runs = Array.from({ length: 2 ** 11 }, (_, choices) => episode((place) => ((choices >> (place - 2)) & 1) === 1));
+    const runs = Array.from({ length: 2 ** 11 }, (_, choices) => episode((position) => ((choices >> (position - 2)) & 1) === 1));
     const { weights } = lstd({ ...chain, trace }).fit(
       runs.map(({ states }) => states),
       runs.map(({ rewards }) => rewards),
@@ -72,27 +72,27 @@ describe("lstd", () => {
   });
 
   it("from states of a reservoir gives values of a ring of 20 places of which one is seen; the observation alone does not", async () => {
-    const places = 20;
+    const positions = 20;
     const steps = 6000;
-    const seen = new Float64Array(steps);
+    const visible = new Float64Array(steps);
     const rewards = new Float64Array(steps);
     const exact = new Float64Array(steps);
     // V(p) = (p is 19) + .9 (.95 V(p + 1) + .05 V(p)).
-    const chances = Matrix.zeros(places, places);
-    const reward = Matrix.zeros(places, 1);
-    for (let p = 0; p < places; p++) {
-      chances.data[p * places + p] = 1 - 0.9 * 0.05;
-      chances.data[p * places + ((p + 1) % places)] = -0.9 * 0.95;
+    const chances = Matrix.zeros(positions, positions);
+    const reward = Matrix.zeros(positions, 1);
+    for (let p = 0; p < positions; p++) {
+      chances.data[p * positions + p] = 1 - 0.9 * 0.05;
+      chances.data[p * positions + ((p + 1) % positions)] = -0.9 * 0.95;
     }
-    reward.data[places - 1] = 1;
+    reward.data[positions - 1] = 1;
     const values = solveSquare(chances, reward)!.data;
     expect(Math.min(...values)).toBeCloseTo(0.144, 2);
     expect(Math.max(...values)).toBeCloseTo(1.176, 2);
-    for (let t = 0, place = 0; t < steps; t++) {
-      seen[t] = place === 0 ? 1 : 0;
-      rewards[t] = place === places - 1 ? 1 : 0;
-      exact[t] = values[place]!;
-      if (draws.uniform(9999, t) < 0.95) place = (place + 1) % places;
+    for (let t = 0, position = 0; t < steps; t++) {
+      visible[t] = position === 0 ? 1 : 0;
+      rewards[t] = position === positions - 1 ? 1 : 0;
+      exact[t] = values[position]!;
+      if (draws.uniform(9999, t) < 0.95) position = (position + 1) % positions;
     }
     const error = (found: Matrix) => {
       let sum = 0;
@@ -106,9 +106,9 @@ describe("lstd", () => {
       connectionProbability: 1,
       seed: 3,
     });
-    const states = await computer.run(seen);
+    const states = await computer.run(visible);
     const ofReservoir = error(lstd().fit(states, rewards, { washout: 100 }).predict(states, undefined, { precision: "float64" }));
-    const observed = new Matrix(steps, 1, seen);
+    const observed = new Matrix(steps, 1, visible);
     const ofObservation = error(lstd().fit(observed, rewards).predict(observed));
     expect(ofObservation).toBeGreaterThan(0.28);
     expect(ofReservoir).toBeLessThan(0.12);

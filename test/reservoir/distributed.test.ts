@@ -59,14 +59,14 @@ describe("shares", () => {
 
   it("stop by a signal, and report steps of all", async () => {
     const stop = new AbortController();
-    const seen: (readonly number[])[] = [];
-    const work = runShares(two, ["a", "b"], 2, { signal: stop.signal, onProgress: (...all) => seen.push(all) }, async (_, options) => {
+    const reported: (readonly number[])[] = [];
+    const work = runShares(two, ["a", "b"], 2, { signal: stop.signal, onProgress: (...all) => reported.push(all) }, async (_, options) => {
       options.onProgress!(1, 1);
       return untilStopped(options.signal);
     });
     stop.abort();
     await expect(work).rejects.toThrow("stopped after 2 of 2 steps");
-    expect(seen).toEqual([
+    expect(reported).toEqual([
       [1, 2],
       [2, 2],
     ]);

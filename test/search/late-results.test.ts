@@ -18,14 +18,14 @@ async function heldUp(trials: number) {
   return { storage, slow, other, asked };
 }
 
-const seen = ({ trials }: Study) => trials.map(({ state, value }) => [state, value]);
+const outcomesOf = ({ trials }: Study) => trials.map(({ state, value }) => [state, value]);
 
 describe("a result of a trial that was taken over", () => {
   it("goes to the trial that waits in its place, and counts once", async () => {
     const { slow, other, asked } = await heldUp(1);
     await slow.tell([[asked[0]!, 0.5]]);
     await other.sync();
-    expect(seen(other)).toEqual([
+    expect(outcomesOf(other)).toEqual([
       ["failed", undefined],
       ["complete", 0.5],
     ]);
@@ -38,7 +38,7 @@ describe("a result of a trial that was taken over", () => {
     await other.tell([[taken[0]!, 0.5]]);
     await slow.tell(asked.map((trial) => [trial, 0.5]));
     await other.tell([[taken[1]!, 0.25]]);
-    expect(seen(other).slice(2)).toEqual([
+    expect(outcomesOf(other).slice(2)).toEqual([
       ["complete", 0.5],
       ["complete", 0.25],
     ]);
@@ -71,7 +71,7 @@ describe("a result of a trial that was taken over", () => {
     expect(await mergeStudies(storage, [apart])).toEqual({ added: 2, known: 0, different: [] });
     expect(await mergeStudies(storage, [apart])).toEqual({ added: 0, known: 2, different: [] });
     await other.sync();
-    expect(seen(other)).toEqual([
+    expect(outcomesOf(other)).toEqual([
       ["failed", undefined],
       ["complete", 0.75],
       ["complete", 0.5],

@@ -17,7 +17,7 @@ describe("orderOf", () => {
     ["next to the smallest number", uniform(200).map((u) => Math.floor(50 * u) * Number.MIN_VALUE)],
     ["as large as they get", uniform(200).map((u) => (u - 0.5) * 1.99 * Number.MAX_VALUE)],
   ])("is stable for numbers: %s", (_, values) => {
-    const places = Array.from(values.keys()).sort((a, b) => values[a]! - values[b]! || a - b);
-    expect([...orderOf(values, values.length)]).toEqual(places);
+    const indices = Array.from(values.keys()).sort((a, b) => values[a]! - values[b]! || a - b);
+    expect([...orderOf(values, values.length)]).toEqual(indices);
   });
 });

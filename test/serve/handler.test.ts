@@ -30,7 +30,7 @@ const json = (path: string, body: unknown, more: RequestInit = {}) =>
 const get = (path: string, method = "GET") => new Request(`http://models.example${path}`, { method });
 
 /** Servers that a handler goes into: what asks it, and where its paths begin. */
-const places: Readonly<Record<string, (answer: ModelHandler) => Promise<[ask: (request: Request) => Promise<Response>, end: () => void]>>> =
+const hosts: Readonly<Record<string, (answer: ModelHandler) => Promise<[ask: (request: Request) => Promise<Response>, end: () => void]>>> =
   {
     "called by itself": async (answer) => [answer, () => {}],
     async "mounted in Hono"(answer) {
@@ -60,12 +60,12 @@ const places: Readonly<Record<string, (answer: ModelHandler) => Promise<[ask: (r
     },
   };
 
-describe.each(Object.keys(places))("a handler that is %s", (name) => {
+describe.each(Object.keys(hosts))("a handler that is %s", (name) => {
   const opened: (() => Promise<void> | void)[] = [];
   const open = async (options: HandlerOptions = {}) => {
     const model = await forecaster();
     const answer = handler(model, options);
-    const [ask, end] = await places[name]!(answer);
+    const [ask, end] = await hosts[name]!(answer);
     opened.push(
       end,
       () => answer.close(),

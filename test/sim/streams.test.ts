@@ -90,18 +90,18 @@ describe("work of a stream", () => {
     const context = opened();
     const [first, second] = [context.stream(), context.stream()];
     const x = context.zeros("u32", 1);
-    const seen = context.pinned("u32", 1);
+    const copied = context.pinned("u32", 1);
     first.fill(x, 7);
-    second.read(x, seen);
+    second.read(x, copied);
     second.sync();
-    expect(seen.array[0]).toBe(0);
+    expect(copied.array[0]).toBe(0);
     const event = context.event();
     first.fill(x, 8);
     event.record(first);
     second.wait(event);
-    second.read(x, seen);
+    second.read(x, copied);
     second.sync();
-    expect(seen.array[0]).toBe(8);
+    expect(copied.array[0]).toBe(8);
   });
 
   it("that reads memory of which another stream has disposed is told as a use after free", () => {

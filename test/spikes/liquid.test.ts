@@ -75,8 +75,8 @@ describe("the network of a liquid", () => {
     const sides = gridSides(size);
     expect(sides).toEqual([12, 12, 12]);
     const points = gridPoints(size, seedKeys(5).weights);
-    const places = Array.from(points, (point) => coordinates(point, sides));
-    const squared = (a: number, b: number) => places[a]!.reduce((sum, x, k) => sum + (x - places[b]![k]!) ** 2, 0);
+    const positions = Array.from(points, (point) => coordinates(point, sides));
+    const squared = (a: number, b: number) => positions[a]!.reduce((sum, x, k) => sum + (x - positions[b]![k]!) ** 2, 0);
     const met = new Map<string, number>();
     const found = new Map<string, number>();
     const key = (a: number, b: number) => `${a < excitatory ? "e" : "i"}${b < excitatory ? "e" : "i"} ${squared(a, b)}`;

@@ -369,13 +369,13 @@ describe("a network from a graph", () => {
         });
       });
       const nodes = Object.entries({ ...make(count), last: lif() }).map(([name, { type, parameters }]) => {
-        const seen = { type } as { type: string; parameters: NirNode["parameters"] };
+        const guarded = { type } as { type: string; parameters: NirNode["parameters"] };
         const get = () => {
           counted();
           return parameters;
         };
-        Object.defineProperty(seen, "parameters", { get, enumerable: true });
-        return [name, seen] as const;
+        Object.defineProperty(guarded, "parameters", { get, enumerable: true });
+        return [name, guarded] as const;
       });
       try {
         networkFromNir({ nodes: Object.fromEntries(nodes), edges: nodes.slice(1).map(([name], k) => [nodes[k]![0], name] as const) });

@@ -9,7 +9,7 @@ import type { NetworkModel } from "../../src/spikes/network/plan.js";
 import { planNetwork } from "../../src/spikes/network/planning.js";
 import { stepsIn } from "../../src/spikes/steps.js";
 
-const delaysOf = ({ synapses: { packed, cellBits } }: NetworkModel) => [...packed].map((place) => place >>> cellBits);
+const delaysOf = ({ synapses: { packed, cellBits } }: NetworkModel) => [...packed].map((packedSynapse) => packedSynapse >>> cellBits);
 const neuron = (type: "leakyIntegrateAndFire" | "adaptiveExponential", refractoryPeriod: number) => ({ type, refractoryPeriod });
 const network = (
   projection: object,

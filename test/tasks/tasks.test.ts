@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ArgumentError } from "../../packages/core/src/errors.js";
 import type { Matrix } from "../../packages/numerics/src/index.js";
-import * as room from "../../src/tasks/index.js";
+import * as exported from "../../src/tasks/index.js";
 import { generateTask, tasks } from "../../src/tasks/index.js";
 import { casesOf } from "../exhaustive.js";
 
@@ -48,7 +48,7 @@ describe("tasks", () => {
       "memoryTask",
     ]);
     for (const task of tasks.all()) {
-      expect(typeof (room as Record<string, unknown>)[task.name]).toBe("function");
+      expect(typeof (exported as Record<string, unknown>)[task.name]).toBe("function");
       expect(task.description).toMatch(/^.{10,90}$/);
     }
   });
@@ -95,7 +95,7 @@ describe("tasks", () => {
 
   it("says which task, option and value it refused", () => {
     try {
-      room.lorenz(10, { dt: -1 });
+      exported.lorenz(10, { dt: -1 });
       expect.unreachable();
     } catch (error) {
       expect(error).toBeInstanceOf(ArgumentError);
@@ -122,21 +122,21 @@ describe("tasks", () => {
     "%s starts beside its usual start with a seed, and stays on its attractor for every seed",
     (name) => {
       const start = Array.from(matricesOf(name, 1)[0]!.data);
-      const seen = new Set<number>();
+      const values = new Set<number>();
       for (let seed = 0; seed < 20; seed++) {
         const moved = matricesOf(name, 400, { seed })[0]!;
         expect(moved.data.slice(0, start.length).every((value, i) => Math.abs(value - start[i]!) <= 0.05)).toBe(true);
         expect(Math.max(...moved.data.map(Math.abs))).toBeLessThan(200);
-        seen.add(moved.data[0]!);
+        values.add(moved.data[0]!);
       }
-      expect(seen.size).toBe(20);
+      expect(values.size).toBe(20);
       expect(matricesOf(name, 5, { seed: 1 })).toEqual(matricesOf(name, 5, { seed: 1 }));
       expect(matricesOf(name, 5, { seed: null })).toEqual(matricesOf(name, 5));
     },
   );
 
   it("refuses options that are no object", () => {
-    expect(() => room.lorenz(10, [0.1] as never)).toThrow("lorenz: options is an array of 1; it takes an object of options");
+    expect(() => exported.lorenz(10, [0.1] as never)).toThrow("lorenz: options is an array of 1; it takes an object of options");
   });
 });
 

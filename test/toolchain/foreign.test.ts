@@ -41,7 +41,7 @@ function marks(file: string): { line: number; bug: number | undefined; kernel: s
 function expectNamed(error: SimulationError, file: string, kernel: string, bug: number): void {
   const named = [error.site.source, error.site.inlinedAt];
   const mark = marks(file).find(
-    (each) => each.kernel === kernel && (each.bug ?? bug) === bug && named.some((place) => place?.endsWith(`${file}.cu:${each.line}`)),
+    (each) => each.kernel === kernel && (each.bug ?? bug) === bug && named.some((site) => site?.endsWith(`${file}.cu:${each.line}`)),
   );
   expect(mark?.kinds, error.message).toContain(error.kind);
 }

@@ -26,7 +26,7 @@ const score = ({ radius, lambda, size, topology }: Readonly<Record<string, unkno
   (size as number) / 400 +
   (topology === "ring" ? 0 : 0.3);
 
-interface Seen {
+interface Reported {
   readonly version: string;
   readonly best: readonly [number: number, value: number];
   readonly trials: readonly (readonly [state: string, value: number | null, params: Readonly<Record<string, unknown>>])[];
@@ -57,11 +57,11 @@ async function freePort(): Promise<number> {
 }
 
 /** Runs so many trials in Python, and gives what Optuna then says of the study. */
-function optuna(where: readonly string[], trials: number): Seen {
+function optuna(where: readonly string[], trials: number): Reported {
   const { status, stdout, stderr, error } = spawnSync(python, [script, ...where, String(trials)], { encoding: "utf8" });
   if (error) throw error;
   expect(status, stderr).toBe(0);
-  return JSON.parse(stdout) as Seen;
+  return JSON.parse(stdout) as Reported;
 }
 
 const pause = (ms: number) => new Promise<void>((later) => setTimeout(later, ms));
@@ -69,12 +69,12 @@ const pause = (ms: number) => new Promise<void>((later) => setTimeout(later, ms)
 const states = { COMPLETE: "complete", PRUNED: "pruned", FAIL: "failed", RUNNING: "running", WAITING: "waiting" } as const;
 
 /** Both sides say the same of every trial. */
-async function expectAlike(study: Study, seen: Seen): Promise<void> {
+async function expectAlike(study: Study, reported: Reported): Promise<void> {
   await study.sync();
   expect(study.trials.map(({ state, value, params }) => [state, value ?? null, params])).toEqual(
-    seen.trials.map(([state, value, params]) => [states[state as "COMPLETE"], value, params]),
+    reported.trials.map(([state, value, params]) => [states[state as "COMPLETE"], value, params]),
   );
-  expect([study.best?.number, study.best?.value]).toEqual(seen.best);
+  expect([study.best?.number, study.best?.value]).toEqual(reported.best);
 }
 
 describe.each([
@@ -126,9 +126,9 @@ describe.each([
       [0, null],
       [0, null],
     ]);
-    const seen = optuna(where(), 0);
-    expect(seen.trials).toHaveLength(before + 500);
-    for (const study of studies) await expectAlike(study, seen);
+    const reported = optuna(where(), 0);
+    expect(reported.trials).toHaveLength(before + 500);
+    for (const study of studies) await expectAlike(study, reported);
     for (const { value, params, attributes } of studies[0]!.trials.slice(before))
       if (attributes["by"] !== "optuna") expect(value).toBe(score(params));
     for (const storage of storages) await storage.close();
@@ -137,12 +137,12 @@ describe.each([
 
 it("is Optuna's from the first trial on, and ours with all of them", async () => {
   const path = join(folder, "theirs.log");
-  const seen = optuna(["file", path], 15);
+  const reported = optuna(["file", path], 15);
   const study = await Study.open({ storage: journalFile(path), name: "both", space, sampler: tpe({ seed: 1 }) });
   expect(study.adopted).toBe(15);
-  await expectAlike(study, seen);
+  await expectAlike(study, reported);
   await study.tell((await study.ask(8)).map((trial) => [trial, score(trial.params)]));
-  expect(study.best!.value).toBeLessThanOrEqual(seen.best[1]);
+  expect(study.best!.value).toBeLessThanOrEqual(reported.best[1]);
   await expectAlike(study, optuna(["file", path], 5));
   const again = await Study.open({ storage: journalFile(path), name: "both", space });
   expect([again.adopted, again.finished]).toEqual([0, 28]);

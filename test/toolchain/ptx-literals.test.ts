@@ -50,8 +50,8 @@ function parts(elf: Buffer): Map<string, string> {
       const variable = text(section(link).start + elf.readUInt32LE(symbol));
       const home = elf.readUInt16LE(symbol + 6);
       if (!/^x\d+$/.test(variable) || home === 0 || home >= count) continue;
-      const place = section(home).start + Number(elf.readBigUInt64LE(symbol + 8));
-      found.set(variable, elf.toString("hex", place, place + Number(elf.readBigUInt64LE(symbol + 16))));
+      const position = section(home).start + Number(elf.readBigUInt64LE(symbol + 8));
+      found.set(variable, elf.toString("hex", position, position + Number(elf.readBigUInt64LE(symbol + 16))));
     }
   }
   return found;
@@ -80,10 +80,10 @@ function codes(kernels: readonly string[]): (string | undefined)[] {
     const { errorLines, object } = assemble(ptx);
     if (object !== undefined) {
       const found = parts(object);
-      const place = new Map(which.map((k, index) => [k, index]));
+      const position = new Map(which.map((k, index) => [k, index]));
       // The code of a kernel that loads a variable depends on where all variables lie; what the
       // variable holds does not.
-      return kernels.map((_, k) => (left.has(k) ? (found.get(`x${place.get(k)}`) ?? found.get(`k${place.get(k)}`)) : undefined));
+      return kernels.map((_, k) => (left.has(k) ? (found.get(`x${position.get(k)}`) ?? found.get(`k${position.get(k)}`)) : undefined));
     }
     const wrong = errorLines.map((line) => owner[line]!).filter((index) => index >= 0);
     expect(wrong, ptx.slice(0, 2000)).not.toEqual([]);

@@ -14,10 +14,10 @@ afterEach(() => {
 
 /** Runs a script in a copy of the folder above its own, and returns that copy of its folder. */
 function rerun(script: string, ...args: string[]): string {
-  const room = dirname(dirname(script));
+  const project = dirname(dirname(script));
   const copy = mkdtempSync(join(tmpdir(), "spillway-python-"));
   folders.push(copy);
-  cpSync(room, copy, { recursive: true });
+  cpSync(project, copy, { recursive: true });
   const folder = join(copy, basename(dirname(script)));
   const { status, stderr, error } = spawnSync(python, [basename(script), ...args], { cwd: folder, encoding: "utf8" });
   if (error) throw error;

@@ -175,7 +175,7 @@ function scaledRows(
   const { size, withoutOwn } = full;
   eachRows(full, atOnce, bytes * atOnce * size + extraBytes, (instance, at, first, rows) => {
     const to = at + 8 * atOnce * size + slack;
-    instance.exports.placeRows(at, first, rows, size, withoutOwn ? 1 : 0, factor, bytes, to);
+    instance.exports.scaleRows(at, first, rows, size, withoutOwn ? 1 : 0, factor, bytes, to);
     visit(instance, to, first, rows);
   });
 }

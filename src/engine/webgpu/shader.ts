@@ -36,15 +36,15 @@ override form: u32;
 
 var<workgroup> sums: array<i32, 64>;
 
-fn state(place: u32) -> i32 {
-  return states[now.row * now.size + min(place, now.size - 1u)];
+fn state(neuron: u32) -> i32 {
+  return states[now.row * now.size + min(neuron, now.size - 1u)];
 }
 
 fn integerTanh(z: i32) -> i32 {
   let height = min(abs(z), 262143);
-  let place = height >> 9u;
-  let start = tanhTable[place];
-  let value = start + (((tanhTable[place + 1] - start) * (height & 511) + 256) >> 9u);
+  let index = height >> 9u;
+  let start = tanhTable[index];
+  let value = start + (((tanhTable[index + 1] - start) * (height & 511) + 256) >> 9u);
   return select(value, -value, z < 0);
 }
 

@@ -175,7 +175,7 @@ describe("a W drawn on the device", () => {
     // Power iteration fails for the complex pairs of most random matrices.
     { radiusMethod: "power", spectralRadius: null },
   ] as const;
-  const placed = [
+  const plans = [
     { plan: "cluster", size: 128, connectionProbability: 1 },
     { plan: "grid", size: 70, connectionProbability: 1 },
     { plan: "grid", size: 130, connectionProbability: 0.55, storage: "sparse" },
@@ -183,7 +183,7 @@ describe("a W drawn on the device", () => {
     { plan: "streamed", size: 130, connectionProbability: 0.55, weightPrecision: "bfloat16" },
   ] as const;
 
-  it.each(placed)(
+  it.each(plans)(
     "is in place for the plan $plan of $size neurons, p = $connectionProbability, and never read",
     async ({ plan, ...fields }) => {
       const distributions = casesOf(["uniform", "normal", "bernoulli"] as const, (_, index) => index === fields.size % 3);

@@ -223,15 +223,15 @@ describe("members together", () => {
 
   it("report progress and stop on request", async () => {
     const members = membersOf(models(2, { size: 10 }), () => 9);
-    const seen: number[] = [];
+    const reported: number[] = [];
     const stop = new AbortController();
     const onProgress = (done: number) => {
-      seen.push(done);
+      reported.push(done);
       if (done === 12) stop.abort();
     };
     const work = together(members, undefined, { chunkBytes: 10 * 4 * 2 * 3, onProgress, signal: stop.signal });
     await expect(work).rejects.toThrow("stopped after 12 of 18 steps");
-    expect(seen).toEqual([6, 12]);
+    expect(reported).toEqual([6, 12]);
     expect(context.held()).toEqual(expect.not.arrayContaining([expect.objectContaining({ kind: "buffer" })]));
   });
 });

@@ -132,9 +132,9 @@ describe("measures of many reservoirs", () => {
   it("keep the waves that are done if they are stopped, and report reservoirs", async () => {
     membersAtOnce = 2;
     const stop = new AbortController();
-    const seen: number[] = [];
+    const reported: number[] = [];
     const onProgress = (done: number) => {
-      seen.push(done);
+      reported.push(done);
       if (done >= 2) stop.abort();
     };
     const reservoirs = grid({ size: 6, connectionProbability: 1 });
@@ -142,7 +142,7 @@ describe("measures of many reservoirs", () => {
     const { interrupted, measured, values } = await measureAll(reservoirs, options, { lengths });
     membersAtOnce = undefined;
     expect([interrupted, measured]).toEqual([true, 2]);
-    expect(seen.at(-1)).toBe(2);
+    expect(reported.at(-1)).toBe(2);
     expect([...values.lyapunovExponent!].map(Number.isNaN)).toEqual([false, false, ...Array(7).fill(true)]);
     await expect(measureAll(reservoirs, options, { lengths })).rejects.toMatchObject({ code: "aborted" });
   });

@@ -156,15 +156,15 @@ function changed(line: string, random: Random): string {
 function shuffled(input: Uint8Array, random: Random): Uint8Array {
   const lines = new TextDecoder().decode(input).split("\n");
   const begins = lines.findIndex((line) => line.startsWith("ld.param"));
-  const place = (): number => Math.max(begins, 0) + random.below(lines.length - Math.max(begins, 0) - 2);
+  const randomLine = (): number => Math.max(begins, 0) + random.below(lines.length - Math.max(begins, 0) - 2);
   for (let count = random.size(4); count > 0; count--) {
-    const at = place();
+    const at = randomLine();
     switch (random.below(8)) {
       case 0:
         if (parts(lines[at]!) !== undefined) lines.splice(at, 1);
         break;
       case 1:
-        lines.splice(place(), 0, lines[at]!);
+        lines.splice(randomLine(), 0, lines[at]!);
         break;
       case 2:
         lines.splice(at, 0, random.pick(single));

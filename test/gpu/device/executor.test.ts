@@ -76,10 +76,10 @@ function worstProduct(
   b: Float32Array,
   k: number,
   n: number,
-  places: readonly (readonly [number, number])[],
+  cells: readonly (readonly [number, number])[],
 ) {
   let most = 0;
-  for (const [row, column] of places) {
+  for (const [row, column] of cells) {
     let sum = 0;
     let magnitude = 0;
     for (let i = 0; i < k; i++) {
@@ -94,7 +94,7 @@ function worstProduct(
 }
 
 /** Every place of a small product; of a large one the corners and some hundred others. */
-function placesOf(m: number, n: number): (readonly [number, number])[] {
+function cellsOf(m: number, n: number): (readonly [number, number])[] {
   if (m * n <= 20_000) return Array.from({ length: m * n }, (_, at) => [Math.floor(at / n), at % n] as const);
   const random = uniform(m + n);
   const corners = [[0, 0] as const, [m - 1, n - 1] as const, [0, n - 1] as const, [m - 1, 0] as const];
@@ -241,7 +241,7 @@ describe("the standard kernels", () => {
     const { values, source } = await executor.matmul(a, b, m, k, n);
     expect(source).toEqual({ library: "spillway", kernel: expect.stringMatching(/^matmul/) });
     expect(values).toHaveLength(m * n);
-    expect(worstProduct(values, a, b, k, n, placesOf(m, n))).toBeLessThanOrEqual(tolerance);
+    expect(worstProduct(values, a, b, k, n, cellsOf(m, n))).toBeLessThanOrEqual(tolerance);
   });
 
   it("multiplies to the same bits by every tile: an element is one chain of fused sums in the order of k", async () => {

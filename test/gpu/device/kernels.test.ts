@@ -64,12 +64,12 @@ describe("a launch", () => {
     const kernel = module.kernel("all_together", ["u32*", "u32*"]);
     const blocks = context.info.attributes.multiprocessors;
     using arrived = context.zeros("u32", 1);
-    using seen = context.zeros("u32", blocks);
-    stream.launch(kernel, { grid: blocks, block: 256, cooperative: true }, arrived, seen);
-    expect([...context.read(seen)]).toEqual(Array(blocks).fill(blocks));
+    using counts = context.zeros("u32", blocks);
+    stream.launch(kernel, { grid: blocks, block: 256, cooperative: true }, arrived, counts);
+    expect([...context.read(counts)]).toEqual(Array(blocks).fill(blocks));
     const most = kernel.maxCooperativeBlocks(256);
     expect(most).toBeGreaterThanOrEqual(blocks);
-    expect(() => stream.launch(kernel, { grid: most + 1, block: 256, cooperative: true }, arrived, seen)).toThrow(
+    expect(() => stream.launch(kernel, { grid: most + 1, block: 256, cooperative: true }, arrived, counts)).toThrow(
       `at most ${most} blocks of 256 threads run at once here`,
     );
   });

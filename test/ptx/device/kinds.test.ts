@@ -36,13 +36,13 @@ function onDevice({ name, ptx, parameters, grid, block, dynamicSharedBytes }: Ge
   using stream = context.stream();
   const signature = parameters.map(({ type, element }) => (element === undefined ? type : `${element === "b8" ? "u8" : element}*`));
   const handle = module.kernel(name, signature as Parameter[]);
-  const placed = given.map((each, at) =>
+  const uploads = given.map((each, at) =>
     typeof each === "number" ? each : context.upload(each, { dtype: signature[at]!.slice(0, -1) as Dtype as "f32" }),
   );
-  stream.launch(handle, { grid, block, shared: dynamicSharedBytes }, ...(placed as never[]));
+  stream.launch(handle, { grid, block, shared: dynamicSharedBytes }, ...(uploads as never[]));
   stream.sync();
-  const result = context.read(placed[written] as ReturnType<Context["upload"]>);
-  for (const each of placed) if (typeof each !== "number") each.dispose();
+  const result = context.read(uploads[written] as ReturnType<Context["upload"]>);
+  for (const each of uploads) if (typeof each !== "number") each.dispose();
   return result;
 }
 

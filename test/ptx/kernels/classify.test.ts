@@ -17,7 +17,7 @@ describe("statistics of states", () => {
   const [size, more, washout] = [131, 3, 2];
   // Sequence b of the launch is case places[b]; the second ends within the first chunk, the third
   // before it.
-  const [lengths, places] = [
+  const [lengths, indices] = [
     [9, 4, 3],
     [2, 0, 1],
   ];
@@ -47,13 +47,13 @@ describe("statistics of states", () => {
         to,
         washout,
         input(Uint32Array.of(4, 3, 9)),
-        input(Uint32Array.from(places)),
+        input(Uint32Array.from(indices)),
         { changed: features },
       ]);
     }
     const expected = new Float64Array(3 * columns);
     for (let b = 0; b < 3; b++) {
-      const [x, length, at] = [states[b]!, lengths[b]!, places[b]! * columns];
+      const [x, length, at] = [states[b]!, lengths[b]!, indices[b]! * columns];
       const means = new Float64Array(size);
       for (let t = washout; t < length; t++) for (let i = 0; i < size; i++) means[i] = means[i]! + x[t * size + i]!;
       if (what.last) expected.set(x.subarray((length - 1) * size, length * size), at);
@@ -102,7 +102,7 @@ describe("statistics of states", () => {
       const from = ends[k - 1] ?? 0;
       const chunk = real(new Float64Array(3 * pitch).fill(Number.NaN));
       for (const [b, x] of states.entries()) chunk.set(x.subarray(from * size, to * size), b * pitch);
-      const sizes = [input(Uint32Array.of(4, 3, 9)), input(Uint32Array.from(places))];
+      const sizes = [input(Uint32Array.of(4, 3, 9)), input(Uint32Array.from(indices))];
       runKernel(kernel, [
         input(chunk),
         pitch,
@@ -117,7 +117,7 @@ describe("statistics of states", () => {
     const expected = new Float64Array(3 * columns).fill(Number.NaN);
     states.forEach((x, b) => {
       const of = new Matrix(lengths[b]!, size, x).subarray(washout);
-      plainStatistics(of, heights, expected.subarray(places[b]! * columns, (places[b]! + 1) * columns));
+      plainStatistics(of, heights, expected.subarray(indices[b]! * columns, (indices[b]! + 1) * columns));
     });
     expect(features).toEqual(expected);
   });
@@ -141,16 +141,16 @@ describe("shares of classes", () => {
   function both(shape: Omit<ClassSharesShape, "rows">, scale = 1, factor?: number) {
     const rows = 5;
     const { features, classes, transform = "plain", layerNorm = false, shares = "softmax" } = shape;
-    const seen = transform === "squares" ? 2 * features : features;
+    const width = transform === "squares" ? 2 * features : features;
     const given = new Matrix(rows, features, doubles(rows * features, 1, 3));
-    const [weights, intercept] = [doubles(classes * seen, 2, scale), doubles(classes, 3)];
+    const [weights, intercept] = [doubles(classes * width, 2, scale), doubles(classes, 3)];
     const out = new Float64Array(rows * classes);
     const scaled = factor !== undefined;
     const kernel = classShares({ ...shape, rows, scaled });
     runKernel(kernel, [input(given.data), input(weights), input(intercept), output(out), ...(scaled ? [factor] : [])]);
     const data = {
       features: { state: transform === "squareHalf" ? "squareHalf" : "plain", input: false, squares: transform === "squares" },
-      ...{ stateSize: features, inputSize: 0, weights: new Matrix(classes, seen, weights), intercept },
+      ...{ stateSize: features, inputSize: 0, weights: new Matrix(classes, width, weights), intercept },
     } as const;
     const readout = shares === "softmax" && !scaled ? new SoftmaxReadout(data) : new TrainedReadout(data);
     return { out, host: hostShares(readout, layerNorm ? layerNormalised(given) : given, factor).data };

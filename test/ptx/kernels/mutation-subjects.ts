@@ -81,14 +81,14 @@ function attentionSubject(type: "f16" | "f32"): Subject {
   // Queries that are no numbers, and a key that only the last queries see, change nothing for all
   // other queries.
   const lost = [41, 73, 105];
-  const seenFrom = 118;
+  const firstVisible = 118;
   const nothing = type === "f16" ? 0x7e00 : Number.NaN;
-  const holes = [lost, [seenFrom + shape.keyLength - shape.seqLen], []].map((rows, s) =>
+  const holes = [lost, [firstVisible + shape.keyLength - shape.seqLen], []].map((rows, s) =>
     given[s]!.map((each, at) => (rows.includes(Math.floor(at / shape.headDim)) ? nothing : each)),
   );
   const untouched = (at: number): boolean => {
     const query = Math.floor(at / shape.headDim);
-    return query >= shape.seqLen || (query < seenFrom && !lost.includes(query));
+    return query >= shape.seqLen || (query < firstVisible && !lost.includes(query));
   };
   const check = (ptx: string): boolean => {
     const [o, rest] = [stored(new Float32Array(expected.length)), stored(new Float32Array(expected.length))];

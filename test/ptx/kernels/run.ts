@@ -13,7 +13,7 @@ type Argument = number | { input: HostArray } | { output: HostArray } | { change
 export function runKernel(kernel: GeneratedKernel, args: readonly Argument[], ptx = kernel.ptx): void {
   const machine = new PtxMachine({ memoryBytes: 2 ** 22, launchBytes: 2 ** 23 });
   const program = machine.load(ptx);
-  const placed = args.map((each) => {
+  const uploads = args.map((each) => {
     if (typeof each === "number") return each;
     const array = "output" in each ? each.output : "changed" in each ? each.changed : each.input;
     const address = machine.allocate(array.byteLength);
@@ -27,13 +27,13 @@ export function runKernel(kernel: GeneratedKernel, args: readonly Argument[], pt
     grid,
     block,
     dynamicSharedBytes,
-    args: placed,
+    args: uploads,
     limits: { steps: 1e6, idleSteps: 2e5 },
   });
   for (const [k, each] of args.entries()) {
     if (typeof each === "number" || "input" in each) continue;
     const { buffer, byteOffset, byteLength } = "output" in each ? each.output : each.changed;
-    new Uint8Array(buffer, byteOffset, byteLength).set(machine.read(placed[k] as bigint, byteLength));
+    new Uint8Array(buffer, byteOffset, byteLength).set(machine.read(uploads[k] as bigint, byteLength));
   }
 }
 

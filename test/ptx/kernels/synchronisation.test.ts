@@ -26,7 +26,7 @@ const attended = (target: "sm_75" | "sm_80"): [GeneratedKernel, Arguments] => [
   [halves(140 * 16, 1), halves(140 * 16, 2), halves(140 * 16, 3), results(140 * 8)],
 ];
 
-it.each<[name: string, places: number, kernel: GeneratedKernel, args: Arguments]>(
+it.each<[name: string, waitCount: number, kernel: GeneratedKernel, args: Arguments]>(
   casesOf(
     [
       ["gemmTiled", 2, gemmTiled({ m: 40, n: 36, k: 70, tileSize: 32 }), [floats(40 * 70, 1), floats(70 * 36, 2), results(40 * 36)]],
@@ -38,11 +38,11 @@ it.each<[name: string, places: number, kernel: GeneratedKernel, args: Arguments]
     ],
     ([name]) => !name.includes("tension") && !name.startsWith("attention") && !name.endsWith("with them"),
   ),
-)("of %s, which waits at %i places", (_, places, kernel, args) => {
+)("of %s, which waits at %i points", (_, waitCount, kernel, args) => {
   runKernel(kernel, args);
   const lines = kernel.ptx.split("\n");
   const waits = lines.flatMap((line, at) => (/^\t(cp\.async\.(commit|wait)_group|bar\.sync)/.test(line) ? [at] : []));
-  expect(waits).toHaveLength(places);
+  expect(waits).toHaveLength(waitCount);
   for (const at of waits) {
     const shorter = lines.toSpliced(at, 1).join("\n");
     expect(simulationError(() => runKernel(kernel, args, shorter)).kind, lines[at]).toMatch(/^(race|uninitialised)$/);

@@ -34,10 +34,10 @@ async function torn(): Promise<string> {
 async function operationsOfAppend(): Promise<readonly string[]> {
   const storage = open(await torn());
   await storage.read(0);
-  const { seen, restore } = await faultAt(Number.POSITIVE_INFINITY, "dies");
+  const { calls, restore } = await faultAt(Number.POSITIVE_INFINITY, "dies");
   await storage.append(mine, 1);
   await restore();
-  return seen;
+  return calls;
 }
 
 const times = (all: readonly StudyOperation[], by: string) => all.filter((each) => each.by === by);
@@ -95,10 +95,10 @@ describe.skipIf(process.platform === "win32")("an append", () => {
     const path = await torn();
     const one = open(path);
     await one.read(0);
-    const { seen, restore } = await faultAt("write", "short");
+    const { calls, restore } = await faultAt("write", "short");
     await one.append(mine, 1);
     await restore();
-    expect(seen.filter((name) => name === "write")).toHaveLength(1);
+    expect(calls.filter((name) => name === "write")).toHaveLength(1);
     expect(await open(path).read(0)).toEqual([...first, ...mine]);
   });
 

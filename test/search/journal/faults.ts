@@ -19,7 +19,7 @@ type Operation = (this: unknown, ...args: any[]) => Promise<unknown>;
 
 export interface FaultPlan {
   /** The operations that were called, by name. */
-  readonly seen: string[];
+  readonly calls: string[];
   /** Called when the operation was reached. */
   readonly reached: Promise<void>;
   /** Lets what was stopped go on. */
@@ -33,7 +33,7 @@ export interface FaultPlan {
  * @param where the n-th operation, or the first of a name
  */
 export async function faultAt(where: number | (typeof ofHandle)[number], fault: Fault): Promise<FaultPlan> {
-  const seen: string[] = [];
+  const calls: string[] = [];
   let goOn = (): void => undefined;
   const going = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -45,8 +45,8 @@ export async function faultAt(where: number | (typeof ofHandle)[number], fault: 
   let isOver = false;
   const meet = async (name: string, self: unknown, operation: Operation, args: unknown[]): Promise<unknown> => {
     if (isOver) return operation.apply(self, args);
-    seen.push(name);
-    isOver = typeof where === "number" ? seen.length >= where : name === where;
+    calls.push(name);
+    isOver = typeof where === "number" ? calls.length >= where : name === where;
     if (!isOver) return operation.apply(self, args);
     arrive();
     if (fault === "stops") await going;
@@ -91,7 +91,7 @@ export async function faultAt(where: number | (typeof ofHandle)[number], fault: 
     // Those of a writer that is not there any more; the others are closed.
     for (const handle of opened) await handle.close();
   };
-  return { seen, reached, goOn, restore };
+  return { calls, reached, goOn, restore };
 }
 
 /**

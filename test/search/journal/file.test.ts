@@ -193,10 +193,10 @@ describe("a journal that is written by several", () => {
     const path = fresh();
     for (const make of [() => symlinkSync(path, `${path}.lock`), () => writeFileSync(`${path}.lock`, "", { flag: "wx" })]) {
       make();
-      const { seen, restore } = await faultAt(Number.POSITIVE_INFINITY, "failsBefore");
+      const { calls, restore } = await faultAt(Number.POSITIVE_INFINITY, "failsBefore");
       const writing = journalFile(path, { lock: "link" }).append([made1("x")]);
-      await expect.poll(() => seen.filter((name) => name === "symlink").length, { timeout: 60_000 }).toBeGreaterThan(3);
-      expect(seen).not.toContain("open");
+      await expect.poll(() => calls.filter((name) => name === "symlink").length, { timeout: 60_000 }).toBeGreaterThan(3);
+      expect(calls).not.toContain("open");
       await rm(`${path}.lock`);
       await writing;
       await restore();
@@ -221,10 +221,10 @@ describe("a journal that is written by several", () => {
       });
       await once(child.stdout, "data");
       // A day of grace: the lock is broken because its owner is gone, or not at all.
-      const { seen, restore } = await faultAt(Number.POSITIVE_INFINITY, "failsBefore");
+      const { calls, restore } = await faultAt(Number.POSITIVE_INFINITY, "failsBefore");
       const writing = journalFile(path, { lock, grace: 86_400 }).append([made1("x")]);
-      await expect.poll(() => seen.filter((name) => name === "lstat").length, { timeout: 60_000 }).toBeGreaterThan(20);
-      expect(seen).not.toContain("rename");
+      await expect.poll(() => calls.filter((name) => name === "lstat").length, { timeout: 60_000 }).toBeGreaterThan(20);
+      expect(calls).not.toContain("rename");
       await restore();
       const ended = once(child, "exit");
       child.kill("SIGKILL");

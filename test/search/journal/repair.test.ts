@@ -40,11 +40,11 @@ describe("a repair", () => {
   it("puts a failed trial in the place of one whose line was damaged, since what follows counts it", async () => {
     for (const end of [30, 200]) {
       const { path, lines } = await journal(`damaged-${end}`, 4);
-      const places = lines.flatMap((line, place) => (line.startsWith('{"op_code":4') ? [place] : []));
-      lines[places[1]!] = lines[places[1]!]!.slice(0, end);
+      const lineNumbers = lines.flatMap((line, lineNumber) => (line.startsWith('{"op_code":4') ? [lineNumber] : []));
+      lines[lineNumbers[1]!] = lines[lineNumbers[1]!]!.slice(0, end);
       writeFileSync(path, `${lines.join("\n")}\n`);
       const { kept, lost } = await repairJournal(path);
-      expect([kept, lost.map(({ line }) => line)]).toEqual([lines.length - 1, [places[1]! + 1]]);
+      expect([kept, lost.map(({ line }) => line)]).toEqual([lines.length - 1, [lineNumbers[1]! + 1]]);
       expect(lost[0]!.reason).toMatch(/^it is no JSON: .*; a failed trial replaces it$/s);
       const { trials } = await open(path);
       const whole = await journal(`whole-${end}`, 4);

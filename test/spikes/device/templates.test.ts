@@ -116,9 +116,9 @@ describe("DeviceTemplates", () => {
     for (let round = 0; round < rounds; round++) {
       for (const [k, original] of originals.entries()) {
         const seed = `test ${round}`;
-        const seen = thinPattern(jitterPattern(original, { standardDeviationMs: 5, seed }), { dropProbability: 0.2, seed });
-        const match = await there.match(seen);
-        expect(match).toEqual(templates.match(seen));
+        const noisy = thinPattern(jitterPattern(original, { standardDeviationMs: 5, seed }), { dropProbability: 0.2, seed });
+        const match = await there.match(noisy);
+        expect(match).toEqual(templates.match(noisy));
         if (match.label === `template ${k}`) right++;
       }
     }

@@ -99,7 +99,7 @@ describe("a network in a file", () => {
     ["a channel that does", "fired", [4, 1e9], /state\.fired\[4\] is 1000000000; it takes a number from 0 to 65535/],
     ["a spike after the last step", "resources", [8, 51], /state\.resources\[8\] is 51; it takes a number from 0 to 50/],
     ["more resources than there are", "resources", [4, 2], /state\.resources\[4\] is 2; it takes a number from 0 to 1/],
-  ])("refuses %s", async (_, name, [place, value], message) => {
+  ])("refuses %s", async (_, name, [index, value], message) => {
     const plasticity = { kind: "shortTerm", release: 0.5, recoveryTimeConstant: 50 } as const;
     await using saved = await SpikingNetwork.create({
       kind: "network",
@@ -109,7 +109,7 @@ describe("a network in a file", () => {
     await saved.run(5);
     await saveNetwork(path, saved);
     const { tensors, metadata } = await readSafetensors(path);
-    tensors[name]!.data[place] = value;
+    tensors[name]!.data[index] = value;
     await writeSafetensors(path, tensors, metadata);
     await expect(loadNetwork(path)).rejects.toThrow(message);
   });

@@ -68,10 +68,10 @@ export const hosted: readonly Hosted[] = [
     bugs: 1,
     run({ context, module, stream }, bug) {
       const x = integers(32, (k) => 3 * k);
-      const [memory, place, y] = [context.upload(x), context.zeros("u64", 1), context.zeros("i32", 32)];
-      stream.launch(module.kernel("remember", ["u64*", "const i32*"]), { grid: 1, block: 1 }, place, memory);
+      const [memory, kept, y] = [context.upload(x), context.zeros("u64", 1), context.zeros("i32", 32)];
+      stream.launch(module.kernel("remember", ["u64*", "const i32*"]), { grid: 1, block: 1 }, kept, memory);
       if (bug === 1) memory.dispose();
-      stream.launch(module.kernel("recall", ["const u64*", "i32*"]), { grid: 1, block: 32 }, place, y);
+      stream.launch(module.kernel("recall", ["const u64*", "i32*"]), { grid: 1, block: 32 }, kept, y);
       return () => expect(context.read(y)).toEqual(x.map((value) => value + 1));
     },
   },

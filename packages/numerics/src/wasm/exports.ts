@@ -41,7 +41,7 @@ export interface DrawingExports {
     end: number,
   ): number;
   sumRows(source: number, rows: number, cols: number, sums: number, squares: number): void;
-  placeRows(
+  scaleRows(
     source: number,
     firstRow: number,
     rows: number,
