@@ -69,11 +69,11 @@ const isLong = (path: string): boolean => long.includes(path);
 const isSampled = (path: string): boolean => isNamed || inSample(0.125, path);
 
 /**
- * Without the collector's helper threads, which wait for one another, tests take a third less of the
- * processors. In Node 20 they take a tenth less if functions run for longer before they are
- * optimised. Of the simulated device's short-lived objects fewer are moved in a larger new space.
+ * Of the simulated device's short-lived objects fewer are moved in a larger new space. In Node 20
+ * tests take a twentieth less of the processors if functions run for longer before they are
+ * optimised.
  */
-const execArgv = ["--single-threaded-gc", "--max-semi-space-size=32"];
+const execArgv = ["--max-semi-space-size=32"];
 if (process.version.startsWith("v20.")) execArgv.push("--interrupt-budget=200000");
 
 /**
