@@ -18,7 +18,8 @@ const hosts: readonly (readonly string[])[] = [
   ["gcc", ...strict, "-O0", "-fsanitize=undefined,address", "-fno-sanitize-recover=all"],
   ["gcc", ...strict, "-O3"],
   // GNU's own dialect fuses products and sums if the machine can, unless the source forbids it.
-  ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O3", "-march=native"],
+  // Of AVX-512's masked stores GCC 12 does not know that they set an array.
+  ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-maybe-uninitialized", "-O3", "-march=native"],
   ["clang", ...strict, "-O2", "-march=native"],
 ];
 
