@@ -487,7 +487,7 @@ describe("bad input", () => {
       [[1, "2"], undefined, /^row 50, column "temperature", is "2"; it takes a number, or null or NaN if it is missing$/],
       [[new Date(0), 2], undefined, /^row 50, column "load", is .*; it takes a number/],
       [[true, 2], undefined, /column "load", is true/],
-      [[1n, 2], undefined, /column "load", is 1; it takes a number/],
+      [[1n, 2], undefined, /column "load", is 1n; it takes a number/],
       [[1, 2], "yesterday", /^time is "yesterday", which is no time stamp/],
       [[1, 2], Number.NaN, /^time is NaN; it takes a date, a value of Temporal/],
       [[1, 2], new Date(Number.NaN), /^time is .*; it takes a date/],
