@@ -70,8 +70,7 @@ const isSampled = (path: string): boolean => isNamed || inSample(0.125, path);
 
 /**
  * Of the simulated device's short-lived objects fewer are moved in a larger new space. In Node 20
- * tests take a twentieth less of the processors if functions run for longer before they are
- * optimised.
+ * functions run for longer before they are optimised.
  */
 const execArgv = ["--max-semi-space-size=32"];
 if (process.version.startsWith("v20.")) execArgv.push("--interrupt-budget=200000");

@@ -13,7 +13,7 @@ const rows = Array.from({ length: 60 }, (_, t) => [Math.sin(t), Math.cos(t)]);
 const series = rows.map(([value]) => value!);
 const cases = [0, 1, 2, 3].map((b) => series.slice(b, b + 20));
 const space = { a: { float: [0, 1] } } as const;
-const wrong = ["text", 5, null, new Map([["seed", 1]])];
+const wrong = ["text", 5, null, new Map([["seed", 1]]), new Set(["seed"]), Promise.resolve({ seed: 1 }), new Date(0), /seed/];
 
 it.each<[field: string, call: (value: never) => unknown]>([
   ["sampler", (sampler) => Study.open({ space, sampler })],

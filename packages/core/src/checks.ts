@@ -1,5 +1,6 @@
 // Checks of single values that many modules make.
 import { ArgumentError } from "./errors.js";
+import { hasNoFields } from "./text.js";
 
 /** The largest count of an argument or an option that names no other bound. */
 export const mostOfAny = 100_000_000;
@@ -24,9 +25,9 @@ export function checkHas<T>(name: string, value: T, expected: string, ...fields:
   return value;
 }
 
-/** Whether a value has its fields by name: no null, no list, no Map, whose entries are no fields. */
+/** Whether a value has its fields by name: no null, no list, no date, and no Map, Set or Promise. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Map);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date) && !hasNoFields(value);
 }
 
 /** The text. @throws ArgumentError unless it is one */

@@ -27,6 +27,9 @@ export function quoted(text: string): string {
   return JSON.stringify(cut(text, 60)).replace(unseen, escaped);
 }
 
+/** Whether a value has contents, but no fields by name. */
+export const hasNoFields = (value: unknown): boolean => [Map, Set, Promise, RegExp].some((one) => value instanceof one);
+
 /** A value in words for an error sentence: short, visible, and never throwing. */
 export function describe(value: unknown): string {
   if (value === null || typeof value === "number" || typeof value === "boolean") return String(value);
@@ -34,7 +37,7 @@ export function describe(value: unknown): string {
   if (value === undefined) return "missing";
   if (typeof value === "string") return quoted(value);
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (value instanceof Map || value instanceof Set || ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
+  if (ArrayBuffer.isView(value) || hasNoFields(value)) return `a ${(value as object).constructor.name}`;
   if (typeof value === "function") return "a function";
   if (typeof value === "symbol") return "a symbol";
   if (typeof value === "object" && "rows" in value && "cols" in value && typeof value.rows === "number" && typeof value.cols === "number")

@@ -52,7 +52,7 @@ export function paramsOf({ parameters }: StoredTrial): TrialParameters {
   return Object.fromEntries([...parameters].map(([name, parameter]) => [name, given(parameter)]));
 }
 
-/** What a trial that stands for another takes over of it, with system attributes of its own. */
+/** What a second try takes from the trial that it replaces, with system attributes of its own. */
 export function contentOf({ parameters, attributes, systemAttributes }: StoredTrial, own: Attributes) {
   return {
     parameters: Object.fromEntries(parameters),

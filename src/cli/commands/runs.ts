@@ -346,7 +346,7 @@ async function searchIn(folder: string, name: string): Promise<ListedRun | undef
   }
 }
 
-/** A search of which the journal alone tells. */
+/** A search that has only its journal. */
 function studyRow(name: string, study: StoredStudy): ListedRun {
   const counts = { complete: 0, pruned: 0, failed: 0, running: 0, waiting: 0 };
   for (const { state, systemAttributes } of study.trials) {

@@ -29,7 +29,7 @@ type AddArray = (name: string, values: ArrayLike<number>) => Field;
 
 const loop: EntryRow = { flags: [], kind: 0, fields: [], kept: [] };
 
-/** The tables of a combination, of which a forecaster by itself has none. */
+/** The tables of a combination. A forecaster by itself has none. */
 export function combinedTables(parts: ExportedParts, { widths }: Pick<Shape, "widths">, reservoirs: Reservoirs, constants: Constants) {
   const { combination } = parts;
   if (!combination)

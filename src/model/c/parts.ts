@@ -25,7 +25,7 @@ export interface Entry extends Pick<WeightedMember, "weights"> {
 
 /** A forecaster as an exported program holds it. */
 export interface ExportedParts extends ForecasterParts {
-  /** Its members are then those of the loop, of which there may be none. */
+  /** Its members are then those of the loop; there may be none. */
   readonly combination?: { readonly entries: readonly Entry[]; readonly columns: number; readonly known: number } | undefined;
 }
 

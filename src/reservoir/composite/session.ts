@@ -273,7 +273,7 @@ class CompositeSession implements EngineSession {
     return { states: [], failure };
   }
 
-  /** Goes on to the last rows of the states of all parts, and of their inputs. */
+  /** Advances to the last rows of the states of all parts, and of their inputs. */
   #take(states: readonly Matrix[], inputs: Matrix): void {
     const last = inputs.rows - 1;
     for (const [p, each] of states.entries()) this.#all.set(each.row(last), this.#first[p]);

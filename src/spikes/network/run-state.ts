@@ -48,7 +48,7 @@ export type PlasticState = Pick<NetworkRunState, "fired" | "plastic" | "resource
 /** The synapses of a projection with spike-timing-dependent plasticity. */
 export type TimingTable = PlasticTable & { readonly projection: { readonly plasticity: PlannedSpikeTiming } };
 
-/** Times of which spikes are kept: this one, the last, and as far back as delays reach. */
+/** Times whose spikes are kept: this one, the last, and as far back as delays reach. */
 export function keptTimes({ historySteps }: { readonly historySteps: number }): number {
   return 1 + Math.max(1, historySteps);
 }
