@@ -9,7 +9,7 @@ import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { forScores } from "../reservoir/registered/kind.js";
 import { isRegistered } from "../reservoir/registered/model.js";
 import type { ClassifierReservoir, ClassifierSettings, Representation } from "./classifier/options.js";
-import { type HybridUse, isSeen } from "./forecaster/hybrid.js";
+import { feedsReadout, type HybridUse } from "./forecaster/hybrid.js";
 import type { OwnReadout } from "./forecaster/options.js";
 
 /** What options of `create` know, and the two descriptions in them: for fields of the wrong one. */
@@ -119,7 +119,7 @@ export function withStandardise<Settings extends { readonly standardise?: unknow
  */
 export function forecasterTrainer(described: ReadoutDescription | Trainer = {}, lags = 0, hybrid?: HybridUse): Trainer {
   if (!isPlain(described) || isTrainer(described)) return checkSeesInputs(trainerOf(described), lags, hybrid);
-  const readout = lags > 0 || isSeen(hybrid) ? { ...described, input: true } : described;
+  const readout = lags > 0 || feedsReadout(hybrid) ? { ...described, input: true } : described;
   if ((readout.type ?? "ridge") !== "ridge") return trainerOf(readout);
   const options = readout as RidgeOptions;
   const isSaid = options.lambda !== undefined || options.lambdas !== undefined;
@@ -129,7 +129,7 @@ export function forecasterTrainer(described: ReadoutDescription | Trainer = {}, 
 function checkSeesInputs(trainer: Trainer, lags: number, hybrid: HybridUse | undefined): Trainer {
   if (trainer.features.input) return trainer;
   if (lags > 0) throw new ArgumentError("lags", lags, "0 for a trainer whose features leave the input out");
-  if (isSeen(hybrid)) throw new ArgumentError("hybrid", hybrid, '"input" for a trainer whose features leave the input out');
+  if (feedsReadout(hybrid)) throw new ArgumentError("hybrid", hybrid, '"input" for a trainer whose features leave the input out');
   return trainer;
 }
 

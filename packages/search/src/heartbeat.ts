@@ -24,7 +24,7 @@ export function beatOf(study: StoredStudy, by: string, count: number): StudyOper
  * processes.
  */
 export class WorkerWatch {
-  readonly #seen = new Map<string, { readonly said: string; readonly since: number }>();
+  readonly #reports = new Map<string, { readonly said: string; readonly since: number }>();
   readonly #own: string;
 
   constructor(own: string) {
@@ -38,9 +38,9 @@ export class WorkerWatch {
       const worker = name.startsWith(workerAttribute) ? name.slice(workerAttribute.length) : this.#own;
       if (worker === this.#own) continue;
       const said = JSON.stringify(value);
-      const seen = this.#seen.get(worker);
-      if (seen?.said !== said) this.#seen.set(worker, { said, since: now });
-      else if (now - seen.since >= graceMs) out.add(worker);
+      const last = this.#reports.get(worker);
+      if (last?.said !== said) this.#reports.set(worker, { said, since: now });
+      else if (now - last.since >= graceMs) out.add(worker);
       if (ownProcess && isGone(value, ownProcess)) out.add(worker);
     }
     return out;

@@ -96,7 +96,7 @@ function activePoints(space: SearchSpace, points: readonly (readonly number[])[]
   const before = known.get(space);
   if (before) return before;
   const count = points.reduce((product, { length }) => product * length, 1);
-  const seen = new Set<string>();
+  const names = new Set<string>();
   const list: Float64Array[] = [];
   for (let k = 0; k < count; k++) {
     let left = k;
@@ -108,8 +108,8 @@ function activePoints(space: SearchSpace, points: readonly (readonly number[])[]
     const values = space.fill((index) => points[index]![digits[index]!]!);
     if (space.isConditional) {
       const name = values.join();
-      if (seen.has(name)) continue;
-      seen.add(name);
+      if (names.has(name)) continue;
+      names.add(name);
     }
     list.push(values);
   }

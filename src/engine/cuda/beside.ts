@@ -38,7 +38,7 @@ export function workBeside<Other extends OtherStream>(
       stream.wait(done);
     }
   } catch (error) {
-    settleAll(others);
+    syncAll(others);
     throw namedFailure(error, deviceName(where));
   }
 }
@@ -47,7 +47,7 @@ export function workBeside<Other extends OtherStream>(
  * Waits for streams, whatever came of their work: what failed was told when it did, or is thrown
  * now.
  */
-export function settleAll(all: readonly Pick<OtherStream, "stream">[]): void {
+export function syncAll(all: readonly Pick<OtherStream, "stream">[]): void {
   for (const { stream } of all)
     try {
       stream.sync();

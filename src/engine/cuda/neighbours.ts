@@ -63,7 +63,8 @@ export async function* neighbourCounts(
   using owned = new Making();
   const { own } = owned;
   const stream = own(context.stream({ label: "nearest neighbours" }));
-  const room = <T extends Dtype>(dtype: T, values: number, label: string): DeviceBuffer<T> => own(context.alloc(dtype, values, { label }));
+  const buffer = <T extends Dtype>(dtype: T, values: number, label: string): DeviceBuffer<T> =>
+    own(context.alloc(dtype, values, { label }));
   const still = new Float64Array((y.length + z.length) * n);
   sorted([...y, ...z], still);
   const yz = own(context.upload(still, { label: "points" }));
@@ -72,12 +73,12 @@ export async function* neighbourCounts(
   let most = 0;
   let memory: ReturnType<typeof memoryFor> | undefined;
   const memoryFor = (count: number) => ({
-    x: room("f64", count * dx * n, "forms of x"),
-    distances: room("f64", count * k * n, "distances of neighbours"),
-    positions: room("u32", count * k * n, "positions of neighbours"),
-    radiiX: room("f64", count * n, "radii in x"),
-    radiiY: room("f64", count * n, "radii in y"),
-    counts: room("u32", 3 * count * n, "counts of neighbours"),
+    x: buffer("f64", count * dx * n, "forms of x"),
+    distances: buffer("f64", count * k * n, "distances of neighbours"),
+    positions: buffer("u32", count * k * n, "positions of neighbours"),
+    radiiX: buffer("f64", count * n, "radii in x"),
+    radiiY: buffer("f64", count * n, "radii in y"),
+    counts: buffer("u32", 3 * count * n, "counts of neighbours"),
   });
   for (let next: IteratorResult<readonly Float64Array[]> = begun; !next.done; ) {
     const batch: (readonly Float64Array[])[] = [];

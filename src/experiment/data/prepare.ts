@@ -177,12 +177,12 @@ export function splitParts(experiment: OpenExperiment, data: SeriesData) {
   return [...groups.values()].flatMap((members) => {
     const rows = members.reduce((sum, { series }) => sum + series.rows - lost, 0);
     const { train, test } = splitRows(experiment.split, rows, false);
-    let seen = 0;
+    let rowsBefore = 0;
     return members.map((member) => {
       const own = member.series.rows - lost;
-      const within = (row: number) => Math.min(Math.max(row - seen, 0), own);
+      const within = (row: number) => Math.min(Math.max(row - rowsBefore, 0), own);
       const part = { member, trainRows: within(train), end: within(train + test) };
-      seen += own;
+      rowsBefore += own;
       return part;
     });
   });

@@ -207,8 +207,8 @@ function complete({ seed, seeds, metrics, ...parsed }: Parsed, source: Readonly<
     throw new ArgumentError("reservoir.seed", reservoir.seed, "nothing if seed or seeds is given at the top of the file");
   }
   const list = typeof seeds === "number" ? Array.from({ length: seeds }, (_, k) => k) : (seeds ?? [seed ?? reservoir.seed ?? "spillway"]);
-  const seen = new Set<string>();
-  const twice = list.find((each) => seen.has(String(each)) || !seen.add(String(each)));
+  const values = new Set<string>();
+  const twice = list.find((each) => values.has(String(each)) || !values.add(String(each)));
   if (twice !== undefined) throw new ArgumentError("seeds", twice, "each seed once");
   return {
     ...rest,

@@ -124,11 +124,11 @@ function nameOf({ start, times }: WrittenForecast): string {
 
 /** The last starts of each series, and what lies beyond the end. */
 function lastStarts(written: readonly WrittenForecast[], most: number): WrittenForecast[] {
-  const seen = new Map<string | undefined, number>();
+  const counts = new Map<string | undefined, number>();
   const kept = written.toReversed().filter(({ start, group }) => {
     if (start === "last") return true;
-    const count = (seen.get(group) ?? 0) + 1;
-    seen.set(group, count);
+    const count = (counts.get(group) ?? 0) + 1;
+    counts.set(group, count);
     return count <= most;
   });
   return kept.reverse();

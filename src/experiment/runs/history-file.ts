@@ -21,20 +21,20 @@ export function formatHistory(forecasts: readonly WrittenForecast[], names: read
   const known = new Map<string, Set<number>>();
   for (const forecast of forecasts) {
     const key = seriesKey(forecast);
-    const seen = known.get(key) ?? new Set();
-    known.set(key, seen);
+    const rows = known.get(key) ?? new Set();
+    known.set(key, rows);
     const { group = "", start, row, before, target } = forecast;
     for (let i = 0; before && i < before.rows.rows; i++) {
       const at = row - before.rows.rows + i;
-      if (seen.has(at)) continue;
-      seen.add(at);
+      if (rows.has(at)) continue;
+      rows.add(at);
       const time = csvCell(before.times?.[i] ?? String(at));
       for (let c = 0; c < before.rows.cols; c++) {
         const cells = [start, at, time, csvCell(names[c] ?? `column ${c}`), figure(before.rows.at(i, c))];
         lines.push([...(withGroup ? [csvCell(group)] : []), ...cells].join(","));
       }
     }
-    if (target) for (let h = 0; h < target.rows; h++) seen.add(row + h);
+    if (target) for (let h = 0; h < target.rows; h++) rows.add(row + h);
   }
   return lines.length > 1 ? `${lines.join("\n")}\n` : undefined;
 }

@@ -114,7 +114,7 @@ class Lines {
     const cell = (name: string) => cells[this.#heads.get(name) ?? -1] ?? "";
     const column = cell("column");
     if (this.#wanted && !this.#wanted.includes(column)) {
-      this.#seen.add(column);
+      this.#skipped.add(column);
       return;
     }
     let number = this.#columnNumbers.get(column);
@@ -146,12 +146,12 @@ class Lines {
     }
   }
 
-  readonly #seen = new Set<string>();
+  readonly #skipped = new Set<string>();
 
   forecasts(): WrittenForecast[] {
     const missed = this.#wanted?.find((name) => !this.#columnNumbers.has(name));
     if (missed !== undefined) {
-      const there = [...this.names, ...this.#seen];
+      const there = [...this.names, ...this.#skipped];
       const near = suggestion(missed, there);
       throw this.#fail(
         `nothing is forecast that is called ${quoted(missed)}; there are ${there.slice(0, 20).map(quoted).join(", ")}${near}`,

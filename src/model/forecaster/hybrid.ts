@@ -49,7 +49,7 @@ export function hybridAgain(model: RowModel | undefined, use: HybridUse | undefi
 export const drives = (use: HybridUse | undefined): boolean => use === "both" || use === "input";
 
 /** Whether the readout sees M(u(t)). */
-export const isSeen = (use: HybridUse | undefined): boolean => use === "both" || use === "output";
+export const feedsReadout = (use: HybridUse | undefined): boolean => use === "both" || use === "output";
 
 /**
  * M of the first `columns` columns of each row; undefined without a model.
@@ -124,7 +124,7 @@ export class LoopModel {
     const { model, use } = this.#hybrid;
     const made = new Matrix(1, row.length, Float64Array.from(modelled(model, row)));
     if (drives(use)) this.driving = this.#rounded(standardised(this.#scales.input, made));
-    if (isSeen(use)) this.feature = this.#rounded(standardised(this.#scales.feature, made));
+    if (feedsReadout(use)) this.feature = this.#rounded(standardised(this.#scales.feature, made));
     return firstNonFinite(this.driving) < 0 && firstNonFinite(this.feature) < 0;
   }
 

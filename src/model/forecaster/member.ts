@@ -212,12 +212,12 @@ export class ForecasterMember implements ForecastMember<MemberState> {
       if (this.#history.isTransformed) this.#history.remember(made);
       return [made];
     }
-    const seen = this.#seen(u, said);
+    const features = this.#featureRows(u, said);
     const out = Array.from({ length: variants.count }, () => Matrix.zeros(u.rows, readout.outputSize));
     for (let from = 0; from < u.rows; from += chunk) {
       const rows = u.subarray(from, from + chunk);
       const states = await computer.run(rows, { signal, teacher: forced?.subarray(from, from + chunk) });
-      const beside = seen?.subarray(from, from + chunk) ?? roundedInputs(computer, rows);
+      const beside = features?.subarray(from, from + chunk) ?? roundedInputs(computer, rows);
       for (const [k, each] of out.entries()) {
         variants.use(k);
         each.data.set(readout.predict(states, beside, { precision }).data, from * each.cols);
@@ -232,7 +232,7 @@ export class ForecasterMember implements ForecastMember<MemberState> {
   }
 
   /** What the readout sees of inputs that go on from here; undefined if it sees them themselves. */
-  #seen(u: Matrix, made: Matrix | undefined): Matrix | undefined {
+  #featureRows(u: Matrix, made: Matrix | undefined): Matrix | undefined {
     if (!this.#readoutFeatures) return undefined;
     const { computer, preprocessing } = this;
     const said = made && this.#readoutFeatures.model ? roundedInputs(computer, standardised(preprocessing.targetScale, made)) : undefined;

@@ -7,7 +7,7 @@ import { type FittedTransforms, fitTransforms, rowsLost, transformed } from "../
 import { columnsOf, fitStandardisation, noStandardisation, type Standardisation, standardised } from "../standardisation.js";
 import { type Bound, type Bounds, boundsOf, endsWithin } from "./bounds.js";
 import { type CheckedData, type CutRows, columnsBetween, cutRows } from "./data.js";
-import { drives, type Hybrid, isSeen, modelledRows, withModel } from "./hybrid.js";
+import { drives, feedsReadout, type Hybrid, modelledRows, withModel } from "./hybrid.js";
 import type { TrainingSeries } from "./training.js";
 
 /** What is fitted on training rows and kept with the model. */
@@ -149,7 +149,7 @@ export function preprocessed(
   return {
     inputs: standardised(preprocessing.inputScale, withModel(hybrid, inputs, made)),
     targets: standardised(preprocessing.targetScale, targets),
-    ...(made && isSeen(hybrid?.use) ? { modelled: standardised(preprocessing.targetScale, made) } : {}),
+    ...(made && feedsReadout(hybrid?.use) ? { modelled: standardised(preprocessing.targetScale, made) } : {}),
     ...(last ? { last: standardised(preprocessing.inputScale, withModel(hybrid, last, modelledRows(hybrid, last, targets.cols))) } : {}),
   };
 }

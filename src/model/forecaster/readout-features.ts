@@ -3,7 +3,7 @@
 import { ArgumentError } from "@spillway/core/errors.js";
 import { allocate, type FloatArray, Matrix, type Precision } from "@spillway/numerics";
 import { beside, columnsBetween } from "./data.js";
-import { drives, type HybridUse, isSeen } from "./hybrid.js";
+import { drives, feedsReadout, type HybridUse } from "./hybrid.js";
 
 /** What it sees: [y(t), ..., y(t - lags + 1), known, M(y(t))]. */
 export interface ReadoutFeatures {
@@ -19,8 +19,8 @@ export interface ReadoutFeatures {
 
 /** What the readout of a reservoir with `inputs` inputs sees; undefined if that is those inputs. */
 export function readoutFeaturesOf(inputs: number, outputs: number, lags: number, use: HybridUse | undefined): ReadoutFeatures | undefined {
-  if (lags === 0 && !isSeen(use)) return undefined;
-  return { outputs, given: givenInputs(inputs, outputs, use), lags, model: isSeen(use) };
+  if (lags === 0 && !feedsReadout(use)) return undefined;
+  return { outputs, given: givenInputs(inputs, outputs, use), lags, model: feedsReadout(use) };
 }
 
 /** The inputs of a reservoir that the data gives: all but those of the user's model. */

@@ -19,7 +19,7 @@ import type { ScoredPair } from "./choice.js";
 import { type CheckedData, type CheckedSeries, cutRows, withoutCalendar } from "./data.js";
 import { type Candidate, evaluate, type TriedMember } from "./evaluate.js";
 import { encodeReservoirs, memberFile } from "./file.js";
-import { drives, type Hybrid, isSeen } from "./hybrid.js";
+import { drives, feedsReadout, type Hybrid } from "./hybrid.js";
 import { chooseDefaults } from "./lambda-choice.js";
 import { ForecasterMember, type MemberTraining } from "./member.js";
 import { computersOf, type FitRows, type ForecastModel, type Trained } from "./model.js";
@@ -92,7 +92,7 @@ export class ReservoirForecastModel implements ForecastModel<ForecasterSettings,
     const { options, lambdas: usual } = plannedRidge(settings.readout, settings);
     const lambdas = ownLambdas ?? usual;
     const tried = candidates.map(({ lags, calendar, transforms, reservoirs }): Candidate => {
-      const readout = lags > 0 || isSeen(hybrid?.use) ? { ...options, input: true } : options;
+      const readout = lags > 0 || feedsReadout(hybrid?.use) ? { ...options, input: true } : options;
       const on = { ...source.create, engine: "cpu", context: undefined, plan: undefined };
       return {
         lags,

@@ -87,15 +87,15 @@ async function fitStreamed(
   // An engine sums up for ridge where its states are; any other sink is given the states
   // themselves.
   const isOfSums = sink instanceof GramAccumulator || sink instanceof TriangularAccumulator;
-  const seen = new SaturationCount();
-  const taking: TrainingSink = isOfSums ? sink : watched(sink, seen);
+  const saturation = new SaturationCount();
+  const taking: TrainingSink = isOfSums ? sink : watched(sink, saturation);
   try {
     for (const { one, progress } of inTurn(series, work)) {
       computer.reset();
-      if (readoutFeatures) await trainSeen(computer, one, taking, { washout, readoutFeatures }, progress);
+      if (readoutFeatures) await trainWithFeatures(computer, one, taking, { washout, readoutFeatures }, progress);
       else await computer.train(one.inputs, one.targets, taking, { ...progress, washout, teacher: teacherOf(computer, one) });
     }
-    const share = isOfSums ? shareOfSums(sink) : seen.share;
+    const share = isOfSums ? shareOfSums(sink) : saturation.share;
     const given = series.map((one) => one.inputs);
     warnWhereSaturated(computer.model, share, given);
     return stream.solve();
@@ -105,7 +105,7 @@ async function fitStreamed(
 }
 
 /** Hands states and what the readout sees beside them to a sink, some rows at a time. */
-async function trainSeen(
+async function trainWithFeatures(
   computer: AnyReservoirComputer,
   { inputs, targets, modelled }: TrainingSeries,
   sink: TrainingSink,
@@ -118,20 +118,20 @@ async function trainSeen(
     const rows = rounded.subarray(from, from + chunk);
     const states = await computer.run(inputs.subarray(from, from + chunk), { signal });
     const before = columnsBetween(rounded.subarray(Math.max(0, from - readoutFeatures.lags), from), 0, targets.cols);
-    const seen = readoutFeatureRows(readoutFeatures, rows, said?.subarray(from, from + chunk), before);
+    const features = readoutFeatureRows(readoutFeatures, rows, said?.subarray(from, from + chunk), before);
     const skipped = Math.min(states.rows, Math.max(0, washout - from));
     if (skipped < states.rows)
-      sink.add(states.subarray(skipped), seen.subarray(skipped), targets.subarray(from + skipped, from + states.rows));
+      sink.add(states.subarray(skipped), features.subarray(skipped), targets.subarray(from + skipped, from + states.rows));
     onProgress?.(from + rows.rows, inputs.rows);
   }
 }
 
 /** The same sink, with saturated states counted on their way. */
-function watched(sink: TrainingSink, seen: SaturationCount): TrainingSink {
+function watched(sink: TrainingSink, saturation: SaturationCount): TrainingSink {
   return {
     features: sink.features,
     add(states, inputs, targets) {
-      seen.add(states.data);
+      saturation.add(states.data);
       sink.add(states, inputs, targets);
     },
   };
@@ -154,10 +154,10 @@ async function fitKept(
       readoutFeatures ? readoutFeatureRows(readoutFeatures, rounded, one.modelled && roundedInputs(computer, one.modelled)) : rounded,
     );
   }
-  const seen = new SaturationCount();
-  for (const each of states) seen.add(each.subarray(washout).data);
+  const saturation = new SaturationCount();
+  for (const each of states) saturation.add(each.subarray(washout).data);
   const given = series.map((one) => one.inputs);
-  warnWhereSaturated(computer.model, seen.share, given);
+  warnWhereSaturated(computer.model, saturation.share, given);
   const targets = series.map(({ targets }) => targets);
   return trainer.fit(states, targets, { washout, inputs });
 }

@@ -108,8 +108,8 @@ export async function tryNvar(
 ): Promise<Tried | undefined> {
   const { data, filled, origins, horizon, known, parts, targets } = validation;
   const settings: NvarSettings = resolve(nvarTable, { bounds: limits });
-  const seen = settings.delays * data.series.cols;
-  const features = seen + (seen * (seen + 1)) / 2;
+  const linear = settings.delays * data.series.cols;
+  const features = linear + (linear * (linear + 1)) / 2;
   if (data.series.cols < 2 || known > 0 || filled?.data.includes(1)) return undefined;
   if (features > mostNvarFeatures || origins[0]! < rowsOfNvarFeature * features) return undefined;
   const trained = (rows: CheckedSeries, lambdas: readonly number[], work: WorkOptions) =>

@@ -121,12 +121,12 @@ export class PredictiveCodingFilter {
     let converged = false;
     let freeEnergy = 0;
     while (!converged) {
-      const seen = difference(y, timesVector(this.#c, z));
+      const residual = difference(y, timesVector(this.#c, z));
       const held = difference(z, prior);
-      const seenError = timesVector(this.#precision, seen);
+      const weightedResidual = timesVector(this.#precision, residual);
       const heldError = timesVector(before, held);
-      freeEnergy = 0.5 * dot(seen, seenError) + 0.5 * dot(held, heldError);
-      const gradient = difference(timesVector(transposed(this.#c), seenError), heldError);
+      freeEnergy = 0.5 * dot(residual, weightedResidual) + 0.5 * dot(held, heldError);
+      const gradient = difference(timesVector(transposed(this.#c), weightedResidual), heldError);
       converged = gradient.every((value) => Math.abs(value) < this.#tolerance);
       if (converged || steps === this.#maxSteps) break;
       for (let i = 0; i < z.length; i++) z[i] = z[i]! + rate * gradient[i]!;

@@ -161,9 +161,9 @@ function preciseReadout(builder: GraphBuilder, readout: TrainedReadout, features
   const wide = builder.cast(features, "float64");
   const parity = () => Float64Array.from({ length: readout.stateSize }, (_, i) => i & 1);
   const powers = state === "squareHalf" ? squaredHalf(builder, wide, builder.doubles(parity(), [readout.stateSize])) : wide;
-  const seen = squares ? builder.add("Concat", [powers, builder.add("Mul", [wide, wide])], { axis: { int: 0 } }) : powers;
+  const all = squares ? builder.add("Concat", [powers, builder.add("Mul", [wide, wide])], { axis: { int: 0 } }) : powers;
   const weights = builder.doubles(Float64Array.from(readout.weights.data), [readout.weights.rows, readout.weights.cols]);
-  const sums = builder.add("MatMul", [weights, seen]);
+  const sums = builder.add("MatMul", [weights, all]);
   return builder.cast(builder.add("Add", [sums, builder.doubles(readout.intercept, [readout.weights.rows])]), "float32");
 }
 

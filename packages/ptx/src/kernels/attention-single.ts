@@ -8,7 +8,7 @@ import type { Condition, Index, SharedSingles, Single, Singles, Sum } from "./va
 
 const side = 16;
 const threads = side * side;
-/** Shared memory that leaves room for a second block on a multiprocessor with 227 KiB. */
+/** Shared memory that lets a second block run on a multiprocessor with 227 KiB. */
 const ampleBytes = 112 * 1024;
 
 interface Plan {
@@ -36,9 +36,9 @@ function plan({ heads, seqLen, headDim }: Required<Shapes["attention"]>, target:
     const layout = (count: number): TileLayout => ({ rows: count, rowBytes: 4 * width, pitch: 4 * width + 16 });
     return { width, rows, keys, layoutQ: layout(side * rows), layoutK: layout(keys), pitchP: 4 * keys + 16 };
   });
-  const room = Math.min(targetFacts(target).sharedBytesPerBlock, ampleBytes);
+  const available = Math.min(targetFacts(target).sharedBytesPerBlock, ampleBytes);
   const fitting = plans.filter(
-    ({ rows, layoutQ, layoutK, pitchP }) => layoutBytes(layoutQ) + 2 * layoutBytes(layoutK) + side * rows * pitchP <= room,
+    ({ rows, layoutQ, layoutK, pitchP }) => layoutBytes(layoutQ) + 2 * layoutBytes(layoutK) + side * rows * pitchP <= available,
   );
   return fitting.find(({ rows }) => heads * ceilDiv(seqLen, side * rows) >= 128) ?? fitting.at(-1)!;
 }
@@ -89,8 +89,8 @@ class SingleAttention extends TileKernel<Required<Shapes["attention"]>, Plan> {
     const streamQ = this.rowStream(how, [q!, seqLen, firstQuery], zero, sharedQ!, layoutQ);
     const streamK = this.rowStream(how, [keyRows!, keyLength, zero], zero, sharedK!, layoutK);
     const streamV = this.rowStream(how, [valueRows!, keyLength, zero], zero, sharedV!, layoutK);
-    const seen = causal ? k.min(k.add(firstQuery, side * rows + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
-    const tileCount = k.div(k.add(seen, keys - 1), keys);
+    const keysUsed = causal ? k.min(k.add(firstQuery, side * rows + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
+    const tileCount = k.div(k.add(keysUsed, keys - 1), keys);
 
     const [row, column] = [k.shr(k.threadIndex(), 4), k.and(k.threadIndex(), side - 1)];
     const states = range(rows).map(() => emptyRow(k));

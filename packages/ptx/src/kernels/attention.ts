@@ -102,8 +102,8 @@ class FlashAttention extends TileKernel<HalfShape, Plan> {
       streamV.bring(offset);
       commitTiles(k, target);
     };
-    const seen = causal ? k.min(k.add(firstQuery, layoutQ.rows + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
-    const tileCount = k.div(k.add(seen, keys - 1), keys);
+    const keysUsed = causal ? k.min(k.add(firstQuery, layoutQ.rows + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
+    const tileCount = k.div(k.add(keysUsed, keys - 1), keys);
 
     streamQ.bringFirst();
     if (stages > 1)

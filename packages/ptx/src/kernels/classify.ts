@@ -154,13 +154,13 @@ type LevelCounter = ReturnType<typeof levelCounter>;
 function levelCounter(k: PtxKernel, { row, level, ends, count, size, levels }: OwnStates, q: number) {
   const height = level(q);
   const [one, none] = [k.constant("u32", 1), k.constant("u32", 0)];
-  const places = [6 + q, 6 + levels + q].map((s) => row.plus(s * size));
+  const addresses = [6 + q, 6 + levels + q].map((s) => row.plus(s * size));
   const isAbove = (x: Double) => k.select(k.compare("gt", x, height), one, none);
-  const counts = places.map(() => k.variable("u32", none));
+  const counts = addresses.map(() => k.variable("u32", none));
   const was = k.variable("u32", none);
   return {
     load(): void {
-      for (const [n, place] of places.entries()) k.assign(counts[n]!, k.convert("u32", k.load(place)));
+      for (const [n, address] of addresses.entries()) k.assign(counts[n]!, k.convert("u32", k.load(address)));
     },
     /** @param before the state before the first that is added */
     begin: (before: Double): void => k.assign(was, isAbove(before)),
@@ -173,7 +173,7 @@ function levelCounter(k: PtxKernel, { row, level, ends, count, size, levels }: O
     store(): void {
       counts.forEach((number, n) => {
         const made = k.convert("f64", number, "rn");
-        k.store(places[n]!, k.select(ends, k.div(made, count), made));
+        k.store(addresses[n]!, k.select(ends, k.div(made, count), made));
       });
     },
   };

@@ -60,8 +60,8 @@ function plan(shape: Shapes["gemmTensorCore"], target: Target): Plan {
   // Single numbers of B are read one by one, four rows at a time: 8 words of padding keep these
   // rows in different banks.
   const layoutB = { rows: tileK, rowBytes, pitch: type === "tf32" ? rowBytes + 32 : rowBytes };
-  const room = Math.min(targetFacts(target).sharedBytesPerBlock, 96 * 1024);
-  const stages = Math.min(4, Math.floor(room / (layoutBytes(layoutA) + layoutBytes(layoutB))));
+  const available = Math.min(targetFacts(target).sharedBytesPerBlock, 96 * 1024);
+  const stages = Math.min(4, Math.floor(available / (layoutBytes(layoutA) + layoutBytes(layoutB))));
   return { type, element, tileM, tileN, tileK, stages, layoutA, layoutB };
 }
 

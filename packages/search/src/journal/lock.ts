@@ -46,16 +46,16 @@ export class JournalLock {
 
   async #take(): Promise<bigint> {
     let wait = 1;
-    let seen: string | undefined;
+    let lastState: string | undefined;
     let since = 0;
     for (;;) {
       const mine = await this.#make();
       if (mine !== undefined) return mine;
       const state = await this.#state();
-      if (state !== seen) [seen, since] = [state, performance.now()];
+      if (state !== lastState) [lastState, since] = [state, performance.now()];
       else if (state !== undefined && (performance.now() - since > this.#graceMs || (await this.#isAbandoned()))) {
         if ((await this.#state()) === state) await this.#rename();
-        seen = undefined;
+        lastState = undefined;
       }
       await new Promise((done) => setTimeout(done, wait));
       wait = Math.min(wait * 1.5, longestWait);

@@ -85,8 +85,8 @@ const mostPairSlots = 3;
 
 /** Slots of a team that fit beside W. */
 function pairSlots({ rows, sequences, columns, teams }: BatchKernel, padded: number, limit: number): number {
-  const room = limit - pairStatic - pairAlignment - 2 * rows * padded;
-  return Math.min(mostPairSlots, Math.floor(room / (2 * teams * sequences * columns)));
+  const available = limit - pairStatic - pairAlignment - 2 * rows * padded;
+  return Math.min(mostPairSlots, Math.floor(available / (2 * teams * sequences * columns)));
 }
 
 /**

@@ -91,9 +91,9 @@ function planSlots(shape: NetworkShape, device: DeviceInfo): NetworkLaunch | und
   const rows = powerAbove(longestDelay);
   const sharedBytes = 4 * (rows * perBlock + thresholds);
   const neuronThreads = warp * Math.ceil(perBlock / warp);
-  const room = Math.floor((1024 - neuronThreads) / (2 * warp));
-  if (perBlock > mostPerBlock || room < leastDelivering || sharedBytes + fixedBytes > sharedBytesPerBlockOptIn) return undefined;
-  const delivering = Math.min(mostDelivering, room, Math.max(leastDelivering, Math.ceil(perBlock / warp)));
+  const freeWarps = Math.floor((1024 - neuronThreads) / (2 * warp));
+  if (perBlock > mostPerBlock || freeWarps < leastDelivering || sharedBytes + fixedBytes > sharedBytesPerBlockOptIn) return undefined;
+  const delivering = Math.min(mostDelivering, freeWarps, Math.max(leastDelivering, Math.ceil(perBlock / warp)));
   const threads = neuronThreads + 2 * warp * delivering;
   return { plan: "slots", blocks, threads, perBlock, neuronThreads, sharedBytes, rows, slices: 0 };
 }

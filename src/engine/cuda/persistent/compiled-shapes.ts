@@ -130,9 +130,9 @@ export function compiledDenseFits(
         const even = (rows & (rows - 1)) === 0;
         if (cluster && (devices > 1 || rows < 4 || !even || weights !== "full")) return [];
         const lying = (beyond: Beyond): DenseFit | undefined => {
-          const room = registersOf(warps) - otherRegisters(plan, rows, beyond, wide, arithmetic === "fast");
-          const first = beyond === "streamed" && room >= 4 * rows * wide - mostSpilled ? 1 : 0;
-          const held = Math.min(tiles, Math.max(first, Math.floor(room / (4 * rows * wide))));
+          const registers = registersOf(warps) - otherRegisters(plan, rows, beyond, wide, arithmetic === "fast");
+          const first = beyond === "streamed" && registers >= 4 * rows * wide - mostSpilled ? 1 : 0;
+          const held = Math.min(tiles, Math.max(first, Math.floor(registers / (4 * rows * wide))));
           if (held < 1 || (beyond === "nowhere" && held < tiles)) return undefined;
           const variant = {
             plan,
@@ -169,13 +169,13 @@ export function compiledSparseFits(
     Array.from({ length: mostWarps }, (_, index) => index + 1).flatMap((warps) => {
       // A unit is eight values and eight columns.
       const unit = 8 * wide + 4;
-      const room = (mixed: boolean) =>
+      const unitsInRegisters = (mixed: boolean) =>
         Math.floor(
           (registersOf(warps) - otherRegisters("grid", rounds, "nowhere", wide, arithmetic === "fast") - (mixed ? unit : 0)) /
             (rounds * unit),
         );
-      const whole = room(false) >= units;
-      const held = Math.min(units, whole ? units : room(true));
+      const whole = unitsInRegisters(false) >= units;
+      const held = Math.min(units, whole ? units : unitsInRegisters(true));
       return held < 1 ? [] : [{ precision, rounds, held, warps, mixed: !whole, closed: true }];
     }),
   );

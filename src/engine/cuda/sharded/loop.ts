@@ -7,7 +7,7 @@ import type { Context, DeviceEvent, Stream } from "@spillway/gpu";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
-import { settleAll } from "../beside.js";
+import { syncAll } from "../beside.js";
 import { CommonKernels } from "../common-kernels.js";
 import type { AnyArgument, AnyKernel } from "../kernels.js";
 import { closedArguments, closedBytes, stalledWord } from "../persistent/loop.js";
@@ -213,7 +213,7 @@ export class ShardedLoop implements TimeLoop {
       } catch {
         // The error under way says what happened.
       }
-    settleAll(this.#slices);
+    syncAll(this.#slices);
   }
 
   check(): void {
@@ -242,7 +242,7 @@ export class ShardedLoop implements TimeLoop {
   dispose(): void {
     for (const { context, done } of this.#slices) if (turns.get(context)?.includes(done)) turns.delete(context);
     // Peers write its slots: they are given back after all of that.
-    settleAll(this.#slices);
+    syncAll(this.#slices);
     disposeAll([...this.#slices, this.#ready]);
   }
 }

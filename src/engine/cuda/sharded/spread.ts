@@ -5,7 +5,7 @@ import { disposeAll, Held, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { type OtherStream, settleAll, workBeside } from "../beside.js";
+import { type OtherStream, syncAll, workBeside } from "../beside.js";
 import type { RowRange } from "../streamed/drawn.js";
 import type { WeightLayout } from "../streamed/index.js";
 import { StepState } from "../streamed/step-state.js";
@@ -165,7 +165,7 @@ export class SpreadWeights implements StreamedWeights {
 
   dispose(): void {
     // The others store into one another's memory: none is given back before all are done.
-    settleAll(this.#others);
+    syncAll(this.#others);
     disposeAll([this.#ready, this.#own, ...this.#others, ...(this.#addresses ?? []).flat()]);
   }
 }

@@ -50,16 +50,13 @@ export async function iterateOnDevice(
   const kernels = kernelsOf(context);
   const length = recordLength(full);
   using owned = new Held();
-  const room = (count: number, label: string): DeviceBuffer<"f64"> => {
-    const buffer = owned.own(context.alloc("f64", count, { label }));
-    return buffer;
-  };
-  const basis = room((full + 1) * n, "Krylov basis");
-  const scratch = room(n, "Krylov scratch");
-  const records = room(full * length, "Krylov records");
+  const buffer = (count: number, label: string): DeviceBuffer<"f64"> => owned.own(context.alloc("f64", count, { label }));
+  const basis = buffer((full + 1) * n, "Krylov basis");
+  const scratch = buffer(n, "Krylov scratch");
+  const records = buffer(full * length, "Krylov records");
   // A step writes as many projections as there are vectors, and records come back whole.
   stream.fill(records, 0);
-  const q = room(problem.q.length, "change of basis");
+  const q = buffer(problem.q.length, "change of basis");
   const vector = (j: number): DeviceSlice<"f64"> => basis.slice(j * n, (j + 1) * n);
   const dotThreads = 32 + Math.min(256, 32 * Math.ceil(n / 128));
   const wide = { grid: Math.min(4096, Math.ceil(n / 256)), block: 256 };

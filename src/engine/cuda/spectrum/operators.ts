@@ -6,7 +6,7 @@ import type { Component } from "@spillway/numerics/spectrum/components.js";
 import { powerOfTwoFactors } from "@spillway/numerics/spectrum/power-of-two.js";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
-import { settleAll } from "../beside.js";
+import { syncAll } from "../beside.js";
 import { deviceName } from "../device.js";
 import { type AnyBuffer, type AnyKernel, allocAny, shippedKernel } from "../kernels.js";
 import { NamedKernels, type SparseSlices } from "../named-kernels.js";
@@ -153,7 +153,7 @@ export function drawnOperatorOver(
         }
       },
       dispose() {
-        settleAll(slices);
+        syncAll(slices);
         owned.dispose();
       },
     };

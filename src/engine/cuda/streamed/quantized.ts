@@ -65,8 +65,8 @@ export function quantizedWeights(
   const scales = made.own(context.alloc("f32", size, { label: "scales of W" }));
   const bring = draws ? drawnRows(context, draws) : hostRows((weights as Matrix).data, size);
   // A thread draws a row: as many rows at a time as there is room for.
-  const room = Math.min(bytes, freeMemory(context) / 2);
-  const piece = draws ? Math.max(1, Math.min(size, Math.floor(room / (4 * size)))) : rowsOfPiece(size, 4);
+  const available = Math.min(bytes, freeMemory(context) / 2);
+  const piece = draws ? Math.max(1, Math.min(size, Math.floor(available / (4 * size)))) : rowsOfPiece(size, 4);
   pack(context, stream, layout, size, { packed, scales, bring, piece });
   const blocks = Math.ceil(size / rows);
   return made.done({

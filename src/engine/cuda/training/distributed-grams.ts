@@ -7,7 +7,7 @@ import { disposeAll, Held, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
 import type { GramBlocks } from "@spillway/numerics";
 import { namedFailure } from "../../../reservoir/engine/shares.js";
-import { settleAll, workBeside } from "../beside.js";
+import { syncAll, workBeside } from "../beside.js";
 import { deviceName } from "../device.js";
 import { allocAny, type RealType, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
@@ -71,16 +71,14 @@ class OtherTiles {
     this.#release();
     const { size, inputSize, outputs, precision } = this.#shape;
     using made = new Making();
-    const room = <T extends RealType>(type: T, columns: number, label: string) => {
-      const buffer = made.own(allocAny(this.context, type, rows * columns, label));
-      return buffer;
-    };
+    const buffer = <T extends RealType>(type: T, columns: number, label: string) =>
+      made.own(allocAny(this.context, type, rows * columns, label));
     const real = realType(precision);
     this.#copies = {
       rows,
-      states: room(real, size, "states to learn from"),
-      inputs: inputSize > 0 ? room(real, inputSize, "inputs to learn from") : null,
-      targets: room("f64", outputs, "targets"),
+      states: buffer(real, size, "states to learn from"),
+      inputs: inputSize > 0 ? buffer(real, inputSize, "inputs to learn from") : null,
+      targets: buffer("f64", outputs, "targets"),
     };
     return made.done(this.#copies);
   }
@@ -162,7 +160,7 @@ export class DistributedGrams {
   }
 
   dispose(): void {
-    settleAll(this.#others);
+    syncAll(this.#others);
     disposeAll([this.#own, this.#ready, ...this.#others]);
   }
 }

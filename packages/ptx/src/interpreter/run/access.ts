@@ -180,9 +180,9 @@ export class Access {
     (warp: Warp, lane: number, site: number, to: number, from: number, bytes: number, barrier: number): void => {
       if (bytes % 16 !== 0 || bytes < 16)
         throw warp.error("illegalInstruction", `a bulk copy of ${bytes} bytes: it takes a multiple of 16`, lane, site);
-      const room = warp.sharedBytes;
-      if (bytes > room)
-        throw warp.error("outOfBounds", `a bulk copy of ${bytes} bytes to a block with ${room} of shared memory`, lane, site);
+      const { sharedBytes } = warp;
+      if (bytes > sharedBytes)
+        throw warp.error("outOfBounds", `a bulk copy of ${bytes} bytes to a block with ${sharedBytes} of shared memory`, lane, site);
       const copied = new Uint8Array(bytes);
       const offset = this.target(warp, lane, site, to, 16);
       for (let k = 0; k < bytes; k += 16) {

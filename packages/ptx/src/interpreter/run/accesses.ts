@@ -135,10 +135,10 @@ export class Accesses {
     const name = tag & who;
     const time = tag >>> 11;
     if (tag < warp.ordered || name === thread) return false;
-    if (name < severalLanes) return warp.seen[name >> 5]! < time;
-    if (name < severalWarps) return warp.seen[name - severalLanes]! < time;
+    if (name < severalLanes) return warp.known[name >> 5]! < time;
+    if (name < severalWarps) return warp.known[name - severalLanes]! < time;
     const mask = this.readerWarps[at]!;
-    for (let v = 0; v < warp.seen.length; v++) if ((mask >>> v) & 1 && v !== warp.index && warp.seen[v]! < time) return true;
+    for (let v = 0; v < warp.known.length; v++) if ((mask >>> v) & 1 && v !== warp.index && warp.known[v]! < time) return true;
     return false;
   }
 }

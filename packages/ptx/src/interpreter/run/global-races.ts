@@ -98,7 +98,7 @@ export class BlockOrder {
   /** Other blocks' times up to which their accesses precede all later ones of this block. */
   readonly known: Int32Array;
   /** What strong loads saw, which the next fence makes known. */
-  readonly seen: Int32Array;
+  readonly loaded: Int32Array;
   /** What the last fence covers, which strong stores after it publish. */
   readonly fenced: Int32Array;
   /** The times up to which the loads of other blocks are over. */
@@ -114,7 +114,7 @@ export class BlockOrder {
   constructor(block: number, blocks: number) {
     this.block = block;
     this.known = new Int32Array(blocks + 1);
-    this.seen = new Int32Array(blocks + 1);
+    this.loaded = new Int32Array(blocks + 1);
     this.fenced = new Int32Array(blocks + 1);
     this.over = new Int32Array(blocks + 1);
   }
@@ -164,7 +164,7 @@ export class GlobalRaces {
   fence(order: BlockOrder): void {
     if (!order.changed) return;
     order.changed = false;
-    raise(order.known, order.seen);
+    raise(order.known, order.loaded);
     order.fenced.set(order.known);
     order.fenced[order.block] = order.time++;
     order.published = false;
@@ -188,12 +188,12 @@ export class GlobalRaces {
   observe(order: BlockOrder, acquire: boolean): void {
     if (order.looked !== this.publications) {
       order.looked = this.publications;
-      raise(order.seen, this.published);
+      raise(order.loaded, this.published);
       raise(order.over, this.finished);
       order.changed = true;
       order.stirred = true;
     }
-    if (acquire) raise(order.known, order.seen);
+    if (acquire) raise(order.known, order.loaded);
   }
 
   /** Forgets which threads of a block did what, as their times begin anew. */

@@ -37,15 +37,15 @@ export class Races {
   /** Orders everything that `warps` did before everything they do next. */
   join(warps: readonly Warp[], known: Int32Array | undefined): void {
     if (!this.enabled || warps.length === 0) return;
-    const all = known ?? new Int32Array(warps[0]!.seen.length);
+    const all = known ?? new Int32Array(warps[0]!.known.length);
     let latest = 0;
     for (const warp of warps) {
-      for (let v = 0; v < all.length; v++) all[v] = Math.max(all[v]!, warp.seen[v]!);
+      for (let v = 0; v < all.length; v++) all[v] = Math.max(all[v]!, warp.known[v]!);
       all[warp.index] = Math.max(all[warp.index]!, warp.time);
       latest = Math.max(latest, warp.time);
     }
     for (const warp of warps) {
-      warp.seen.set(all);
+      warp.known.set(all);
       warp.time = latest + 1;
       this.retag(warp);
     }
@@ -54,7 +54,7 @@ export class Races {
   /** Adds what a warp has done to `known`, for those who will wait. */
   contribute(warp: Warp, known: Int32Array): void {
     if (!this.enabled) return;
-    for (let v = 0; v < known.length; v++) known[v] = Math.max(known[v]!, warp.seen[v]!);
+    for (let v = 0; v < known.length; v++) known[v] = Math.max(known[v]!, warp.known[v]!);
     known[warp.index] = Math.max(known[warp.index]!, warp.time);
     warp.time++;
     this.retag(warp);
@@ -70,16 +70,16 @@ export class Races {
     const { block } = warp;
     if (!this.enabled || warp.releasesSeen === block.releases) return;
     warp.releasesSeen = block.releases;
-    for (let v = 0; v < warp.seen.length; v++) if (v !== warp.index) warp.seen[v] = Math.max(warp.seen[v]!, block.released[v]!);
+    for (let v = 0; v < warp.known.length; v++) if (v !== warp.index) warp.known[v] = Math.max(warp.known[v]!, block.released[v]!);
     // An atomic of another lane of the same warp orders as well.
-    warp.seen[warp.index] = Math.max(warp.seen[warp.index]!, block.released[warp.index]!);
+    warp.known[warp.index] = Math.max(warp.known[warp.index]!, block.released[warp.index]!);
     this.retag(warp);
   }
 
   /** bar.warp.sync: orders the lanes of one warp. */
   warpBarrier(warp: Warp): void {
     if (!this.enabled) return;
-    warp.seen[warp.index] = warp.time;
+    warp.known[warp.index] = warp.time;
     warp.time++;
     this.retag(warp);
   }
@@ -96,7 +96,7 @@ export class Races {
   fenceProxy(warp: Warp): void {
     if (!this.enabled) return;
     const { proxied } = warp.block;
-    for (let v = 0; v < proxied.length; v++) proxied[v] = Math.max(proxied[v]!, v === warp.index ? warp.time : warp.seen[v]!);
+    for (let v = 0; v < proxied.length; v++) proxied[v] = Math.max(proxied[v]!, v === warp.index ? warp.time : warp.known[v]!);
     warp.time++;
     this.retag(warp);
   }
@@ -133,14 +133,14 @@ export class Races {
       for (const each of block.warps) {
         each.time = 1;
         each.met = 0;
-        each.seen.fill(0);
+        each.known.fill(0);
         each.retag();
         each.ordered = 0;
       }
     }
     warp.retag();
     let least = Number.MAX_SAFE_INTEGER;
-    for (let v = 0; v < warp.seen.length; v++) least = Math.min(least, warp.seen[v]!);
+    for (let v = 0; v < warp.known.length; v++) least = Math.min(least, warp.known[v]!);
     warp.ordered = (least + 1) << 11;
   }
 

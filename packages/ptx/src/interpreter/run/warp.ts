@@ -191,7 +191,7 @@ export class Warp {
   readonly switchTo: Int32Array = new Int32Array(32);
   /** The warp's time, what it knows of the others' times, and tags of both: see races.ts. */
   time = 1;
-  readonly seen: Int32Array;
+  readonly known: Int32Array;
   /** Time of the last instruction that all its lanes did together. */
   met = 0;
   releasesSeen = 0;
@@ -230,7 +230,7 @@ export class Warp {
     this.writers = launch.races.words.writers;
     this.readers = launch.races.words.readers;
     this.tagBase = tagBase;
-    this.seen = new Int32Array(warpCount);
+    this.known = new Int32Array(warpCount);
     this.retag();
     const frame = new Frame(entry, undefined, -1, 0, [], count);
     launch.keepRegisters(entry.registerBytes);
