@@ -15,7 +15,7 @@ import { RandomStream, seedKeys } from "../packages/numerics/src/random.ts";
 import { wasmInstance, wasmReserved } from "../packages/numerics/src/wasm/index.ts";
 
 const blockSize = 65536;
-/** Neighbouring arguments that follow each draw: a fall from one to the next is seen. */
+/** Neighbouring arguments that follow each draw: a decrease from one to the next is detected. */
 const runLength = 16;
 
 const stream = new RandomStream(seedKeys("accuracy").weights, 0);

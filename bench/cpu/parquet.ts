@@ -12,7 +12,7 @@ import { machine } from "./machine.mjs";
 const rows = 10_000_000;
 const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
 
-/** One read in a process of its own, as memory that was given back is not seen otherwise. */
+/** One read in a process of its own: a later read in the same process would reuse freed memory. */
 async function read(path: string): Promise<void> {
   const base = process.memoryUsage().rss;
   const [begun, since] = [performance.now(), process.cpuUsage()];

@@ -108,8 +108,8 @@ export interface RadiusOptions extends SpectralRadiusOptions, Pick<WorkOptions, 
  * element if more than half are nonzero) and 976 N bytes; the engine's answer is the host's to
  * the last bit.
  *
- * A W that only the device holds, which one of more than 1.02e8 random connections is, takes that
- * device's engine and the method "krylov" or "power", or else gets the circular law.
+ * A random W of more than 1.02e8 connections is held by the device alone. It takes that device's
+ * engine and the method "krylov" or "power"; any other choice gives the circular law.
  *
  * @throws ArgumentError on a matrix that is not square or holds a NaN or an infinity;
  * SpectralRadiusError if the iteration does not converge; EngineCapacityError if it does not

@@ -39,7 +39,7 @@ export function exitCodeOf(error: unknown): number {
   return usageCodes.has(error.code) ? exitCodes.usage : exitCodes.failure;
 }
 
-/** What the engine of JavaScript says of an array that there is no room for. */
+/** What the engine of JavaScript says of an array that does not fit into memory. */
 const outOfMemory =
   /allocation failed|could not allocate|out of memory|cannot allocate|Invalid (typed )?array length|Array buffer|Invalid string length/i;
 

@@ -83,7 +83,7 @@ export interface StepperStates extends StatesThere {
   copyEvery(from: number, rows: number, every: number, into: DeviceMatrix): void;
 }
 
-/** Longer than this no chunk should take: only between chunks a signal is seen. */
+/** Longest time that a chunk should take: a signal is read only between chunks. */
 const chunkMilliseconds = 15;
 
 /** The session of a stepper. */

@@ -44,7 +44,7 @@ export interface Chunks<Chunk extends DoneChunk> {
   /** After the last chunk. */
   finish?(): void | Promise<void>;
   /** After an error of other work: puts x back to the last chunk that was handed on. */
-  abandon?(): Promise<void>;
+  rewind?(): Promise<void>;
 }
 
 /** Watches one piece of long work. */
@@ -214,7 +214,7 @@ export class SessionRecord {
         await this.#pause(progress, to);
       }
     } catch (error) {
-      if (!(error instanceof NonFiniteStateError)) await chunks.abandon?.();
+      if (!(error instanceof NonFiniteStateError)) await chunks.rewind?.();
       throw error;
     }
     await chunks.finish?.();

@@ -57,7 +57,7 @@ function oscillatorWasm(model: OscillatorModel): KindWasm {
       ...[column(omega), column(drive), column(fieldY)],
       { length: inputSize * padded, fill: (out: FloatArray) => packColumns(inputWeights, padded, out) },
       ...[Number(input === "field"), pull, h, halfStep, meanGain, noiseScale, ...noiseKey, steps, harmonics, Number(order)],
-      // Ten vectors with room behind them, 32 sums, and pairs in 32 parts.
+      // Ten vectors with padding behind them, 32 sums, and pairs in 32 parts.
       { length: 10 * (padded + 4) + 64 + 64 * Math.ceil(size / 32) },
     ],
     ...(input === "phase" && { takes: sinesWithin(inputWeights, drive) }),

@@ -1,5 +1,4 @@
-// What can be wrong with a pipeline's parameters, found before any case is seen. Cases are checked
-// when it is trained.
+// Checks of a pipeline's parameters that need no case. Cases are checked in training.
 import { ArgumentError } from "@spillway/core/errors.js";
 import {
   choice,

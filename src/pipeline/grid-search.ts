@@ -27,7 +27,7 @@ export interface GridPoint {
 
 /** What a search found. */
 export interface GridSearch {
-  /** All points, best first: by mean accuracy, of equals the one that comes first in the grid. */
+  /** All points, best first: by mean accuracy. Ties keep the order of the grid. */
   readonly points: readonly GridPoint[];
   readonly best: GridPoint;
   /** What choosing like this is worth on cases that chose nothing, with `outer`. */

@@ -23,7 +23,7 @@ export interface LambdaSelection {
   readonly lambdas: readonly number[];
   /** A score for each lambda, smaller is better; infinite if the fit is not determined. */
   readonly scores: readonly number[];
-  /** The lambda with the smallest score, the first of equals. */
+  /** The lambda with the smallest score, the first if tied. */
   readonly lambda: number;
   /**
    * T x O: what each row's targets are beyond the outputs of the fit without that row. Of

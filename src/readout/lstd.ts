@@ -44,8 +44,8 @@ const chunk = 1024;
  *     A = sum z(t) (x(t) - discount x(t + 1))',  b = sum z(t) r(t)',    w = (A + lambda I)^-1 b
  *
  * `fit(states, rewards)` takes T x N states and T x O rewards, or a list of sequences. It evaluates
- * the policy that made the series and improves none. States of a reservoir remember, so the process
- * may be seen in part only. Sums are in the order of docs/numerics.md, rule 9; A is not symmetric
+ * the policy that made the series and improves none. States of a reservoir remember, so the
+ * process may be observed in part only. Sums are in the order of docs/numerics.md, rule 9; A is not symmetric
  * and is solved with row exchanges. Sources: S. Bradtke and A. Barto 1996, "Linear least-squares
  * algorithms for temporal difference learning", Machine Learning 22; J. Boyan 2002, "Technical
  * update: least-squares temporal difference learning", Machine Learning 49.

@@ -31,7 +31,7 @@ export class SoftmaxReadout extends TrainedReadout {
     return softmax(this.predict(states, inputs, { precision: "float64" }));
   }
 
-  /** T class numbers: the largest score of each row, the first of equals. */
+  /** T class numbers: the largest score of each row, the first if tied. */
   predictClasses(states: MatrixLike, inputs?: MatrixLike): Int32Array {
     const scores = this.predict(states, inputs, { precision: "float64" });
     return Int32Array.from({ length: scores.rows }, (_, t) => {

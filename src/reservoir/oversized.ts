@@ -27,7 +27,7 @@ function expectedWeightBytes(config: ReservoirConfig, inPlace: boolean): number 
  */
 function expectedDrawingBytes(config: ReservoirConfig, inPlace: boolean): number {
   const { size, inputSize, outputSize, storage, nonzeros, precision } = expectedShape(config);
-  // CSR rows are drawn into room for 8 entries each.
+  // CSR rows are drawn into buffers of 8 entries each.
   const recurrent = storage === "dense" ? 8 * size * size : 12 * Math.max(nonzeros, 8 * size) + 4 * size;
   // O is drawn in binary64, from half as many normal numbers, and rounded.
   const orthogonal = hasOrthogonal(config) ? 16 * size * size : 0;

@@ -43,8 +43,8 @@ export const streams = { weights: 0, inputWeights: 1, bias: 2, feedbackWeights: 
 
 /**
  * As `drawWeights`, with the drawing and the iteration for the radius on an engine if W is large
- * and the engine has room; power iteration runs there whatever the size. A smaller W is what
- * `elsewhere` draws, if it is given and draws any. The bits are the same.
+ * and fits there. Power iteration runs there at any size. `elsewhere`, if given, may draw a smaller
+ * W. The bits are the same.
  * @throws SpectralRadiusError
  */
 export async function drawWeightsBy(

@@ -26,7 +26,7 @@ export interface ModelShape {
   readonly weightPrecision: WeightPrecision;
   /** Whether W is drawn on the device that runs it, and not yet on the host. */
   readonly drawn?: boolean | undefined;
-  /** Whether it never is on the host, which has no room for it. */
+  /** Whether W never is on the host because it does not fit there. */
   readonly deviceOnly?: boolean | undefined;
   readonly noisy: boolean;
   /** Whether the activation function is one of the user's own. */

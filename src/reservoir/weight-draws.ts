@@ -46,7 +46,7 @@ export interface RowSums {
 
 /**
  * Above this many connections no host draws a W: it is scaled by the circular law
- * (docs/numerics.md, rule 7), with room for chance.
+ * (docs/numerics.md, rule 7), with a margin for chance.
  */
 const leastConnections = 1.02e8;
 
@@ -70,7 +70,7 @@ export function isDrawnInPlace(config: ReservoirConfig, device: { readonly least
   return irreducible && radiusMethod !== "dense" && (size >= device.leastDrawn || !isDrawnLater(config));
 }
 
-/** Whether the host has room for a W that was drawn elsewhere, if its values are read. */
+/** Whether a W drawn elsewhere fits on the host, if its values are read. */
 export const isDrawnLater = ({ size, connectionProbability }: Pick<ReservoirConfig, "size" | "connectionProbability">): boolean =>
   connectionProbability * (size - 1) * size <= leastConnections;
 

@@ -42,7 +42,7 @@ export interface AutoregressionBaseline {
   readonly known?: boolean | undefined;
 }
 
-/** A baseline that has seen the training part. */
+/** A baseline fitted on the training part. */
 export interface FittedBaseline {
   readonly baseline: SeriesBaseline;
   /** As tables call it. */

@@ -199,7 +199,7 @@ class Served<State> {
   get forecastAnswer() {
     return {
       outputs: outputRows,
-      ...(this.model.grid && { times: optional(stampsKind, "The time stamp of each row, if that of the last row seen is known.") }),
+      ...(this.model.grid && { times: optional(stampsKind, "The time stamp of each row, if that of the last row is known.") }),
       ...(this.#hasBands && {
         bands: optional(bandsKind, "A band for each of the intervals."),
         quantiles: optional(quantilesKind, "The quantile of each of the levels."),

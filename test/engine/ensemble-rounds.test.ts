@@ -6,7 +6,7 @@ import { evenShared } from "../../src/engine/cuda/ensemble/rounds.js";
 const attributes = { multiprocessors: 132, sharedBytesPerMultiprocessor: 233_472, sharedBytesPerBlockOptIn: 232_448 };
 const staticBytes = 200;
 
-/** How many blocks of so many bytes a multiprocessor has room for, of at most 16. */
+/** How many blocks of so many bytes fit on a multiprocessor, at most 16. */
 const occupancy = (_threads: number, shared = 0) =>
   Math.min(16, Math.floor(attributes.sharedBytesPerMultiprocessor / (Math.ceil((shared + staticBytes) / 128) * 128 + 1024)));
 const kernel = { occupancy, resources: () => ({ sharedBytes: staticBytes }) } as unknown as Parameters<typeof evenShared>[1];
@@ -21,7 +21,7 @@ it.each([
   ["3 + 2 stay", 5, 3],
   ["3 + 3 stay", 6, 3],
   ["3 + 3 + 1 are three rounds in any case", 7, 3],
-])("of room for three blocks %s", (_, each, expected) => {
+])("of three blocks on a multiprocessor %s", (_, each, expected) => {
   for (const blocks of [132 * each, 132 * each - 131]) expect(together(blocks, 70_000), `${blocks}`).toBe(expected);
 });
 
@@ -30,7 +30,7 @@ it.each([
   [17, 9],
   [33, 11],
   [40, 14],
-])("of room for 16 small blocks, %i a multiprocessor run in rounds of %i", (each, expected) => {
+])("of 16 small blocks that fit, %i a multiprocessor run in rounds of %i", (each, expected) => {
   expect(together(132 * each, 0)).toBe(expected);
 });
 

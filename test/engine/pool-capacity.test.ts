@@ -31,7 +31,7 @@ async function launches(work: (context: Context) => Promise<void>): Promise<Read
 }
 
 describe("memory that the pool keeps", () => {
-  it("is room for all steps of a batch at once", async () => {
+  it("holds all steps of a batch at once", async () => {
     const of = model({ size: 33, storage: "dense", seed: 3 });
     const sequences = [0, 1, 2].map((b) => ({ inputs: randomMatrix(12, 1, "float32", b) }));
     const counts = await launches(async (context) => {
@@ -43,7 +43,7 @@ describe("memory that the pool keeps", () => {
     expect(counts.get("reservoir_batch_16")).toBe(1);
   });
 
-  it("is room for many rows at a time where weights of eight bits are drawn", async () => {
+  it("holds many rows at a time if weights of eight bits are drawn", async () => {
     const options = { size: 200, arithmetic: "fast", storage: "dense", weightPrecision: "int8", connectionProbability: 1 } as const;
     const config = resolveConfig({ ...options, spectralRadius: null });
     const counts = await launches(async (context) => {

@@ -37,7 +37,7 @@ function run(record: SessionRecord, { fails = false, events = [] as string[] } =
         },
         goBack: () => void events.push("went back"),
       },
-      (chunk) => void events.push(`seen ${chunk.from} to ${chunk.from + chunk.finite}`),
+      (chunk) => void events.push(`took ${chunk.from} to ${chunk.from + chunk.finite}`),
     ),
   );
 }
@@ -58,7 +58,7 @@ describe("the record of a session", () => {
     const record = newRecord();
     const events: string[] = [];
     await expect(run(record, { fails: true, events })).rejects.toMatchObject({ name: "NonFiniteStateError", step: 2, neuron: 0 });
-    expect(events).toEqual(["seen 0 to 2", "seen 2 to 2", "went back"]);
+    expect(events).toEqual(["took 0 to 2", "took 2 to 2", "went back"]);
     expect(at(record)).toEqual({ step: 2, input: 2, output: 6 });
   });
 

@@ -101,7 +101,7 @@ describe("the choice over several devices", () => {
     }
   });
 
-  it("says which device has no room for its part, before anything is drawn", () => {
+  it("says on which device its part does not fit, before anything is drawn", () => {
     const shape = { ...large(), size: 100_000, nonzeros: 1e10 };
     const target = { ...h200s(2), memoryOf: () => 1e10 };
     expect(() => choices(shape, target, { plan: "sharded" })).toThrow(

@@ -22,7 +22,7 @@ import { amount, casesOf } from "../exhaustive.js";
 import { bits, model, randomMatrix, randomReadout } from "./contract.js";
 import { nvcc } from "./sharded/nvcc.js";
 
-/** Three devices, none of which has room for 300 x 300 weights in binary32. */
+/** Three devices too small for 300 x 300 weights in binary32. */
 const small = simulatedDriver({ devices: 3, memoryBytes: 370_000, launchBytes: 2 ** 24 });
 
 const of = model({ size: 20, inputSize: 1, storage: "dense", seed: 1 });
@@ -169,7 +169,7 @@ describe("a reservoir over three devices", () => {
     expect([...messages].sort()).toEqual(["sim:0", "sim:1", "sim:2", "the kernels beside the loop"]);
   });
 
-  it("ends launches that wait for one that was refused by a copy, which needs no room beside them", async () => {
+  it("ends launches that wait for one that was refused by a copy, which needs no multiprocessor", async () => {
     const launches = working.find(([call]) => /cuLaunchKernel/.test(call))!;
     const orders: string[] = [];
     for (let use = launches[1] + 1; use <= launches[1] + 6; use++) {

@@ -222,19 +222,19 @@ describe("training and test part", () => {
 
   it.each([
     [
-      "a horizon that the test part has no room for",
+      "a horizon longer than the test part",
       "task: { type: forecast, horizon: 21, warmup: 20 }",
       "the test part has 20 rows; a horizon of 21 takes more",
     ],
     [
       "more starts than fit",
       "task: { type: forecast, horizon: 5, starts: 17, warmup: 20 }",
-      "the test part of 20 rows has room for 16 with a horizon of 5",
+      "the test part of 20 rows takes at most 16 with a horizon of 5",
     ],
     [
       "a stride that does not fit",
       "task: { type: forecast, horizon: 5, starts: 3, stride: 8, warmup: 20 }",
-      "has room for 2 with a horizon of 5",
+      "takes at most 2 with a horizon of 5",
     ],
     [
       "a warm-up longer than what comes before",

@@ -115,7 +115,7 @@ describe("auto", () => {
     expect(resolved({ ...forecasting, washout: 7, task: { ...forecasting.task, warmup: 9 } }, series(200))).toEqual([7, 9]);
   });
 
-  it("leaves rows of a short test file to score, and room for its forecasts", () => {
+  it("leaves rows of a short test file to score and to forecast", () => {
     const data = { ...series(1000), test: series(40).series };
     expect(resolved({ task: "predict" }, data)).toEqual([7, undefined]);
     expect(resolved(forecasting, data)).toEqual([100, 30]);

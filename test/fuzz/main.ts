@@ -67,6 +67,6 @@ function saved({ format, index, problem, input, alone, cases }: Finding): string
     .map((byte) => (byte >= 0x20 && byte < 0x7f && byte !== 0x5c ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, "0")}`))
     .join("");
   const more = input.length > 400 ? `... (${input.length} bytes)` : "";
-  const note = alone ? "" : "  seen only after the cases before it\n";
+  const note = alone ? "" : "  only after the cases before it\n";
   return `\n- ${problem.kind}, case ${index} and ${cases - 1} more: ${problem.text.slice(0, 1500)}\n${note}  ${path}: ${shown}${more}\n`;
 }

@@ -133,8 +133,8 @@ function putInteger(out: Uint8Array, at: number, random: Random): Uint8Array {
 }
 
 /**
- * A piece repeated: a few times, or, rarely, until the input is large, so that work that grows with
- * the square of a count is seen.
+ * Repeats a piece a few times or, rarely, until the input is large. That shows work that grows
+ * with the square of a count.
  */
 function repeated(input: Uint8Array, at: number, end: number, random: Random): Uint8Array {
   const length = end - at;

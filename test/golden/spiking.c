@@ -65,7 +65,7 @@ typedef struct {
 } Case;
 
 typedef struct {
-  int sources, count, room;
+  int sources, count, capacity;
   uint32_t *offsets, *targets;
   int32_t *units;
   uint32_t *delays;
@@ -103,9 +103,9 @@ static bool read_case(Case *c) {
 }
 
 static void add(Table *t, uint32_t target, double weight, uint32_t delay, int bits) {
-  if (t->count == t->room) {
-    t->room = t->room ? 2 * t->room : 1024;
-    t->targets = realloc(t->targets, 4 * t->room), t->units = realloc(t->units, 4 * t->room), t->delays = realloc(t->delays, 4 * t->room);
+  if (t->count == t->capacity) {
+    t->capacity = t->capacity ? 2 * t->capacity : 1024;
+    t->targets = realloc(t->targets, 4 * t->capacity), t->units = realloc(t->units, 4 * t->capacity), t->delays = realloc(t->delays, 4 * t->capacity);
   }
   t->targets[t->count] = target, t->units[t->count] = (int32_t)halves_up(ldexp(weight, bits)), t->delays[t->count++] = delay;
 }
@@ -163,7 +163,7 @@ static void near_targets(const Case *c, int source, int excitatory, const uint32
   for (int s = 1; s <= limit[0] * limit[0] + limit[1] * limit[1] + limit[2] * limit[2]; s++) {
     double chance = largest * portable_exp(-(double)s / squared_lambda);
     if (chance < 1e-6) break;
-    int seen = 0;
+    int candidate = 0;
     bool exists = false;
     double position = -1;
     bool drawn = false;
@@ -176,7 +176,7 @@ static void near_targets(const Case *c, int source, int excitatory, const uint32
             position += chance < 1 ? 1 + floor(portable_log(1 - uniform_draw(c->key, source, draw, STREAM_SYNAPSES, PURPOSE_POSITIONS)) / portable_log(1 - chance)) : 1;
             drawn = true;
           }
-          if (seen++ != position) continue;
+          if (candidate++ != position) continue;
           double accepted = uniform_draw(c->key, source, draw++, STREAM_SYNAPSES, PURPOSE_ACCEPTANCE);
           drawn = false;
           int tx = x + dx, ty = y + dy, tz = z + dz;

@@ -340,7 +340,7 @@ describe("the shape of a launch", () => {
   });
 });
 
-/** A driver whose launches do nothing at all, so that what is seen of one is this package's own. */
+/** A driver whose launches do nothing at all, so that a test measures the work of this package alone. */
 class IdleLaunches extends FakeDriver {
   override resolve<Name extends DriverCall>(name: Name): DriverFunction<Name> {
     return name === "cuLaunchKernelEx" ? ((() => 0) as DriverFunction<Name>) : super.resolve(name);

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { Classifier, EngineCapacityError } from "../../src/index.js";
 import { registerCounted } from "../engine/counted.js";
 
-describe("a classifier of three members, six reservoirs, where there is room for four", () => {
-  it("gives the four back, and has all six once there is room", async () => {
+describe("a classifier of three members, six reservoirs, of which four fit", () => {
+  it("gives the four back, and has all six once they fit", async () => {
     const sessions = registerCounted();
     sessions.most = 4;
     const sequences = Array.from({ length: 6 }, (_, b) => Float64Array.from({ length: 8 }, (_, t) => Math.sin((t * (b % 2 ? 1 : 3)) / 4)));

@@ -86,7 +86,7 @@ describe("positions", () => {
   });
 
   it("fit however many a row selects", () => {
-    // One of these rows in 1e11 selects all three candidates; the chunk has room for fewer rows.
+    // One of these rows in 1e11 selects all three candidates; the chunk holds fewer rows.
     const of = { key: [1, 2] as const, stream: 0, purpose: 1 };
     const count = 30000;
     const { rowOffsets } = drawPositions(streamOf(of), { first: 0, count, density: 0.5, candidates: 40 });

@@ -83,7 +83,7 @@ describe("plotParallelCoordinates", () => {
     expect(figure.layout["xaxis"]).toMatchObject({ ticktext: ["lambda", "topology", "radius", "value"] });
     const best = figure.data.at(-1)!;
     expect(best).toMatchObject({ name: "best 1 %", line: { color: "#D55E00" } });
-    // lambda 1 is the upper end of its axis, which has room of 3 % of six decades at both ends.
+    // lambda 1 is the upper end of its axis, which has margins of 3 % of six decades at both ends.
     expect(decoded(best["y"])[0]).toBeCloseTo(1.03 / 1.06, 12);
     // A trial without a lambda has a broken line.
     expect(figure.data.flatMap((trace) => decoded(trace["y"])).filter(Number.isNaN)).toHaveLength(3 + 1);

@@ -27,7 +27,7 @@ describe("malloc in a kernel", () => {
     expect(kernel(64, `st.u64 [%p+56], 5; ${free}`)()).not.toBe(0n);
   });
 
-  it("gives null if there is no room", () => {
+  it("gives null if nothing fits", () => {
     expect(kernel(2 ** 23 + 1, free)()).toBe(0n);
   });
 

@@ -67,7 +67,7 @@ describe("a number that sizes something", () => {
     [".global .b8 x[2147483647][2147483647][2147483647];", '"x" would have'],
     [".global .align 3 .b32 x;", "an alignment is a power of two"],
     [".global .b32 x[0];", '"x" has no elements'],
-    [".global .b32 x[2] = {1, 2, 3};", "more values than the 2 there is room for"],
+    [".global .b32 x[2] = {1, 2, 3};", "more values than the 2 declared"],
     [".global .b32 x[2] = 1;", 'expected "{"'],
     [".shared .b32 x = 1;", "a variable in shared memory has no initial value"],
     [".global .b32 x = 0x10000000000000000;", "an integer of more than 64 bits"],
@@ -85,7 +85,7 @@ describe("a number that sizes something", () => {
     expect(() => run(text)).toThrow(problem);
   });
 
-  it("gives back what a module had when a later variable finds no room", () => {
+  it("gives back what a module had when a later variable does not fit", () => {
     const machine = new PtxMachine({ memoryBytes: 4096, launchBytes: 4096 });
     expect(() => machine.load(`${head}.global .b8 x[4000];\n.global .b8 y[4000];`)).toThrow("out of device memory");
     expect(machine.memoryInfo.allocations).toBe(0);
@@ -108,7 +108,7 @@ describe("a function that is large or calls many", () => {
     const name = (index: number): string => fn.registers[index]!.name;
     const exact = liveness(segments);
     expect([...exact.kept].map(name).sort()).toEqual(["%d1", "%r2"]);
-    // Without room for tables everything read first counts as alive.
+    // Without memory for tables everything read first counts as alive.
     expect([...liveness(segments, 0).kept].map(name).sort()).toEqual(["%d1", "%r1", "%r2"]);
   });
 

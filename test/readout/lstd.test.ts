@@ -1,5 +1,5 @@
 // Policy evaluation on processes whose values are known: Boyan's chain, and a ring of which one
-// place is seen.
+// position is observed.
 import { describe, expect, it } from "vitest";
 import { Matrix, RandomStream, seedKeys, solveSquare } from "../../packages/numerics/src/index.js";
 import { ReservoirComputer, ridge } from "../../src/index.js";
@@ -40,7 +40,7 @@ describe("lstd", () => {
     expect(training!.method).toBe("lstd");
   });
 
-  it.each([0, 0.4, 1])("finds them exactly if every course of the chain is seen once, trace %d", (trace) => {
+  it.each([0, 0.4, 1])("finds them exactly if every path of the chain occurs once, trace %d", (trace) => {
     // One course for each choice of a step at the places 2 to 12: the mean over all that there are.
     const runs = Array.from({ length: 2 ** 11 }, (_, choices) => episode((position) => ((choices >> (position - 2)) & 1) === 1));
     const { weights } = lstd({ ...chain, trace }).fit(
@@ -71,7 +71,7 @@ describe("lstd", () => {
     expect(readout.weights.data[0]).toBeCloseTo(0, 10);
   });
 
-  it("from states of a reservoir gives values of a ring of 20 places of which one is seen; the observation alone does not", async () => {
+  it("from states of a reservoir gives values of a ring of 20 positions of which one is observed; the observation alone does not", async () => {
     const positions = 20;
     const steps = 6000;
     const visible = new Float64Array(steps);

@@ -12,7 +12,7 @@ afterEach(() => {
 describe("a suggestion of tpe", () => {
   const space = new SearchSpace({ a: { float: [0, 1] }, b: { float: [1e-4, 1], log: true }, c: { int: [1, 100] } }, "space");
 
-  it.each([2000, 100_000])("after %i trials reads none that it has seen, and sums over 1,026 kernels", (count) => {
+  it.each([2000, 100_000])("after %i trials reads none a second time, and sums over 1,026 kernels", (count) => {
     let reads = 0;
     const numbers = Array.from({ length: count }, (_, k) => k);
     const trials = randomSampler()

@@ -1,5 +1,5 @@
-// Samplers against figures of others, and the rule that a suggestion is a function of what was
-// seen.
+// Samplers against figures of others, and the rule that a suggestion is a function of the trials
+// before it.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { cmaesConstants } from "../../packages/search/src/cmaes.js";

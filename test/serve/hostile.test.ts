@@ -259,7 +259,7 @@ describe("requests that are sent at once on one connection", () => {
   it.each([
     ["small bodies", () => forecast(200_000).repeat(8)],
     ["bodies that do not come to their end", () => `${forecast(200_000)}${head("Content-Length: 90000\r\n")}${" ".repeat(80_000)}`],
-  ])("and reset hold nothing up and no room, with %s", async (_, bytes) => {
+  ])("and reset block nothing and keep no memory, with %s", async (_, bytes) => {
     const gone = () => metric(/path="\/forecast",status="499"\} (\d+)/);
     const before = await gone();
     const count = [...bytes().matchAll(/POST \/forecast/g)].length;
@@ -270,7 +270,7 @@ describe("requests that are sent at once on one connection", () => {
     await expect.poll(waiting).toBe(0);
     // None of those behind the first was worked on: that of each connection was under way at most.
     expect((await gone()) - before).toBeGreaterThanOrEqual(12 * count - 1);
-    // The room that they asked for is several times what there is; this answer takes some too.
+    // The memory that they asked for is several times what there is; this answer takes some too.
     expect((await post<{ outputs: number[][] }>(forecaster, "/forecast", { steps: 3000 })).outputs).toHaveLength(3000);
   });
 

@@ -29,11 +29,11 @@ const refused: readonly (readonly [string, () => unknown, string])[] = [
     'spike 0 is {"neuron":0,"time":1}; it takes { neuron, timeMs }, both numbers',
   ],
   [
-    "bins of more neurons than there is room for",
+    "bins of more neurons than fit into memory",
     () => spikes.binSpikes(vast, { binMs: 1 }),
     "a table of 10 bins x 4000000000 neurons is 447 GiB; it takes up to",
   ],
-  ["rates of more neurons than there is room for", () => spikes.neuronRates(vast), "a list of 4000000000 neurons is 44.7 GiB; it takes"],
+  ["rates of more neurons than fit into memory", () => spikes.neuronRates(vast), "a list of 4000000000 neurons is 44.7 GiB; it takes"],
   [
     "a pattern that is too long to look for types in",
     () => new spikes.PatternDetector().detect(hour),

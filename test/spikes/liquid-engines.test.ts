@@ -167,7 +167,7 @@ describe.each([
     await other.dispose();
   });
 
-  it("refuses spikes of amplitudes that its sums have no room for", async () => {
+  it("refuses spikes of amplitudes that its sums cannot hold", async () => {
     const session = await engine.open(build(noisy));
     await expect(session.run({ inputs: new Matrix(2, 3, Float32Array.of(0, 1, 0, 0, 0, 65)) }, {})).rejects.toThrow(
       "the input of channel 2 is 65 at step 1; this reservoir takes spikes of amplitudes up to 64 (input.largestAmplitude)",

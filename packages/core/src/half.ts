@@ -25,7 +25,7 @@ export function nearestBits(magnitude: number, exponentBits: number, fractionBit
   const bias = (1 << (exponentBits - 1)) - 1;
   double[0] = magnitude;
   const exponent = Math.max((words[1]! >>> 20) - 1023, 1 - bias);
-  // Adding 2^52 leaves no room for a fraction.
+  // Adding 2^52 removes the fraction.
   const steps = magnitude * powerOfTwo(fractionBits - exponent) + 4503599627370496 - 4503599627370496;
   return steps + ((exponent + bias - 1) << fractionBits);
 }

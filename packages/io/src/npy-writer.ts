@@ -20,7 +20,7 @@ export const npyWriterTable = {
 /** Shape and type of the array that is written row by row. */
 export interface NpyWriterOptions extends InputOf<typeof npyWriterTable> {}
 
-/** Room for every number of rows: the same header length from the first byte to the last. */
+/** Fits every number of rows: the header length never changes. */
 const headerBytes = 128;
 
 /**

@@ -93,7 +93,7 @@ export function drawPositions(positions: RandomStream, rows: PositionRows): Draw
   const logMiss = portableLog(1 - density);
   if (!(logMiss < 0) || candidates <= 0) return { rowOffsets, columns: new Uint32Array(0) };
   const mean = density * candidates;
-  // Rows that select more are drawn again, with room for all candidates.
+  // Rows that select more are drawn again, with memory for all candidates.
   const likely = Math.min(candidates, Math.ceil(mean + 12 * Math.sqrt(mean))) + 16;
   let columns = new Uint32Array(Math.ceil(1.01 * mean * count + 16));
   let length = 0;

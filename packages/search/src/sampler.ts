@@ -1,9 +1,9 @@
-// What a sampler is: a pure function of a space, the trials seen, a seed and the numbers of the
+// What a sampler is: a pure function of a space, the known trials, a seed and the numbers of the
 // trials that are asked for. Draws are addressed by trial, never consumed.
 import { RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 import { type SearchSpace, valueOfUniform } from "./space.js";
 
-/** Where a trial stands. Complete, pruned and failed ones are finished. */
+/** State of a trial. Complete, pruned and failed ones are finished. */
 export type TrialState = "running" | "complete" | "pruned" | "failed" | "waiting";
 
 /** What a sampler sees of a trial. */

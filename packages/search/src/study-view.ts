@@ -35,7 +35,7 @@ export class StudyView {
   readonly #space: SearchSpace;
   readonly #sign: 1 | -1;
   readonly counts = { asked: 0, waiting: 0, running: 0, complete: 0, pruned: 0, failed: 0, retried: 0 };
-  /** The complete trial with the smallest loss, the first of equals. */
+  /** The complete trial with the smallest loss, the first if tied. */
   best: SeenTrial | undefined;
 
   constructor(space: SearchSpace, isMaximised: boolean) {

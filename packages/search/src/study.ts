@@ -220,7 +220,7 @@ export class Study {
     return this.#results.dropped;
   }
 
-  /** The complete trial with the best value, the first of equals; undefined if there is none. */
+  /** The complete trial with the best value, the first if tied; undefined if there is none. */
   get best(): StudyTrial | undefined {
     const { best } = this.#view;
     return best && publicTrial(this.#study.trials[best.number]!);

@@ -8,7 +8,7 @@ import type { NetworkModel, NetworkTable, PlannedPopulation } from "../../spikes
  */
 const together = 16;
 
-/** Steps between two exchanges of spikes at most: that long all spikes of a call must have room. */
+/** Most steps between two exchanges of spikes: memory must hold all spikes of a call that long. */
 const mostPeriod = 16;
 
 /** The neurons of a population that a part has. */

@@ -66,7 +66,7 @@ export class WasmNetwork implements NetworkSession {
   #sequence = 0;
   /** Whether the records of the parts have input spikes. */
   #isGiven = false;
-  /** Room for input spikes of a call, grown at need behind everything else. */
+  /** Memory for input spikes of a call, behind everything else; it grows when needed. */
   #inputMemory: Region | undefined;
   readonly #plasticity: NetworkPlasticity;
   #kept: Kept | undefined;

@@ -119,11 +119,11 @@ export class WorkerPool {
     const computes = ({ hasEnded }: Thread, k: number) => !hasEnded && Atomics.load(this.#commands, k + 1) === go;
     const word = Atomics.load(this.#commands, ended);
     for (let waited = 0; waited < mostWaitMs && this.#threads.some(computes); waited++) Atomics.wait(this.#commands, ended, word, 1);
-    void this.abandon();
+    void this.terminate();
   }
 
   /** Ends the pool, whatever its workers do; the next reservoir gets new ones. */
-  async abandon(): Promise<void> {
+  async terminate(): Promise<void> {
     this.#close();
     await Promise.all(this.#threads.map((thread) => thread.terminate()));
   }
@@ -139,7 +139,7 @@ export class WorkerPool {
     const bytes = this.#users.get(id);
     if (bytes === undefined) return;
     this.#users.delete(id);
-    if (this.#users.size === 0) return this.abandon();
+    if (this.#users.size === 0) return this.terminate();
     if (!this.#failure) this.tell(id, this.#threads.length, { forget: true });
     this.#forgottenBytes += bytes;
     if (this.#forgottenBytes > mostForgottenBytes) this.#retire();
@@ -153,6 +153,6 @@ export class WorkerPool {
   #fail(thread: number, cause?: unknown): void {
     if (this.#users.size === 0) return;
     this.#failure ??= [thread, cause];
-    void this.abandon();
+    void this.terminate();
   }
 }

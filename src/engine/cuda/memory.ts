@@ -51,7 +51,7 @@ export function sessionBytes({ size, inputSize, outputSize, precision }: ModelSh
   return elementBytes(precision) * size * (inputSize + outputSize + 4);
 }
 
-/** What says that a reservoir, or its part, has no room on a device. */
+/** The error for a reservoir, or its part, that does not fit on a device. */
 export const tooLarge = ({ size, nonzeros, precision }: ModelShape, device: string, needed: number, limit: number): EngineCapacityError =>
   new EngineCapacityError(
     `a reservoir of ${size} neurons with ${nonzeros.toLocaleString("en")} weights on ${device}`,

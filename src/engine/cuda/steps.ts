@@ -183,7 +183,7 @@ export class DeviceSteps implements Steps<FinishedChunk>, PipelineParts, StateSt
         return this.#goBack(finite > 0 ? slot.states.slice((finite - 1) * size, finite * size) : slot.before);
       },
       finish: () => this.loop.check(),
-      abandon: async () => {
+      rewind: async () => {
         const before = pipeline.stateBeforeRest;
         if (before) await this.#goBack(before);
       },

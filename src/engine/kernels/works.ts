@@ -120,7 +120,7 @@ export interface DetectionWork<A extends ArrayKinds> {
 export interface Detections<A extends ArrayKinds> {
   /** B x P. */
   readonly scores: A["f32"];
-  /** The index of each vector's best template, the first of equals. */
+  /** The index of each vector's best template, the first if tied. */
   readonly best: A["i32"];
   /** The same, or -1 if its score is below the threshold. */
   readonly matches: A["i32"];

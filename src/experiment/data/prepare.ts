@@ -293,12 +293,12 @@ export function startRows(task: ForecastTask, { test, trainRows, whole }: Prepar
   const starts = task.starts === "auto" ? Math.min(mostStarts, Math.floor(span / (stride ?? 1)) + 1) : task.starts;
   if (stride !== undefined && (starts - 1) * stride > span) {
     throw new ExperimentError(
-      `task.starts is ${starts}, ${stride} rows apart; the test part of ${test.rows} rows has room for ${Math.floor(span / stride) + 1} with a horizon of ${horizon}`,
+      `task.starts is ${starts}, ${stride} rows apart; the test part of ${test.rows} rows takes at most ${Math.floor(span / stride) + 1} with a horizon of ${horizon}`,
     );
   }
   if (stride === undefined && starts - 1 > span) {
     throw new ExperimentError(
-      `task.starts is ${starts}; the test part of ${test.rows} rows has room for ${span + 1} with a horizon of ${horizon}`,
+      `task.starts is ${starts}; the test part of ${test.rows} rows takes at most ${span + 1} with a horizon of ${horizon}`,
     );
   }
   return Array.from(
@@ -332,8 +332,8 @@ export function forecastStarts(task: ForecastTask, prepared: readonly PreparedSe
   const step = stride ?? (starts > 1 ? (all - 1) / (starts - 1) : 0);
   if (all < 1 || (stride === undefined ? starts > all : (starts - 1) * stride >= all)) {
     throw new ExperimentError(
-      `task.starts is ${starts}${stride === undefined ? "" : `, ${stride} rows apart`}; the test parts of ${prepared.length} series have room ` +
-        `for ${stride === undefined ? all : Math.ceil(all / stride)} with a warm-up of ${warmup} and a horizon of ${horizon}`,
+      `task.starts is ${starts}${stride === undefined ? "" : `, ${stride} rows apart`}; the test parts of ${prepared.length} series take ` +
+        `at most ${stride === undefined ? all : Math.ceil(all / stride)} with a warm-up of ${warmup} and a horizon of ${horizon}`,
     );
   }
   let s = 0;

@@ -9,8 +9,8 @@ const bounds = [1e-3, 1e4] as const;
 /**
  * The factor f with which softmax(f s) of the outputs s (B x K) has the smallest cross entropy with
  * the classes (temperature scaling: Guo et al. 2017, "On calibration of modern neural networks",
- * ICML). A class counts as certain up to 1 / (B + 2) shared by the others, the rule of succession,
- * so that B cases without an error do not make certainty. The cross entropy is convex in f; its
+ * ICML). By the rule of succession the true class counts 1 - 1 / (B + 2) and the others share the rest,
+ * as B cases without an error are no certainty. The cross entropy is convex in f; its
  * slope is halved in.
  */
 export function calibrationFactor(outputs: Matrix<Float64Array>, classes: Int32Array): number {

@@ -152,7 +152,7 @@ export function classShares(readout: TrainedReadout, features: Matrix<Float64Arr
   return shares;
 }
 
-/** The index of the largest value, the first of equals. */
+/** The index of the largest value, the first if tied. */
 export function largest(values: ArrayLike<number>): number {
   let best = 0;
   for (let k = 1; k < values.length; k++) if (values[k]! > values[best]!) best = k;

@@ -147,8 +147,8 @@ export const classifierTable = {
    */
   members: option(reservoirsKind, 1, "Reservoirs that vote, each of another seed."),
   /**
-   * "majority" (default): the class that most members predict, of equals the one with the larger
-   * mean score. "mean": the largest mean score.
+   * "majority" (default): the class that most members predict; ties go to the larger mean score.
+   * "mean": the largest mean score.
    */
   vote: option(choice("majority", "mean"), "majority", "How members agree."),
 };

@@ -31,7 +31,7 @@ export interface TimedRows {
 export interface ClockNote {
   /** Where training ended. */
   readonly trained: TimeGrid;
-  /** The last row that its state has seen; null if its time is not known. */
+  /** The last row of its state; null if its time is not known. */
   readonly now: TimeGrid | null;
   /** What of the calendar the model takes, if its settings leave that to a choice. */
   readonly calendar?: readonly CalendarFeature[] | undefined;
@@ -45,7 +45,7 @@ export class Clock {
   #calendar: readonly CalendarFeature[];
   readonly #isOpen: boolean;
   #trained: TimeGrid | undefined;
-  /** Ends at the last row that the forecaster has seen; undefined if its time is not known. */
+  /** Ends at the last row given to the forecaster; undefined if its time is not known. */
   now: TimeGrid | undefined;
 
   constructor(calendar: CalendarSetting = [], note?: ClockNote) {
@@ -131,7 +131,7 @@ export class Clock {
     return data.series ? this.#withCalendar(data, times.wall) : data;
   }
 
-  /** Rows that follow on the last one seen, whose stamps count on if they are not given. */
+  /** Rows after the last one. Their stamps continue from its stamp if they are not given. */
   rows(data: CheckedData): CheckedData {
     if (!data.series || this.calendar.length === 0) return data;
     if (data.times) this.#onGrid(data.times, "times");

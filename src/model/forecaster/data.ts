@@ -63,8 +63,8 @@ export function seriesByKey(data: ForecasterData | ForecasterSequences): Readonl
 }
 
 /**
- * What the reservoir has seen before: a series, with what was known beforehand if the model takes
- * that; or inputs, with the targets if there is feedback to force.
+ * Data given to the reservoir before: a series, with known inputs if the model takes them; or
+ * inputs, with the targets if there is feedback to force.
  */
 export type ForecasterPrefix<Values = SeriesValues> =
   | Values

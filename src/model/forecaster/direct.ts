@@ -237,7 +237,7 @@ export class DirectTraining {
     return this.#sums.length > 0 && this.#sums.every(({ rows }) => rows >= fewestWindows);
   }
 
-  /** A member for each share; or why there is none. They have seen no row. */
+  /** For each share a member that was given no row yet, or the error of its fit. */
   members(
     shares: readonly number[],
     { known, bounds }: Pick<DirectParts, "known" | "bounds">,

@@ -1,5 +1,5 @@
-// What is known beforehand of the rows of a series, beside the rows before them. With known inputs
-// the last row that was seen waits for what is known of the next.
+// Known inputs of the rows of a series, beside the rows before them. The last row given waits for
+// the known inputs of the next.
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Matrix } from "@spillway/numerics";
 import { beside, checkColumns, lastRows } from "./data.js";

@@ -27,7 +27,7 @@ export interface ClosedLoop {
   readonly readoutFeatures: ReadoutFeatures | undefined;
   /** The last rows of the series, oldest first, as many as the readout sees. */
   readonly recent: Matrix;
-  /** The user's model, which has seen the last row of the series. */
+  /** The user's model, after the last row of the series. */
   readonly model: LoopModel | undefined;
 }
 

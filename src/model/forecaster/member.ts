@@ -312,7 +312,7 @@ export class ForecasterMember implements ForecastMember<MemberState> {
   }
 
   /**
-   * The user's model for a loop whose outputs are z-scores of a scale; it has seen the last row.
+   * The user's model for a loop whose outputs are z-scores of a scale, after the last row.
    */
   #loopModel(output: Standardisation): LoopModel | undefined {
     const { hybrid, preprocessing, computer } = this;

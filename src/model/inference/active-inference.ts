@@ -35,7 +35,7 @@ export interface ActiveInferenceBeliefs {
 export interface ActiveInferencePlan {
   /** The probability of each action, the first of its policies. */
   readonly probabilities: Float64Array;
-  /** The most probable, the first of equals. */
+  /** The most probable, the first if tied. */
   readonly action: number;
   /** The least expected free energy of a policy that begins with each action, nats. */
   readonly expectedFreeEnergies: Float64Array;

@@ -124,7 +124,7 @@ export interface DeviceSide {
   readonly stream: Stream;
   /** @throws ArgumentError for memory of another context, or that was disposed */
   check(matrix: DeviceMatrix, name: string): void;
-  /** Room for states in the model's precision: rows[b] x N for each b. @throws OutOfMemoryError */
+  /** Allocates states in the model's precision: rows[b] x N for each b. @throws OutOfMemoryError */
   allocate(rows: readonly number[], stepMs: number | undefined): DeviceSequences;
   /**
    * Series in the model's precision, of one width, as z-scores, which are the caller's to dispose

@@ -39,7 +39,7 @@ export interface TemplateOptions extends InputOf<typeof templateTable> {}
 export interface TemplateMatch {
   /** The label of the best template, or undefined if its score is below the threshold. */
   readonly label: string | undefined;
-  /** The index of the best template, the first of equals. */
+  /** The index of the best template, the first if tied. */
   readonly index: number;
   /** Its score. */
   readonly score: number;

@@ -146,8 +146,8 @@ const inputTable = {
   /** ms, rounded to whole steps; for spikes. Default 0. */
   delay: option(notNegative("ms"), 0, "Delay of spikes, in whole steps."),
   /**
-   * The largest amplitude that a spike may have; the sums of synaptic input leave room for it.
-   * Default 64.
+   * The largest amplitude that a spike may have. The sums of synaptic input do not overflow with
+   * it. Default 64.
    */
   largestAmplitude: option(number({ atLeast: 1 }), 64, "The largest amplitude that a spike may have."),
 };

@@ -125,7 +125,7 @@ describe("a W drawn on the device", () => {
     },
   );
 
-  it("is asked of a device for connections by the million, and for nothing that has no room there", async () => {
+  it("is asked of a device for connections by the million, and for nothing that does not fit there", async () => {
     const config = resolveConfig({ size: 150, connectionProbability: 0.07 });
     const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 14 }) }) });
     await expect(small.device.drawSparse(unscaledDraws(config, seedKeys(1)))).rejects.toThrow(
@@ -150,7 +150,7 @@ describe("a W drawn on the device", () => {
     expect(asked).toEqual([40_000]);
   });
 
-  it("has its radius measured by a device that can, and by the host where that has no room", async () => {
+  it("has its radius measured by a device that can, and by the host if it does not fit there", async () => {
     const options = { size: 40_000, connectionProbability: 2e6 / 40_000 ** 2, spectralRadius: 0.8, radiusMethod: "circularLaw" } as const;
     const host = model(options);
     const refused = () => Promise.reject(new EngineCapacityError("it", 2, 1, "no"));
@@ -220,7 +220,7 @@ describe("a W drawn on the device", () => {
     expect(found.size).toBe(2);
   });
 
-  it("is drawn by the host if the device has no room or its iteration does not converge", async () => {
+  it("is drawn by the host if it does not fit on the device or its iteration does not converge", async () => {
     for (const error of [new EngineCapacityError("it", 2, 1, "no"), new SpectralRadiusError(310, 1, 5)]) {
       const options = { size: 310, connectionProbability: 0.25, seed: error.name };
       const asked: number[] = [];
@@ -262,7 +262,7 @@ describe("a W drawn on the device", () => {
     expect(asked.map(({ size }) => size)).toEqual([100_000, 11_000]);
   });
 
-  it("is not to be read on the host if that has no room for it", async () => {
+  it("is not to be read on the host if it does not fit there", async () => {
     const reason = "neurons was drawn on the device that runs it; the host does not hold its values";
     const dense = await modelOf({ size: 11_000, connectionProbability: 1 }, engineOf([]));
     expect(() => ((dense as ReservoirModel).weights as Matrix).data).toThrow(`W of 11000 ${reason}`);

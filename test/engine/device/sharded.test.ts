@@ -121,7 +121,7 @@ describe("a reservoir over several devices", () => {
       2,
     );
     const [first] = opened as [Context];
-    // Room for one tile of W beside the states, or for all of them.
+    // Memory for one tile of W beside the states, or for all of them.
     const attributes = { ...first.info.attributes, sharedBytesPerBlockOptIn: 64 + 4 * 512 * (tiles + 1) + 16_384 * (tiles === 2 ? 2 : 1) };
     const fit = fitDense(mixed, of.size, { ...first.info, attributes }, 2)!;
     expect([fit.shared > 0, fit.streamed > 0]).toEqual([true, tiles === 3]);
@@ -131,7 +131,7 @@ describe("a reservoir over several devices", () => {
   describe("most of whose W streams", () => {
     const of = model({ size: 17 * 128 + 40, inputSize: 1, storage: "dense", spectralRadius: null, seed: 2 });
     const [{ info }] = opened as [Context];
-    // Two warps take over 576 fours of states, more than four a thread. Room for the states and no W.
+    // Two warps take over 576 fours of states, more than four a thread. That fits the states and no W.
     const attributes = { ...info.attributes, multiprocessors: 72, sharedBytesPerBlockOptIn: 64 + 512 * 20 };
     const fit = fitDense({ ...mixed, rows: 8, warps: 2 }, of.size, { ...info, attributes }, 2)!;
 

@@ -294,7 +294,7 @@ it("refuses an iteration that does not fit the device, with the numbers, before 
   small.close();
 });
 
-it("takes a full W of more than 2^32 connections as dense: what it lacks is room, not numbers for its connections", async () => {
+it("takes a full W of more than 2^32 connections as dense: it lacks memory, not numbers for its connections", async () => {
   const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 16 }) }) });
   const config = resolveConfig({ size: 70_000, connectionProbability: 1 });
   const draws = unscaledDraws(config, seedKeys(config.seed));

@@ -87,7 +87,7 @@ describe("memory", () => {
         buffer.dispose();
       }
     };
-    // The first cycles size the heap of JavaScript, which keeps its room.
+    // The first cycles size the heap of JavaScript, which keeps its size.
     cycle();
     cycle();
     context.trimPool();

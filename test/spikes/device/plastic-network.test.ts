@@ -217,7 +217,7 @@ describe("a plastic network on a device", () => {
     await expect(openNetwork(context, constant, { plan: "plastic" })).rejects.toThrow(/it has no plastic projections; take "general"/);
   });
 
-  it("is refused before it is drawn if the host, which draws it, has no room for its synapses", async () => {
+  it("is refused before it is drawn if its synapses do not fit on the host, which draws it", async () => {
     const memory = vi.spyOn(process, "constrainedMemory").mockReturnValue(10_000);
     try {
       await expect(openNetwork(context, planNetwork(plasticNetwork))).rejects.toThrow(

@@ -52,7 +52,7 @@ describe("threads of a network", () => {
     }
   });
 
-  it("have more spikes in a call than there is room for at once", async () => {
+  it("have more spikes in a call than memory holds at once", async () => {
     const size = 300;
     const model = drawNetwork(
       planNetwork({

@@ -101,7 +101,7 @@ describe("small weights beside large ones", () => {
     expect(await warningsOf(options)).toEqual([]);
   });
 
-  it("that have no room are counted in a warning, once for a description", async () => {
+  it("that do not fit are counted in a warning, once for a description", async () => {
     const wide = network([{ distribution: "lognormal", mean: Math.log(0.1), deviation: 2 }]);
     expect(await warningsOf(wide)).toHaveLength(1);
     const coarse = { ...wide, fractionBits: 2 };
@@ -112,7 +112,7 @@ describe("small weights beside large ones", () => {
     expect(zeros).toBeGreaterThan(0.3);
     expect(Math.abs(Number(said[2]) - 100 * zeros)).toBeLessThan(2);
     expect(Number(said[1])).toBeGreaterThan(Number(said[2]));
-    // A bound for the largest makes room.
+    // A bound for the largest makes them fit.
     const bounded = { distribution: "lognormal", mean: Math.log(0.1), deviation: 2, most: 100 } as const;
     expect(await warningsOf(network([bounded]))).toEqual([]);
     // So do bits that were given and are too few.

@@ -1,4 +1,4 @@
-// A block as an operator in a WebAssembly memory, with room for the vectors that it is multiplied
+// A block as an operator in a WebAssembly memory, with space for the vectors that it is multiplied
 // with. No iteration here.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../wasm/index.js";
@@ -21,7 +21,7 @@ export interface KrylovOperator {
 }
 
 /**
- * Loads a block of `count` nonzeros, dense if more than half of it is not zero, with room after
+ * Loads a block of `count` nonzeros, dense if more than half of it is not zero, with space after
  * it for an iteration with a basis of `full` vectors: two vectors more, and two square matrices and
  * five rows of even length for the projected problem.
  */

@@ -40,7 +40,7 @@ export class ProjectedProblem {
   /** Q, the change of basis of `keep`, and its address. */
   readonly q: Float64Array;
   readonly qAt: number;
-  /** Room for one number a vector and for four, and its address. */
+  /** Workspace for one number a vector and for four, and its address. */
   readonly work: Float64Array;
   readonly workAt: number;
   readonly #rows: number;

@@ -56,7 +56,7 @@ export interface DrawingExports {
 }
 
 /**
- * assembly/linear-algebra.ts. Panels are 6 columns wide; `stride` is the rows a panel has room for.
+ * assembly/linear-algebra.ts. Panels are 6 columns wide; `stride` is the rows that a panel holds.
  */
 export interface LinearAlgebraExports {
   packColumns32: PackColumns;

@@ -56,7 +56,7 @@ export function bitsAs(constant: PtxNumber, type: ScalarType): bigint | undefine
   return type === "f32" ? singleBits(constant.value, constant.bits) : undefined;
 }
 
-/** A double as binary32. A NaN keeps its sign and what there is room for. */
+/** A double as binary32. A NaN keeps its sign and the upper bits of its payload. */
 function singleBits(value: number, bits: bigint): bigint {
   if (Number.isNaN(value)) return ((bits >> 32n) & 0x80000000n) | 0x7fc00000n | ((bits >> 29n) & 0x3fffffn);
   view.setFloat32(0, value);

@@ -117,7 +117,7 @@ function parseInitialiser(
   const stride = inner.reduce<number>((a, b) => a * b!, 1);
   let count = 0;
   do {
-    if (count === (length ?? Infinity)) throw cursor.fail(`more values than the ${length} there is room for`, open);
+    if (count === (length ?? Infinity)) throw cursor.fail(`more values than the ${length} declared`, open);
     const offset = at + stride * count++;
     cursor.nested(() => parseInitialiser(cursor, type, inner, offset, into));
   } while (cursor.accept(","));

@@ -48,7 +48,7 @@ export interface KernelInfo {
 }
 
 const alignUp = (value: number, to: number): number => Math.ceil(value / to) * to;
-/** Workspace of a cooperative grid: its size, the barrier word, and room. */
+/** Workspace of a cooperative grid: its size, the barrier word, and padding. */
 const workspaceBytes = 16;
 const initialView = new DataView(new ArrayBuffer(16));
 

@@ -1,4 +1,4 @@
-// Which process holds a lock. Optuna's lock is a link to the journal and has no room for a note, so
+// Which process holds a lock. Optuna's lock is a link to the journal and cannot hold a note, so
 // the owner is in how its target is spelled: "./" and "/" between folder and name are the bits of a
 // number and change nothing about where the link leads.
 import { createHash } from "node:crypto";

@@ -38,7 +38,7 @@ export interface NetworkShape {
   readonly distributions: number;
 }
 
-/** What an entry of a slot and a message have room for. */
+/** What an entry of a slot and a message can hold. */
 const mostPerBlock = 1024;
 const longestInSlots = 63;
 const mostClasses = 32;

@@ -11,7 +11,7 @@ const mostGrid = 4096;
 /** Blocks that go over the regions. */
 const leastBlocks = 128;
 
-/** Room for the spikes of a launch: regions of one capacity, one for each block or one for all. */
+/** Memory for the spikes of a launch: regions of one capacity, one for each block or one for all. */
 export class SpikeRecording {
   readonly counts: DeviceBuffer<"u32">;
   readonly #context: Context;

@@ -19,7 +19,7 @@ const storedNumber = { f32: 0, f64: 1, u16: 2 } as const;
 export const drawnInPlace = ({ draws, config }: ReservoirModel): WeightDraws | undefined =>
   draws && !isQuantized(config.weightPrecision) ? draws : undefined;
 
-/** Whether there is a way to W: a W of steps is drawn on the host, which must have room for it. */
+/** Whether W can be packed: a W of steps is drawn on the host and must fit into its memory. */
 export const canPack = ({ deviceOnly, weightPrecision }: ModelShape): boolean => deviceOnly !== true || !isQuantized(weightPrecision);
 
 /** Entries of the longest row of a sparse W. */

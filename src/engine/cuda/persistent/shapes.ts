@@ -101,7 +101,7 @@ const summedRows = (rows: number): number => 2 ** (32 - Math.clz32(rows - 1));
  */
 const streamDepth = 2;
 
-/** Static shared memory of any of the kernels, and some room. */
+/** Static shared memory of any of the kernels, and a margin. */
 const reservedShared = 64;
 
 /** Blocks of the largest cluster that devices have. */

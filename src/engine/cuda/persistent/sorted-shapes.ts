@@ -34,7 +34,7 @@ export const chunks = 4;
 export const counterWords = 32 * chunks;
 export const warpWords = 4 + 3 + 32;
 
-/** Static shared memory of any of the kernels, and some room. */
+/** Static shared memory of any of the kernels, and a margin. */
 const reservedShared = 512;
 
 /** Columns are of 16 bits. */
@@ -45,7 +45,7 @@ export interface SortedFit {
   readonly variant: SortedVariant;
   readonly blocks: number;
   readonly rowsOfBlock: number;
-  /** Units of a block's warps that its shared memory has room for, beside the states. */
+  /** Units of a block's warps that fit into its shared memory beside the states. */
   readonly sharedUnits: number;
   /** Units that a block's warps are expected to have, of a random matrix, and bytes of W in all. */
   readonly unitsOfBlock: number;

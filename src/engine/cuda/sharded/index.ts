@@ -1,5 +1,5 @@
 // The plan "sharded": rows of W in slices over several devices, each with a persistent kernel, or a
-// launch for each step if W has no room in those. It is offered if an engine has several devices,
+// launch for each step if W does not fit in those. It is offered if an engine has several devices,
 // all of them alike and within each other's reach.
 import type { Context, DeviceInfo } from "@spillway/gpu";
 import type { ReservoirModel } from "../../../reservoir/model.js";

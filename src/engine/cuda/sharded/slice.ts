@@ -146,8 +146,8 @@ export class DeviceSlice {
   }
 
   /**
-   * Ends a kernel that waits for what does not come. By a copy: a fill may be a kernel, for which
-   * the one that waits leaves no room.
+   * Ends a kernel that waits for what does not come. It uses a copy: a fill may be a kernel, which
+   * could not run beside the waiting one.
    */
   endWaiting(): void {
     this.#aside.upload(this.report.slice(stalledWord), BigUint64Array.of(1n));

@@ -1,6 +1,6 @@
 // W in slices of rows over several devices whose memory each step reads: the streamed step on every
 // device, which stores its part of x into the memory of all, and events between the steps. It takes
-// what the persistent kernels have no room for, and needs no NVRTC.
+// what does not fit in the persistent kernels, and needs no NVRTC.
 import { disposeAll, Held, Making } from "@spillway/core/disposal.js";
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "@spillway/gpu";
 import { namedFailure } from "../../../reservoir/engine/shares.js";

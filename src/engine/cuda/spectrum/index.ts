@@ -77,9 +77,9 @@ async function onOperator<T>(
 }
 
 /**
- * The same of a random W that is drawn on the device and irreducible, which one of more than 64
- * connections a row is but for a chance below 1e-20. "auto" iterates as "krylov" does. A Krylov iteration whose matrix has no room on the device has its rows on `others`
- * too, if there are any.
+ * The same for a random W that is drawn on the device and irreducible. A W of more than 64
+ * connections a row is irreducible except with a chance below 1e-20. "auto" iterates as "krylov"
+ * does. If the matrix of a Krylov iteration does not fit on the device, `others` hold rows too.
  */
 export async function drawnSpectralRadius(
   context: Context,

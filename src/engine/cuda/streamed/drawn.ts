@@ -113,8 +113,8 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
 }
 
 /**
- * W in CSR form for the host, as the host would draw it, and scale and round it. @throws
- * EngineCapacityError if the device has no room for it
+ * W in CSR form for the host, drawn, scaled and rounded as the host would.
+ * @throws EngineCapacityError if it does not fit on the device
  */
 export async function drawSparse(
   context: Context,

@@ -64,7 +64,7 @@ export function quantizedWeights(
   const packed = made.own(context.alloc("u8", size * rowBytes, { label: "W" }));
   const scales = made.own(context.alloc("f32", size, { label: "scales of W" }));
   const bring = draws ? drawnRows(context, draws) : hostRows((weights as Matrix).data, size);
-  // A thread draws a row: as many rows at a time as there is room for.
+  // A thread draws a row: as many rows at a time as fit.
   const available = Math.min(bytes, freeMemory(context) / 2);
   const piece = draws ? Math.max(1, Math.min(size, Math.floor(available / (4 * size)))) : rowsOfPiece(size, 4);
   pack(context, stream, layout, size, { packed, scales, bring, piece });

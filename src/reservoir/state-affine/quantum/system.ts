@@ -26,8 +26,8 @@ export function drawCouplings(qubits: number, coupling: number, seed: Seed): Mat
 }
 
 /**
- * The system of qubits, of which the first is set to sqrt(s) |0> + sqrt(1 - s) |1> by each input s,
- * and which then evolve for the time tau. x are the coordinates Tr(P rho) of the other qubits'
+ * Qubits that evolve for the time tau after each input s, which sets the first of them to
+ * sqrt(s) |0> + sqrt(1 - s) |1>. x are the coordinates Tr(P rho) of the other qubits'
  * state for every word P of Pauli matrices but the identity, whose coordinate is always 1.
  *
  * An observable M after the time t has the mean Tr(M(t) (reset (x) rest)), M(t) = U' M U, which is

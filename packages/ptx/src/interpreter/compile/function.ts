@@ -239,7 +239,7 @@ export class KernelCompiler {
       offsets.set(variable, offset);
       frameBytes = offset + variable.bytes;
     }
-    // A call takes room even if it keeps nothing: endless recursion then ends.
+    // A call takes stack space even if it keeps nothing: endless recursion then ends.
     frameBytes = alignUp(fn.kind === "func" ? Math.max(1, frameBytes) : frameBytes, 16);
     const segments = cutIntoSegments(fn);
     const usesCarry = fn.statements.some(

@@ -110,14 +110,14 @@ function useOf(segment: Segment): Use {
 
 /**
  * Which registers are alive where, by the usual equations. Only registers that some segment reads
- * before it writes them can be alive between segments. If tables take more than `room` words they
+ * before it writes them can be alive between segments. If tables take more than `limit` words they
  * all count as alive everywhere, which is right and slower to run.
  */
-export function liveness(segments: readonly Segment[], room = mostWords): Liveness {
+export function liveness(segments: readonly Segment[], limit = mostWords): Liveness {
   const uses = segments.map(useOf);
   const numbers = new Map<number, number>();
   for (const { reads } of uses) for (const index of reads) if (!numbers.has(index)) numbers.set(index, numbers.size);
-  const leaving = bitsLeaving(segments, uses, numbers, room);
+  const leaving = bitsLeaving(segments, uses, numbers, limit);
   if (leaving === undefined) return { alive: (_, index) => numbers.has(index), kept: new Set(numbers.keys()) };
   const words = (numbers.size + 31) >> 5;
   const alive = (segment: number, index: number): boolean => {
@@ -130,16 +130,16 @@ export function liveness(segments: readonly Segment[], room = mostWords): Livene
   return { alive, kept: new Set(kept.map(([index]) => index)) };
 }
 
-/** A row of bits for each segment; undefined if that would take too much room or time. */
+/** A row of bits for each segment; undefined if that would take too much memory or time. */
 function bitsLeaving(
   segments: readonly Segment[],
   uses: readonly Use[],
   numbers: ReadonlyMap<number, number>,
-  room: number,
+  limit: number,
 ): Uint32Array<ArrayBuffer> | undefined {
   const words = (numbers.size + 31) >> 5;
   const size = segments.length * words;
-  if (size > room) return undefined;
+  if (size > limit) return undefined;
   const [leaving, entering] = [new Uint32Array(size), new Uint32Array(size)];
   const into = new Uint32Array(words);
   const next = segments.map((_, k) => successors(segments, k));

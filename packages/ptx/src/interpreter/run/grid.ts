@@ -1,5 +1,5 @@
-// Runs a grid: puts clusters of blocks on the device as there is room, gives every warp its slices
-// in turn, and tells a deadlock from waiting.
+// Runs a grid: puts clusters of blocks on the device as they fit, gives every warp its slices in
+// turn, and tells a deadlock from waiting.
 
 import { type Index3, SimulationError, type SimulationErrorKind } from "../errors.js";
 import { type BlockPosition, BlockState, type Cluster } from "./block.js";

@@ -84,7 +84,7 @@ export class LaunchState {
     this.globalRaces?.giveBack();
   }
 
-  /** Counts registers that a call takes, or gives back. False if there is no room for them. */
+  /** Counts registers that a call takes, or gives back. False if they do not fit. */
   keepRegisters(bytes: number): boolean {
     this.registerBytes += bytes;
     return this.registerBytes <= mostRegisterBytes;

@@ -153,7 +153,7 @@ export class DeviceMemory {
     return allocation;
   }
 
-  /** Room in the heap of kernels, of 8 MiB as CUDA's default is; undefined if there is none. */
+  /** Allocates in the heap of kernels: 8 MiB, CUDA's default. Undefined if it does not fit. */
   allocateInKernel(bytes: number): number | undefined {
     if (this.heapUsed + bytes > heapBytes || !this.gaps.some(({ start, end }) => end - start >= guardedBytes(bytes))) return undefined;
     this.heapUsed += bytes;

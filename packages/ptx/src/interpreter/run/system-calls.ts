@@ -148,7 +148,7 @@ function assertFailed(call: SystemCall): void {
   throw call.error("assertion", `assertion "${word(0)}" failed at ${word(1)}:${line}, ${word(3)}`);
 }
 
-/** malloc(bytes): an address in the device's heap, or null if there is no room. */
+/** malloc(bytes): an address in the device's heap, or null if they do not fit. */
 function allocate(call: SystemCall): void {
   const [low, high] = call.pointer(0);
   const base = high === 0 ? call.warp.launch.access.memory.allocateInKernel(low >>> 0) : undefined;
