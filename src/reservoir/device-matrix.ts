@@ -1,5 +1,6 @@
 // Matrices that lie in the memory of a device: inputs that are there already, and states that stay
 // there. It starts no work on a device.
+import { DisposedByUsing } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, DeviceSlice } from "@spillway/gpu";
 import { describe, Matrix, type Precision } from "@spillway/numerics";
@@ -28,7 +29,7 @@ export interface DeviceShape {
  * using states = await computer.run(new DeviceMatrix(context, values, { rows: 200, cols: 50,
  * stepMs: 1 }), { keep: "device" });
  */
-export class DeviceMatrix<Values extends RealValues = RealValues> implements DeviceShape, Disposable {
+export class DeviceMatrix<Values extends RealValues = RealValues> extends DisposedByUsing implements DeviceShape {
   readonly context: Context;
   readonly rows: number;
   readonly cols: number;
@@ -44,6 +45,7 @@ export class DeviceMatrix<Values extends RealValues = RealValues> implements Dev
    * rows x cols
    */
   constructor(context: Context, values: Values, { rows, cols, stepMs }: DeviceShape, owner?: Disposable) {
+    super();
     checkShape(values, rows, cols);
     if (stepMs !== undefined && !(stepMs > 0 && Number.isFinite(stepMs)))
       throw new ArgumentError("stepMs", stepMs, "a finite number of ms above 0");
@@ -69,15 +71,10 @@ export class DeviceMatrix<Values extends RealValues = RealValues> implements Dev
   dispose(): void {
     this.#owner?.[Symbol.dispose]();
   }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
 }
 
 /** Matrices of the same width one behind the other in one stretch of device memory. */
-export class DeviceSequences<Values extends RealValues = RealValues> implements Disposable {
+export class DeviceSequences<Values extends RealValues = RealValues> extends DisposedByUsing {
   readonly sequences: readonly DeviceMatrix<Values>[];
   /** All numbers: those of sequences[0], then those of sequences[1], and so on. */
   readonly values: Values;
@@ -93,6 +90,7 @@ export class DeviceSequences<Values extends RealValues = RealValues> implements 
     { rows, cols, stepMs }: { readonly rows: readonly number[]; readonly cols: number; readonly stepMs?: number | undefined },
     owner?: Disposable,
   ) {
+    super();
     checkShape(
       values,
       rows.reduce((sum, each) => sum + each, 0),
@@ -118,11 +116,6 @@ export class DeviceSequences<Values extends RealValues = RealValues> implements 
   /** Gives the memory of all of them back. Idempotent. */
   dispose(): void {
     this.#owner?.[Symbol.dispose]();
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }
 

@@ -1,6 +1,6 @@
 // Least squares in double-double on a device (kernels/least_squares.cu). The last step, against the
 // triangle, is the host's: it is small.
-import { Making } from "@spillway/core/disposal.js";
+import { DisposedByUsing, Making } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, DeviceBuffer, Parameter, Stream } from "@spillway/gpu";
 import type { DoubleDoubleReflections } from "@spillway/numerics";
@@ -124,12 +124,13 @@ export async function leastSquaresOnDevice(
 }
 
 /** A device for `ridge({ solver: "doubleDouble", blas })`, with the host's bits. */
-export class DeviceDoubleDouble implements DoubleDoubleReflections, Disposable {
+export class DeviceDoubleDouble extends DisposedByUsing implements DoubleDoubleReflections {
   readonly context: Context;
   readonly #stream: Stream;
 
   /** Its owner disposes of the context. */
   constructor(context: Context) {
+    super();
     this.context = context;
     this.#stream = context.stream({ label: "reflections of training rows" });
   }
@@ -173,11 +174,6 @@ export class DeviceDoubleDouble implements DoubleDoubleReflections, Disposable {
   /** Gives the stream back. */
   dispose(): void {
     this.#stream.dispose();
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }
 

@@ -1,5 +1,5 @@
 // PatternDetector on a device: the type of each pattern, with the scores of the host, bit for bit.
-import { Held, Making } from "@spillway/core/disposal.js";
+import { DisposedByUsing, Held, Making } from "@spillway/core/disposal.js";
 import { resolve } from "@spillway/core/options.js";
 import type { Context, Stream } from "@spillway/gpu";
 import { type DetectionResult, type Measured, PatternDetector } from "../detection/detector.js";
@@ -26,7 +26,7 @@ const deviceDetectorTable = { stream: deviceBinTable.stream };
  * using detector = new DeviceDetector(context, new PatternDetector({ types: ["burst", "rhythmic"]
  * })); const results = await detector.detectAll(spikes);
  */
-export class DeviceDetector implements Disposable {
+export class DeviceDetector extends DisposedByUsing {
   readonly detector: PatternDetector;
   readonly #context: Context;
   readonly #held = new Held();
@@ -39,6 +39,7 @@ export class DeviceDetector implements Disposable {
    * before on a stream that is given is waited for.
    */
   constructor(context: Context, detector: PatternDetector = new PatternDetector(), options: Pick<DeviceBinOptions, "stream"> = {}) {
+    super();
     this.detector = detector;
     this.#context = context;
     this.#stream = resolve(deviceDetectorTable, options).stream;
@@ -72,11 +73,6 @@ export class DeviceDetector implements Disposable {
   dispose(): void {
     this.#held.dispose();
     this.#own = undefined;
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 
   async #measure(patterns: readonly SpikePattern[] | DeviceSpikePatterns): Promise<Measured[]> {

@@ -1,7 +1,7 @@
 // Spike patterns in device memory. It is not checked as it is made: what reads it reports the first
 // spike that does not fit.
 import { checkWhole } from "@spillway/core/checks.js";
-import { Held, Making } from "@spillway/core/disposal.js";
+import { DisposedByUsing, Held, Making } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import type { Context, ReadonlyDeviceSlice } from "@spillway/gpu";
 import { checkNotNegative } from "../errors.js";
@@ -38,7 +38,7 @@ function uploadColumns(context: Context, held: Held, { times, neurons, amplitude
 type HostColumns = Pick<SpikePattern, "times" | "neurons" | "amplitudes">;
 
 /** Spikes in device memory, of one pattern or of several. */
-abstract class DeviceSpikes implements Disposable {
+abstract class DeviceSpikes extends DisposedByUsing {
   readonly columns: DeviceSpikeColumns;
   readonly neuronCount: number;
   readonly #held: Held;
@@ -48,6 +48,7 @@ abstract class DeviceSpikes implements Disposable {
    * @throws ArgumentError on columns of different lengths
    */
   constructor(columns: DeviceSpikeColumns, neuronCount: number, held: Held) {
+    super();
     checkColumns(columns);
     this.columns = columns;
     this.neuronCount = checkWhole("neuronCount", neuronCount, 1, 0xffffffff);
@@ -62,11 +63,6 @@ abstract class DeviceSpikes implements Disposable {
   /** Gives back what `upload` took. Idempotent. */
   dispose(): void {
     this.#held.dispose();
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }
 

@@ -1,6 +1,6 @@
 // Templates on a device: the template that a pattern is most like, with the scores of
 // PatternTemplates, bit for bit.
-import { Held, Making } from "@spillway/core/disposal.js";
+import { DisposedByUsing, Held, Making } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
 import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "@spillway/gpu";
@@ -110,7 +110,7 @@ export async function learnTemplatesThere(
  * P templates of D numbers in device memory. Scores are in binary32 by docs/numerics.md, rule 1, as
  * those of `PatternTemplates` are.
  */
-export class DeviceTemplates implements Disposable {
+export class DeviceTemplates extends DisposedByUsing {
   readonly templates: PatternTemplates;
   readonly score: "cosine" | "dot";
   readonly threshold: number;
@@ -124,6 +124,7 @@ export class DeviceTemplates implements Disposable {
    * OutOfMemoryError
    */
   constructor(context: Context, templates: PatternTemplates, options: DeviceTemplateOptions = {}) {
+    super();
     const { score, threshold = templates.threshold, stream } = resolve(deviceTemplateTable, options);
     this.#stream = stream;
     this.score = score;
@@ -217,11 +218,6 @@ export class DeviceTemplates implements Disposable {
   /** Idempotent. */
   dispose(): void {
     this.#held.dispose();
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 
   #countOf(vectors: ReadonlyDeviceSlice<"f32">): number {

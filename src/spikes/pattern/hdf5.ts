@@ -4,6 +4,7 @@
 // (hdf5-thread.ts).
 
 import { checkWhole } from "@spillway/core/checks.js";
+import { DisposedByUsing } from "@spillway/core/disposal.js";
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
 import { halfBits } from "@spillway/core/half.js";
 import { choice, type InputOf, list, option, optional, type Resolved, resolve, text } from "@spillway/core/options.js";
@@ -44,7 +45,7 @@ export interface SpikeHdf5Options extends InputOf<typeof decodeTable> {}
  * A file of event lists that was read. Patterns are made one at a time; `dispose` (or `using`) lets
  * go of the memory.
  */
-export class SpikeEventFile implements Disposable {
+export class SpikeEventFile extends DisposedByUsing {
   /** How many patterns there are. */
   readonly count: number;
   /** The class of each pattern, if the file has labels. */
@@ -56,6 +57,7 @@ export class SpikeEventFile implements Disposable {
   #data: EventData | undefined;
 
   private constructor(data: EventData, options: Resolved<typeof decodeTable>) {
+    super();
     this.#data = data;
     this.#options = options;
     this.neuronCount = options.neuronCount;
@@ -121,11 +123,6 @@ export class SpikeEventFile implements Disposable {
   /** Lets go of the memory. Idempotent. */
   dispose(): void {
     this.#data = undefined;
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 
   #error(reason: string): FileError {

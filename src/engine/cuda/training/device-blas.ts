@@ -1,7 +1,7 @@
 // Optional ridge regression by NVIDIA's libraries: cuBLAS sums training rows where they are, on the
 // device or on the host, and cuSOLVER solves. Not the portable bits; those are gram.ts and
 // numerics/linear-algebra.
-import { disposeAll, Making } from "@spillway/core/disposal.js";
+import { DisposedByUsing, disposeAll, Making } from "@spillway/core/disposal.js";
 import { type Context, DenseRoutines, type DeviceBuffer, type DeviceSlice, type ReadonlyDeviceSlice, type Stream } from "@spillway/gpu";
 import { type ColumnSource, type DenseBlas, type GramSum, lostPivot, Matrix, shiftedTriangle, writeRows } from "@spillway/numerics";
 import { realKernel } from "../kernels.js";
@@ -15,7 +15,7 @@ export type Routines = Pick<DenseRoutines, "library" | "addProducts" | "solvePos
 const chunkRows = 2048;
 
 /** cuBLAS and cuSOLVER as a ridge fit takes them: `ridge({ blas })`. */
-export class DeviceBlas implements DenseBlas, Disposable {
+export class DeviceBlas extends DisposedByUsing implements DenseBlas {
   readonly context: Context;
   readonly #routines: Routines;
   readonly #stream: Stream;
@@ -24,6 +24,7 @@ export class DeviceBlas implements DenseBlas, Disposable {
    * @throws LibraryError if a library is missing; ArgumentError if the device is not a GPU.
    */
   constructor(context: Context, routines?: Routines) {
+    super();
     this.context = context;
     using made = new Making();
     this.#stream = made.own(context.stream({ label: "training by libraries" }));
@@ -91,11 +92,6 @@ export class DeviceBlas implements DenseBlas, Disposable {
    */
   dispose(): void {
     disposeAll([this.#stream, this.#routines]);
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
   }
 }
 
