@@ -25,14 +25,27 @@ const alone = paths(`
  * run test:exhaustive` runs them, `npm test` does not.
  */
 const long = paths(`
-  analysis/information cli/bench cli/cluster cli/demo cli/killed cli/search cli/search-killed cli/signals docs-run engine/abort
-  engine/compute-capability engine/cuda-faults-together engine/device/batch engine/device/device-data engine/device/drawn-sessions
-  engine/device/drawn-weights engine/device/integers engine/device/kernels-by-call engine/device/measures engine/device/plans engine/device/quantized engine/device/sharded
-  engine/device/spectral-radius engine/device/streamed engine/device/sweep-forecasts engine/distributed-calls engine/ended-worker
-  engine/persistent-faults engine/profile-faults engine/sharded-faults engine/spiking-cuda-faults engine/weights-faults experiment/network
-  experiment/search-workers fuzz/found fuzz/framework fuzz/fuzz gpu/faults gpu/sanitize io/npz lab/measures model/onnx ptx/float8 ptx/global-races
-  ptx/kernels/attention ptx/kernels/gemm ptx/kernels/quantized ptx/kernels/rows scripts/bench-children search/devices-bench search/kill
-  search/stopped sim/sweep spikes/device/chain spikes/device/plastic-network spikes/network/threads spikes/network/weight-units
+  analysis/information analysis/nearest-neighbours cli/analyse cli/bench cli/cluster cli/demo
+  cli/killed cli/search cli/search-killed cli/signals docs-run engine/abort
+  engine/compute-capability engine/cuda-faults-together engine/device/batch
+  engine/device/classifier engine/device/dense-radii engine/device/device-data
+  engine/device/drawn-sessions engine/device/drawn-weights engine/device/integers
+  engine/device/kernels-by-call engine/device/measures engine/device/neighbours
+  engine/device/oscillators engine/device/plans engine/device/quantized engine/device/search
+  engine/device/sharded engine/device/spectral-radius engine/device/streamed
+  engine/device/sweep-forecasts engine/device/training engine/distributed-calls engine/ended-worker
+  engine/memory-flat engine/persistent-faults engine/profile-faults engine/sharded-faults
+  engine/spiking-cuda-faults engine/weights-faults experiment/combined experiment/forecast-choice
+  experiment/network experiment/search-devices experiment/search-workers experiment/table-problems
+  fuzz/found fuzz/framework fuzz/fuzz gpu/faults gpu/sanitize io/corrupt io/npz lab/measures
+  model/combined-export model/constant-column model/missing-order model/onnx model/wasm-sound
+  numerics/linear-algebra-triangular numerics/spectrum-radius parts/own-encoder parts/own-readout
+  parts/own-task ptx/float8 ptx/global-races ptx/kernels/attention ptx/kernels/gemm
+  ptx/kernels/quantized ptx/kernels/rows reservoir/distributed sampling/ising
+  scripts/bench-children search/devices-bench search/kill search/stopped sim/sweep
+  spikes/device/chain spikes/device/detection spikes/device/experiments
+  spikes/device/plastic-network spikes/device/where spikes/network/threads
+  spikes/network/weight-units tasks/reference
 `);
 
 /**
@@ -65,8 +78,8 @@ const files = readdirSync("test", { recursive: true, encoding: "utf8" })
 const replacesModules = (path: string): boolean => /vi\.(doMock|mock|resetModules)\(/.test(readFileSync(path, "utf8"));
 
 const isLong = (path: string): boolean => long.includes(path);
-/** An eighth of the files runs if a sample is asked for: see test/exhaustive.ts. */
-const isSampled = (path: string): boolean => isNamed || inSample(0.125, path);
+/** A twelfth of the files runs if a sample is asked for: see test/exhaustive.ts. */
+const isSampled = (path: string): boolean => isNamed || inSample(1 / 12, path);
 
 /**
  * Of the simulated device's short-lived objects fewer are moved in a larger new space. In Node 20
