@@ -39,13 +39,13 @@ const long = paths(`
   experiment/network experiment/search-devices experiment/search-workers experiment/table-problems
   fuzz/found fuzz/framework fuzz/fuzz gpu/faults gpu/sanitize io/corrupt io/npz lab/measures
   model/combined-export model/constant-column model/missing-order model/onnx model/wasm-sound
-  numerics/linear-algebra-triangular numerics/spectrum-radius parts/own-encoder parts/own-readout
-  parts/own-task ptx/float8 ptx/global-races ptx/kernels/attention ptx/kernels/gemm
-  ptx/kernels/quantized ptx/kernels/rows reservoir/distributed sampling/ising
-  scripts/bench-children search/devices-bench search/kill search/stopped sim/sweep
-  spikes/device/chain spikes/device/detection spikes/device/experiments
-  spikes/device/plastic-network spikes/device/where spikes/network/threads
-  spikes/network/weight-units tasks/reference
+  numerics/linear-algebra-triangular numerics/spectrum-radius parts/own-encoder parts/own-metric
+  parts/own-readout parts/own-task ptx/device/kinds ptx/float8 ptx/global-races
+  ptx/kernels/attention ptx/kernels/gemm ptx/kernels/quantized ptx/kernels/rows
+  reservoir/distributed sampling/ising scripts/bench-children search/devices-bench search/kill
+  search/stopped series/conformal series/verdict sim/sweep spikes/device/chain
+  spikes/device/detection spikes/device/experiments spikes/device/plastic-network
+  spikes/device/where spikes/network/threads spikes/network/weight-units tasks/reference
 `);
 
 /**
