@@ -3,6 +3,7 @@
 
 import { checkWhole } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import { seed as anySeed, checkedLater, type InputOf, number, option, optional, resolve, whole } from "@spillway/core/options.js";
 import { isList, RandomStream, type Seed, seedKeys } from "@spillway/numerics";
 
@@ -183,12 +184,7 @@ function checkedList(name: string, list: ArrayLike<string | number>): ArrayLike<
 /** The cases of each label, in the order in which labels first occur. */
 function casesBy(labels: ArrayLike<string | number>): Map<string | number, number[]> {
   const cases = new Map<string | number, number[]>();
-  for (let i = 0; i < labels.length; i++) {
-    const label = labels[i]!;
-    const known = cases.get(label);
-    if (known) known.push(i);
-    else cases.set(label, [i]);
-  }
+  for (let i = 0; i < labels.length; i++) getOrMake(cases, labels[i]!, () => []).push(i);
   return cases;
 }
 

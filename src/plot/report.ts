@@ -1,6 +1,7 @@
 // One page that opens without a network: what ran, how well, and the figures. It computes nothing;
 // scores and figures are handed to it.
 import { ArgumentError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import { checked, given, type InputOf, optional, resolve, text } from "@spillway/core/options.js";
 import { base64, checkFigure, type Figure } from "./figure.js";
 import { escapeHtml, escapeJson, formatNumber } from "./format.js";
@@ -121,12 +122,10 @@ const compressedSources = new Map<string, Promise<string>>();
 
 /** A text as base64 of its gzip, which the page unpacks: plotly.js takes 2 MB instead of 4.8. */
 function compressed(text: string): Promise<string> {
-  const known = compressedSources.get(text);
-  if (known) return known;
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
-  const packed = new Response(stream).arrayBuffer().then((bytes) => base64(new Uint8Array(bytes)));
-  compressedSources.set(text, packed);
-  return packed;
+  return getOrMake(compressedSources, text, () => {
+    const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
+    return new Response(stream).arrayBuffer().then((bytes) => base64(new Uint8Array(bytes)));
+  });
 }
 
 function sectionHtml(section: ReportSection, index: number, firstFigure: number, titled: boolean): string {

@@ -3,6 +3,7 @@
 import { checkHas } from "@spillway/core/checks.js";
 import { deviceName } from "@spillway/core/device-name.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { callback, flag, given, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
 import { nameTaken } from "@spillway/core/registry.js";
@@ -62,11 +63,7 @@ export function registerEngine(name: string, load: (device: number) => Promise<E
   if (there?.given === load) return;
   if (there || name === "auto") throw nameTaken("registerEngine", "engine", name);
   const loaded = new Map<number, Promise<Engine>>();
-  const once = (device: number): Promise<Engine> => {
-    const engine = loaded.get(device) ?? checkedEngine(name, load, device);
-    loaded.set(device, engine);
-    return engine;
-  };
+  const once = (device: number): Promise<Engine> => getOrMake(loaded, device, () => checkedEngine(name, load, device));
   registrations.set(name, { name, given: load, load: once, ...known });
 }
 

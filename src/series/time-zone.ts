@@ -1,4 +1,5 @@
 // How far the clock of a zone is ahead of UTC, by the table of zones of Intl.DateTimeFormat.
+import { getOrMake } from "@spillway/core/maps.js";
 import { checked } from "@spillway/core/options.js";
 import { dayMs, minuteMs } from "./civil.js";
 
@@ -12,12 +13,10 @@ interface ZoneClock {
 const clocks = new Map<string, ZoneClock>();
 
 function clockOf(zone: string): ZoneClock {
-  const known = clocks.get(zone);
-  if (known) return known;
-  const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
-  const clock = { format, atDay: new Map<number, number>() };
-  clocks.set(zone, clock);
-  return clock;
+  return getOrMake(clocks, zone, () => ({
+    format: new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" }),
+    atDay: new Map<number, number>(),
+  }));
 }
 
 /** The name of a time zone. */
@@ -37,13 +36,7 @@ export const zoneKind = checked<string>(
 export function offsetAt(zone: string, instant: number): number {
   const clock = clockOf(zone);
   const day = Math.floor(instant / dayMs);
-  const atDay = (each: number) => {
-    const known = clock.atDay.get(each);
-    if (known !== undefined) return known;
-    const offset = askedOffset(clock, each * dayMs);
-    clock.atDay.set(each, offset);
-    return offset;
-  };
+  const atDay = (each: number) => getOrMake(clock.atDay, each, () => askedOffset(clock, each * dayMs));
   const offset = atDay(day);
   return offset === atDay(day + 1) ? offset : askedOffset(clock, instant);
 }

@@ -1,6 +1,7 @@
 // The server of a model in Node: its connections, and what the handler gets of a request.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { getOrMake } from "@spillway/core/maps.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
 import { Answers, endingMs, Pending } from "./answers.js";
 import type { Asked } from "./body.js";
@@ -134,9 +135,7 @@ class Serving implements ModelServer {
   }
 
   #queueOf(socket: Socket): RequestQueue {
-    const queue = this.#queues.get(socket) ?? new RequestQueue(socket);
-    this.#queues.set(socket, queue);
-    return queue;
+    return getOrMake(this.#queues, socket, () => new RequestQueue(socket));
   }
 
   #refusalOf(request: IncomingMessage): RequestError | undefined {

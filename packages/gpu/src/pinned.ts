@@ -2,6 +2,7 @@
 // It is ordinary JavaScript memory that is registered with the driver. Nothing can point into freed
 // memory: after `dispose` the array is empty.
 import { ArgumentError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import type { ContextCore } from "./context-core.js";
 import { type ArrayOf, arrayOf, bytesOf, type Dtype, type HostArray } from "./dtypes.js";
 import { Owned } from "./owned.js";
@@ -32,9 +33,7 @@ const lockedMemory = new WeakMap<ArrayBufferLike, PinnedState>();
 export const isLocked = ({ buffer }: HostArray): boolean => lockedMemory.has(buffer);
 
 function noteUse({ streams }: PinnedState, core: ContextCore, stream: bigint): void {
-  const known = streams.get(core);
-  if (known) known.add(stream);
-  else streams.set(core, new Set([stream]));
+  getOrMake(streams, core, () => new Set()).add(stream);
 }
 
 /** Notes a copy of a stream with an array, which its page-locked buffer's `dispose` waits for. */

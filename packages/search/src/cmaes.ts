@@ -1,5 +1,6 @@
 // CMA-ES with active updates (Hansen, arXiv 1604.00772) in the unit cube of the numeric parameters.
 // Its state is not stored: it follows from the trials of each generation.
+import { getOrMake } from "@spillway/core/maps.js";
 import { type InputOf, optional, resolve, whole } from "@spillway/core/options.js";
 import { Matrix, portableExp, portableLog, symmetricEigen } from "@spillway/numerics";
 import { Draws, isFinished, randomValue, type Sampler, type SamplerView, type SeenTrial } from "./sampler.js";
@@ -141,9 +142,7 @@ class Replay {
     for (const trial of trials) {
       const { generation } = trial;
       if (generation === undefined || generation < this.#generation || trial.state === "failed") continue;
-      const list = of.get(generation);
-      if (list) list.push(trial);
-      else of.set(generation, [trial]);
+      getOrMake(of, generation, () => []).push(trial);
     }
     for (;;) {
       const population = this.#state?.constants.population ?? 8;

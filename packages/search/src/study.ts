@@ -1,6 +1,7 @@
 // A study: trials that are asked for, finished and remembered. Where they are kept is the storage's
 // business; what is proposed is the sampler's; claims and results have files of their own.
 import { ArgumentError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import { resolve } from "@spillway/core/options.js";
 import { beatOf, givingBack, takeovers, WorkerWatch } from "./heartbeat.js";
 import { parameterImportance } from "./importance.js";
@@ -66,11 +67,7 @@ export class Study {
     const by = `${crypto.randomUUID()}-0`;
     // A study that was deleted has a view of its own, which is dropped with it.
     const views = new WeakMap<StoredStudy, StudyView>();
-    const viewOf = (study: StoredStudy): StudyView => {
-      const view = views.get(study) ?? new StudyView(space, direction === "maximise");
-      views.set(study, view);
-      return view;
-    };
+    const viewOf = (study: StoredStudy) => getOrMake(views, study, () => new StudyView(space, direction === "maximise"));
     const log = new StudyLog((study, trial) => {
       if (study.name === name) viewOf(study).take(trial);
     });

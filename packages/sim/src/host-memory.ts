@@ -1,5 +1,6 @@
 // Host memory as the simulated driver sees it: an address for every ArrayBuffer that it was shown,
 // and the bytes at an address. Nothing is kept alive by it.
+import { getOrMake } from "@spillway/core/maps.js";
 import { code, Refusal } from "./refusal.js";
 
 /** A range of its own in the address space for each buffer, far above device addresses. */
@@ -73,12 +74,7 @@ export class HostMemory {
   }
 
   addressOfText(text: string): bigint {
-    let bytes = this.#texts.get(text);
-    if (bytes === undefined) {
-      bytes = new TextEncoder().encode(`${text}\0`);
-      this.#texts.set(text, bytes);
-    }
-    return this.addressOf(bytes);
+    return this.addressOf(getOrMake(this.#texts, text, () => new TextEncoder().encode(`${text}\0`)));
   }
 
   giveWord(out: HostPointer, value: number): void {

@@ -1,5 +1,6 @@
 // A reservoir in integers on a WebGPU device: buffers, and chunks of steps, one dispatch each.
 import { SpillwayError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import { isSparse } from "@spillway/numerics";
 import { EngineCapacityError, EngineUnavailableError } from "../../reservoir/engine/errors.js";
 import { inputSteps, unit } from "../../reservoir/integer/step.js";
@@ -187,19 +188,15 @@ const pipelines = new WeakMap<GPUDevice, Map<number, Promise<GPUComputePipeline>
 
 /** The shader, compiled once a device and form. */
 function pipelineOf(device: GPUDevice, form: number): Promise<GPUComputePipeline> {
-  const known = pipelines.get(device) ?? new Map<number, Promise<GPUComputePipeline>>();
-  pipelines.set(device, known);
-  let pipeline = known.get(form);
-  if (!pipeline) {
+  const known = getOrMake(pipelines, device, () => new Map<number, Promise<GPUComputePipeline>>());
+  return getOrMake(known, form, () => {
     const visibility = computeStage;
     const types = ["uniform", ...new Array<"read-only-storage">(6).fill("read-only-storage"), "storage"] as const;
     const entries = types.map((type, binding) => ({ binding, visibility, buffer: { type, hasDynamicOffset: binding === 0 } }));
     const layout = device.createPipelineLayout({ bindGroupLayouts: [device.createBindGroupLayout({ entries })] });
     const module = device.createShaderModule({ code: stepShader });
-    pipeline = device.createComputePipelineAsync({ layout, compute: { module, entryPoint: "advance", constants: { form } } });
-    known.set(form, pipeline);
-  }
-  return pipeline;
+    return device.createComputePipelineAsync({ layout, compute: { module, entryPoint: "advance", constants: { form } } });
+  });
 }
 
 /** W_in and then W_fb, input by input. */

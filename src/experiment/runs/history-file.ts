@@ -1,5 +1,6 @@
 // history.csv: the rows before the forecasts of forecasts.csv that a figure shows and that are not
 // in that file as targets of an earlier start.
+import { getOrMake } from "@spillway/core/maps.js";
 import { csvCell } from "@spillway/io/csv-writer.js";
 import { figure, type WrittenForecast } from "./forecasts-file.js";
 
@@ -20,9 +21,7 @@ export function formatHistory(forecasts: readonly WrittenForecast[], names: read
   const lines = [[...(withGroup ? ["group"] : []), ...historyColumns].join(",")];
   const known = new Map<string, Set<number>>();
   for (const forecast of forecasts) {
-    const key = seriesKey(forecast);
-    const rows = known.get(key) ?? new Set();
-    known.set(key, rows);
+    const rows = getOrMake(known, seriesKey(forecast), () => new Set());
     const { group = "", start, row, before, target } = forecast;
     for (let i = 0; before && i < before.rows.rows; i++) {
       const at = row - before.rows.rows + i;

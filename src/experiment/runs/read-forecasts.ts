@@ -1,5 +1,6 @@
 // Reads forecasts.csv again, with the history.csv beside it: the forecasts that a run wrote, in the
 // shape that figures are drawn from.
+import { getOrMake } from "@spillway/core/maps.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { quoted } from "@spillway/core/text.js";
 import { eachRecord } from "@spillway/io/csv-records.js";
@@ -38,9 +39,7 @@ export async function readForecasts(path: string, historyPath?: string, targets?
   const { names } = lines;
   const history = historyPath === undefined ? new Map<string, KnownRows>() : await readHistory(historyPath, names);
   for (const forecast of forecasts) {
-    const key = seriesKey(forecast);
-    const known = history.get(key) ?? new Map();
-    history.set(key, known);
+    const known = getOrMake(history, seriesKey(forecast), () => new Map());
     const { target, times, row } = forecast;
     if (target) for (let h = 0; h < target.rows; h++) known.set(row + h, { values: target.row(h), time: times?.[h] });
   }
@@ -117,22 +116,16 @@ class Lines {
       this.#skipped.add(column);
       return;
     }
-    let number = this.#columnNumbers.get(column);
-    if (number === undefined) {
-      number = this.names.push(column) - 1;
-      this.#columnNumbers.set(column, number);
-    }
+    const number = getOrMake(this.#columnNumbers, column, () => this.names.push(column) - 1);
     const start = cell("start");
     const group = this.#heads.has("group") ? cell("group") : undefined;
     const key = group === undefined ? start : JSON.stringify([group, start]);
-    let part = this.#parts.get(key);
-    if (!part) {
+    const part = getOrMake(this.#parts, key, (): Part => {
       if (start !== "last" && !/^\d{1,15}$/.test(start)) throw this.#fault(line, `start is ${quoted(start)}; it takes a row or "last"`);
       if (this.#parts.size === mostForecasts)
         throw this.#fail(`there are more than ${mostForecasts} forecasts in it; draw a part of them`);
-      part = { group, start: start === "last" ? start : Number(start), steps: [], columns: [], times: [], values: [] };
-      this.#parts.set(key, part);
-    }
+      return { group, start: start === "last" ? start : Number(start), steps: [], columns: [], times: [], values: [] };
+    });
     const step = cell("step");
     if (!/^[1-9]\d{0,8}$/.test(step)) throw this.#fault(line, `step is ${quoted(step)}; it takes a whole number of at least 1`);
     part.steps.push(Number(step));
@@ -250,8 +243,7 @@ async function readHistory(path: string, names: readonly string[]): Promise<Map<
     const group = heads.has("group") ? cell("group") : undefined;
     // A line does not say whether its start is a row: it is kept for both.
     for (const key of new Set([seriesKey({ group, start, row: Number(start) }), seriesKey({ group, start, row: -1 })])) {
-      const known: KnownRows = history.get(key) ?? new Map();
-      history.set(key, known);
+      const known = getOrMake(history, key, () => new Map());
       const values = (known.get(row)?.values ?? new Float64Array(names.length).fill(Number.NaN)) as Float64Array;
       values[column] = value;
       known.set(row, { values, time: cell("time") });

@@ -1,6 +1,7 @@
 // Trials of a search on a device: all seeds and penalties of a batch side by side, with the scores
 // that the CPU gives, to the bit. Some of them are evaluated there as well, and compared.
 import { orError, SpillwayError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import type { Matrix } from "@spillway/numerics";
 import { DifferentResultsError } from "@spillway/search/different-results.js";
 import { forecasterReservoir } from "../../model/defaults.js";
@@ -167,10 +168,8 @@ export class DeviceTrials implements TrialRunner {
       if (!config) return undefined;
       const trainers = job.trainers as readonly RidgeTrainer[];
       const name = JSON.stringify([trainers[0]!.features, trainers[0]!.description.intercept]);
-      const alike = groups.get(shared) ?? new Map<string, JobGroup>();
-      groups.set(shared, alike);
-      const group = alike.get(name) ?? { shared, jobs: [], candidates: [] };
-      alike.set(name, group);
+      const alike = getOrMake(groups, shared, () => new Map<string, JobGroup>());
+      const group = getOrMake(alike, name, () => ({ shared, jobs: [], candidates: [] }));
       return { group, template: { config, lambdas: trainers.map(({ description }) => description.lambda!) } };
     };
     for (const job of jobs) {
@@ -187,8 +186,7 @@ export class DeviceTrials implements TrialRunner {
     const { split, transforms, task, washout, readout } = job.experiment;
     const { lambda, selection } = readout as RidgeOptions;
     const name = JSON.stringify([split, transforms, task, washout, lambda === undefined, selection, job.experiment.baselines]);
-    const known = this.#rows.get(job.data) ?? new Map<string, SharedRows | undefined>();
-    this.#rows.set(job.data, known);
+    const known = getOrMake(this.#rows, job.data, () => new Map<string, SharedRows | undefined>());
     const rows = known.has(name) ? known.get(name) : orNone(() => sharedRows(job));
     known.set(name, rows);
     return rows;

@@ -1,5 +1,6 @@
 // Evaluations: many reservoirs over the same rows, and what is asked of each of them. Devices run
 // all of them at once, hosts one after the other, with the same bits.
+import { getOrMake } from "@spillway/core/maps.js";
 import type { Matrix, SparseMatrix } from "@spillway/numerics";
 import type { FeatureSpec } from "../features.js";
 import type { ReservoirModel } from "../model.js";
@@ -177,9 +178,7 @@ export function sharedPrefixes(members: readonly SweepMember[]): SharedPrefix[] 
     if (typeof leakRate !== "number" && !lists.has(leakRate)) lists.set(leakRate, lists.size);
     const rate = typeof leakRate === "number" ? leakRate : `list ${lists.get(leakRate)!}`;
     const key = [base, factor, inputScaling, bias, rate, noiseLevel].join(" ");
-    const known = prefixes.get(key);
-    if (known) known.members.push(index);
-    else prefixes.set(key, { member, members: [index] });
+    getOrMake(prefixes, key, () => ({ member, members: [] })).members.push(index);
   }
   return [...prefixes.values()];
 }

@@ -1,6 +1,7 @@
 // Evaluates many reservoirs over the same rows: draws once what several share, ahead of the work
 // that takes it, and runs those of one shape side by side if the engine can. Sweeps, searches and
 // maps of quality call it.
+import { getOrMake } from "@spillway/core/maps.js";
 import { isSparse, type Seed } from "@spillway/numerics";
 import { isOwnActivation } from "../activations.js";
 import type { ReservoirConfig } from "../config.js";
@@ -74,11 +75,7 @@ export async function evaluate(
   const { draws, left } = drawsOf(candidates, oneByOne !== undefined);
   if (draws.length === 0) return { left };
   const asks = new Map<string, Ask<EvaluatedMember>>();
-  const askFor = (shape: string, config: ReservoirConfig) => {
-    const known = asks.get(shape) ?? askOf(config);
-    asks.set(shape, known);
-    return known;
-  };
+  const askFor = (shape: string, config: ReservoirConfig) => getOrMake(asks, shape, () => askOf(config));
   const count = draws.reduce((sum, { members }) => sum + members, 0);
   const total = count * stepsOf(askOf(draws[0]!.config));
   let done = 0;
@@ -146,10 +143,7 @@ function drawsOf(candidates: readonly Candidate[], all: boolean): { readonly dra
   const ofConfig = new Map<ReservoirConfig, Map<Seed, Growing> | undefined>();
   const seedsOf = (config: ReservoirConfig): Map<Seed, Growing> | undefined => {
     if (!all && !isPlain(config)) return undefined;
-    const drawn = drawnBy(config);
-    const seeds = known.get(drawn) ?? new Map<Seed, Growing>();
-    known.set(drawn, seeds);
-    return seeds;
+    return getOrMake(known, drawnBy(config), () => new Map<Seed, Growing>());
   };
   for (const [index, { config, seed, lambdas }] of candidates.entries()) {
     if (!ofConfig.has(config)) ofConfig.set(config, seedsOf(config));

@@ -1,5 +1,6 @@
 // Reservoirs that share what one seed draws, as engines take many of them at once
 // (engine/evaluation.ts): what is drawn, what a member says, and the engine that many suit.
+import { getOrMake } from "@spillway/core/maps.js";
 import { isOwnActivation } from "../activations.js";
 import type { ReservoirConfig } from "../config.js";
 import { EngineUnavailableError } from "../engine/errors.js";
@@ -27,9 +28,7 @@ export function leakRatesOf(
   const lists = new Map<ReservoirConfig["leakRate"], readonly number[]>();
   return (leakRate, size) => {
     if (typeof leakRate === "number" || !("from" in leakRate)) return leakRate;
-    const list = lists.get(leakRate) ?? Array.from({ length: size }, leakRateOf({ leakRate, seed }));
-    lists.set(leakRate, list);
-    return list;
+    return getOrMake(lists, leakRate, () => Array.from({ length: size }, leakRateOf({ leakRate, seed })));
   };
 }
 

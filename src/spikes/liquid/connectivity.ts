@@ -1,5 +1,6 @@
 // Which neurons a neuron's synapses reach: at random, or by distance on the grid. Weights and
 // delays are drawn in synapses.ts.
+import { getOrMake } from "@spillway/core/maps.js";
 import { drawPositions, type PhiloxKey, portableExp, portableLog, RandomStream } from "@spillway/numerics";
 import { liquidStreams, purposes } from "../streams.js";
 import { coordinates, gridPoints, gridSides } from "./grid.js";
@@ -116,9 +117,7 @@ function shellsOf(sides: readonly [number, number, number], lambda: number, larg
       for (let dx = -x; dx <= x; dx++) {
         const squared = dx * dx + dy * dy + dz * dz;
         if (squared === 0 || chanceAt(squared) < leastChance) continue;
-        const shell = byDistance.get(squared);
-        if (shell) shell.push([dx, dy, dz]);
-        else byDistance.set(squared, [[dx, dy, dz]]);
+        getOrMake(byDistance, squared, () => []).push([dx, dy, dz]);
       }
     }
   }

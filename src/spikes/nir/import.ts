@@ -1,6 +1,7 @@
 // A network of populations from a NIR graph. Rule 13 of docs/numerics.md then runs it.
 import { checkHas } from "@spillway/core/checks.js";
 import { ArgumentError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import { choice, either, type InputOf, number, option, optional, resolve } from "@spillway/core/options.js";
 import { type NetworkOptions, networkTable, type PopulationOptions, type ProjectionOptions } from "../network/config.js";
 import { positive } from "../options.js";
@@ -213,11 +214,10 @@ export function networkFromNir(graph: NirGraph, options: NirImportOptions = {}):
       });
     } else if (node.type === "Affine") {
       follow([name], biasOf(name, node), (to, { targets, weights, width }) => {
-        const sums = biases.get(to) ?? new Array<number>(width).fill(0);
+        const sums = getOrMake(biases, to, () => new Array<number>(width).fill(0));
         targets.forEach((target, k) => {
           sums[target] = sums[target]! + weights[k]!;
         });
-        biases.set(to, sums);
       });
     }
   }
@@ -246,9 +246,7 @@ function linksOf({ nodes, edges }: ReturnType<typeof flattened>): {
   for (const [from, to] of edges) {
     for (const end of [from, to]) if (!Object.hasOwn(nodes, end)) throw new ArgumentError("edges", [from, to], "names of nodes");
     entered.add(to);
-    const known = next.get(from);
-    if (known) known.push(to);
-    else next.set(from, [to]);
+    getOrMake(next, from, () => []).push(to);
   }
   return { next, entered };
 }

@@ -1,6 +1,7 @@
 // Loads the WebAssembly modules. Instances own their memory; nothing is shared but the compiled
 // code. One that is given back is cleared and serves again.
 import { ArgumentError, SpillwayError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import type { FusedExports, WasmExports } from "./exports.js";
 import { hasExactMultiplyAdd } from "./relaxed-simd.js";
 import { keepSpare, takeSpare, type WasmInstance } from "./spare-instances.js";
@@ -141,13 +142,8 @@ const fused = new WeakMap<WasmInstance["memory"], FusedExports>();
  */
 export function fusedKernels({ memory }: WasmInstance): FusedExports | undefined {
   if (!hasExactMultiplyAdd()) return undefined;
-  let found = fused.get(memory);
-  if (!found) {
-    const env = { memory: memory as WebAssembly.Memory };
-    found = exportsOf<FusedExports>(new WebAssembly.Instance(wasmModule("fused"), { env }));
-    fused.set(memory, found);
-  }
-  return found;
+  const env = { memory: memory as WebAssembly.Memory };
+  return getOrMake(fused, memory, () => exportsOf<FusedExports>(new WebAssembly.Instance(wasmModule("fused"), { env })));
 }
 
 /** Written out for bundlers to find the files. */

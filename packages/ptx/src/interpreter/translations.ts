@@ -1,5 +1,6 @@
 // What was read and translated, kept for all devices of the process as long as one of them has it:
 // several devices and sessions load the same module again and again.
+import { getOrMake } from "@spillway/core/maps.js";
 import type { TranslatedKernel } from "./compile/function.js";
 import { parsePtx } from "./parser.js";
 import type { PtxModule } from "./types.js";
@@ -24,10 +25,8 @@ export function moduleOf(ptx: string): PtxModule {
 
 /** A kernel of a module as `key` says, translated if it was not before. */
 export function translationOf(module: PtxModule, key: string, translate: () => TranslatedKernel): TranslatedKernel {
-  const own = kernels.get(module) ?? new Map<string, TranslatedKernel>();
-  kernels.set(module, own);
-  const kernel = own.get(key) ?? translate();
-  own.set(key, kernel);
+  const own = getOrMake(kernels, module, () => new Map<string, TranslatedKernel>());
+  const kernel = getOrMake(own, key, translate);
   // Keys name where a module's variables lie, and each load puts them elsewhere.
   if (own.size > mostTranslations) own.delete(own.keys().next().value!);
   return kernel;

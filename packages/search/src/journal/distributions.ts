@@ -1,4 +1,5 @@
 // Distributions of parameters as Optuna writes them: JSON in a text.
+import { getOrMake } from "@spillway/core/maps.js";
 import { describe } from "@spillway/core/text.js";
 import type { ParameterValue } from "../space.js";
 import type { Distribution } from "../storage.js";
@@ -11,11 +12,7 @@ const mostKnown = 10_000;
 
 /** The text of a distribution, with the fields in Optuna's order. */
 export function distributionText(distribution: Distribution): string {
-  const found = texts.get(distribution);
-  if (found !== undefined) return found;
-  const text = JSON.stringify(described(distribution));
-  texts.set(distribution, text);
-  return text;
+  return getOrMake(texts, distribution, () => JSON.stringify(described(distribution)));
 }
 
 function described(distribution: Distribution): object {

@@ -1,6 +1,7 @@
 // Runs many sequences through one dense W, all in step, in chunks whose states come to the host
 // while the next chunks run.
 import { Making } from "@spillway/core/disposal.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import { type Context, type DeviceBuffer, type DeviceEvent, type HostArray, type HostPart, isLocked, type Stream } from "@spillway/gpu";
 import { Matrix } from "@spillway/numerics";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
@@ -50,8 +51,7 @@ function packedFor({ weights, size }: ReservoirModel, { kernel, padded, rowBlock
   const matrix = weights as Matrix;
   const rows = rowBlocks * kernel.rows;
   const key = `${kernel.layout} ${rows} ${padded}`;
-  const kept = packedWeights.get(matrix) ?? new Map<string, WeakRef<Packed>>();
-  packedWeights.set(matrix, kept);
+  const kept = getOrMake(packedWeights, matrix, () => new Map<string, WeakRef<Packed>>());
   const packed = kept.get(key)?.deref() ?? packs[kernel.layout](matrix.data, size, size, size, rows, padded);
   kept.set(key, new WeakRef(packed));
   return packed;

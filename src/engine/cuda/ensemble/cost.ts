@@ -1,6 +1,7 @@
 // What a step of many reservoirs together would take on a device, by a model fitted to
 // bench/results/gpu-ensemble-2026-11-21.md: for the choice between engines, before any weight is
 // drawn.
+import { getOrMake } from "@spillway/core/maps.js";
 import type { DeviceInfo } from "@spillway/gpu";
 import type { ModelShape } from "../../../reservoir/shape.js";
 import { clockMegahertz } from "../persistent/shapes.js";
@@ -30,9 +31,7 @@ export function ensembleMicroseconds(shapes: readonly ModelShape[], device: Devi
   for (const shape of shapes) {
     const { size, inputSize, outputSize, precision, storage, arithmetic, integers } = shape;
     const key = JSON.stringify([size, inputSize, outputSize, precision, storage, arithmetic, integers]);
-    const group = groups.get(key);
-    if (group) group.count++;
-    else groups.set(key, { shape, count: 1 });
+    getOrMake(groups, key, () => ({ shape, count: 0 })).count++;
   }
   let sum = 0;
   for (const { shape, count } of groups.values()) {

@@ -1,6 +1,7 @@
 // Runs members on the device, those of one shape in one launch: in waves that fit the memory and
 // chunks of steps whose states come to the host while the next chunk runs.
 import { disposeAll, Making } from "@spillway/core/disposal.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import type { Context, DeviceBuffer, DeviceEvent, HostArray, HostPart, Stream } from "@spillway/gpu";
 import { Matrix, storedValues } from "@spillway/numerics";
 import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
@@ -71,23 +72,15 @@ export function planMembers(context: Context, members: readonly { readonly model
   const groupOf = new Map<ReservoirModel, number[]>();
   const groupFor = ({ size, inputSize, outputSize, precision, activation, config }: ReservoirModel, sparse: boolean): number[] => {
     const key = JSON.stringify([size, inputSize, outputSize, precision, activation, config.arithmetic, sparse]);
-    const group = groups.get(key) ?? [];
-    groups.set(key, group);
-    return group;
+    return getOrMake(groups, key, () => []);
   };
   for (const [r, { model }] of members.entries()) {
     if (isDeviceOnly(model)) return undefined;
     const sparse = sparseWeights(model);
     if (sparse && sparse.cols > 65_536) return undefined;
-    if (sparse && !patterns.has(model)) {
-      const pattern = byColumns.get(sparse.columns) ?? slicePattern(sparse);
-      byColumns.set(sparse.columns, pattern);
-      patterns.set(model, pattern);
-    }
+    if (sparse) getOrMake(patterns, model, () => getOrMake(byColumns, sparse.columns, () => slicePattern(sparse)));
     // Sequences of a batch are members of one model.
-    const group = groupOf.get(model) ?? groupFor(model, sparse !== undefined);
-    groupOf.set(model, group);
-    group.push(r);
+    getOrMake(groupOf, model, () => groupFor(model, sparse !== undefined)).push(r);
   }
   const planned: MemberGroup[] = [];
   for (const indices of groups.values()) {

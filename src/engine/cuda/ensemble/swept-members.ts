@@ -1,6 +1,7 @@
 // Members of an evaluation on a device: their weights made from what was drawn, their states, and
 // the readouts of each for all its penalties. Tasks make of them what was asked for.
 import { ArgumentError } from "@spillway/core/errors.js";
+import { getOrMake } from "@spillway/core/maps.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
 import { allocate, isSparse, type Matrix, type SparseMatrix, toDense } from "@spillway/numerics";
 import { type SharedPrefix, sharedPrefixes } from "../../../reservoir/engine/evaluation.js";
@@ -44,12 +45,10 @@ const laidOut = new WeakMap<SparseMatrix, Laid>();
 function layOut(draws: Matrix | SparseMatrix, sparse: boolean): Laid {
   if (!sparse) return { values: (isSparse(draws) ? toDense(draws) : draws).data as Float64Array, pattern: undefined };
   if (!isSparse(draws)) throw ArgumentError.because("draws of sparse weights are sparse themselves");
-  const known = laidOut.get(draws);
-  if (known) return known;
-  const pattern = slicePattern(draws);
-  const laid = { values: sliceValues(pattern, draws.values, new Float64Array(pattern.entries)), pattern };
-  laidOut.set(draws, laid);
-  return laid;
+  return getOrMake(laidOut, draws, () => {
+    const pattern = slicePattern(draws);
+    return { values: sliceValues(pattern, draws.values, new Float64Array(pattern.entries)), pattern };
+  });
 }
 
 /** How the members of some bases run. */
@@ -382,8 +381,7 @@ export class SweptMembers {
     count: number,
   ): void {
     const { size, inputSize, activation } = this.#work.bases[0]!.model;
-    const shared = this.#sharedBytes.get(count) ?? evenShared(this.#context.info, this.#run, this.kernel, count);
-    this.#sharedBytes.set(count, shared);
+    const shared = getOrMake(this.#sharedBytes, count, () => evenShared(this.#context.info, this.#run, this.kernel, count));
     const config = { grid: count, block: this.kernel.threads, shared };
     const sizes = [size, inputSize, 0, activationNumber[activation]];
     stream.launch(this.#run, config, ...parameters, states, table, failures, ...sizes);

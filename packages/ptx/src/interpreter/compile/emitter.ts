@@ -1,6 +1,7 @@
 // Writes the JavaScript of one segment: a loop over the active lanes, with registers in local
 // variables that are read from the warp's file on first use and written back if something later
 // reads them. The table of instructions.ts says what each computes.
+import { getOrMake } from "@spillway/core/maps.js";
 import { type PtxInstruction, type PtxOperand, type PtxRegister, type PtxVariable, type ScalarType, scalarBytes } from "../types.js";
 import { Reading } from "./reading.js";
 import type { RegisterFile } from "./registers.js";
@@ -121,12 +122,7 @@ export class Emitter extends Reading {
 
   private state(register: PtxRegister): Held {
     this.registers.set(register.index, register);
-    let held = this.held.get(register.index);
-    if (held === undefined) {
-      held = { bits: false, float: false, changed: false };
-      this.held.set(register.index, held);
-    }
-    return held;
+    return getOrMake(this.held, register.index, () => ({ bits: false, float: false, changed: false }));
   }
 
   /** Loads and conversions go before a guard: they hold whatever the guard says. */

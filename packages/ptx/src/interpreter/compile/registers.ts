@@ -1,5 +1,6 @@
 // Which registers an instruction reads and writes, which are alive between segments, which hold
 // floats only, and where each is kept.
+import { getOrMake } from "@spillway/core/maps.js";
 import type { PtxFunction, PtxInstruction, PtxOperand, PtxRegister, ScalarType } from "../types.js";
 import { scalarBytes } from "../types.js";
 import type { Segment } from "./segments.js";
@@ -197,11 +198,7 @@ export function floatOnly(fn: PtxFunction, segments: readonly Segment[]): Set<nu
   }
   // What is copied to a register that is not only a float is not only a float.
   const sources = new Map<number, number[]>();
-  for (const [from, to] of copies) {
-    const list = sources.get(to);
-    if (list === undefined) sources.set(to, [from]);
-    else list.push(from);
-  }
+  for (const [from, to] of copies) getOrMake(sources, to, () => []).push(from);
   const found = [...excluded];
   for (let to = found.pop(); to !== undefined; to = found.pop())
     for (const from of sources.get(to) ?? []) {

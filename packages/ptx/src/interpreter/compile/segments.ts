@@ -1,6 +1,7 @@
 // Cuts a function into segments: straight runs of instructions that one compiled loop over lanes
 // can do, each ending where control or the other lanes come in. It decides nothing about arithmetic
 // or memory.
+import { getOrMake } from "@spillway/core/maps.js";
 import { UnsupportedPtxError } from "../errors.js";
 import type { PtxFunction, PtxInstruction, PtxOperand, PtxRegister } from "../types.js";
 import { Reading } from "./reading.js";
@@ -114,11 +115,7 @@ export function cutIntoSegments(fn: PtxFunction): Segment[] {
   };
   const targets = new Map<string[], number[]>();
   // Branches by one list share its targets.
-  const targetsOf = (names: string[]): number[] => {
-    const known = targets.get(names) ?? names.map(numberOfLabel);
-    targets.set(names, known);
-    return known;
-  };
+  const targetsOf = (names: string[]): number[] => getOrMake(targets, names, () => names.map(numberOfLabel));
   for (const { segment, label } of branches) if (segment.end.kind === "branch") segment.end.target = numberOfLabel(label);
   for (const { segment, labels: names } of switches) if (segment.end.kind === "switch") segment.end.targets = targetsOf(names);
   return segments;

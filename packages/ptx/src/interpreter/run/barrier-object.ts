@@ -2,6 +2,7 @@
 // holds the pending arrivals (bits 0-19), the phase's parity (bit 20), a mark that it is
 // initialised (bit 21) and the low part of the transaction count, the high word the expected
 // arrivals (bits 0-19) and the rest of the count.
+import { getOrMake } from "@spillway/core/maps.js";
 import { wide } from "../arithmetic/integer64.js";
 import type { Warp } from "./warp.js";
 
@@ -89,9 +90,7 @@ export class BarrierObjects {
 
   /** Has something happen when somebody waits at an object. */
   defer(at: number, arrive: () => void): void {
-    const list = this.deferred.get(at);
-    if (list === undefined) this.deferred.set(at, [arrive]);
-    else list.push(arrive);
+    getOrMake(this.deferred, at, () => []).push(arrive);
   }
 
   /** 1 if the phase of the given parity is over. */
