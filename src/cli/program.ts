@@ -314,7 +314,7 @@ interface Program {
   readonly run: (args: readonly string[]) => Promise<number>;
 }
 
-/** The command line. `announce` hears what its supervisor has to know. */
+/** The command line. `announce` tells its supervisor what it needs to know. */
 export function createProgram(signal: AbortSignal, announce: (what: Announcement) => void = () => undefined): Program {
   let exitCode: number = exitCodes.success;
   const print = (text: string): void => {

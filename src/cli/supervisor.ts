@@ -1,4 +1,4 @@
-// Runs a command in a process of its own and hears signals for it: Node hears none while
+// Runs a command in a process of its own and handles signals for it: Node handles none while
 // JavaScript, WebAssembly or native code computes. A command that does not stop when asked is
 // ended. This does not change what it computes on.
 import { type ChildProcess, spawn } from "node:child_process";

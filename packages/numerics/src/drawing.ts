@@ -279,7 +279,7 @@ interface Undrawn {
 }
 
 /**
- * What matrices are drawn from whose data nobody has read, and what their draws are multiplied by.
+ * For matrices whose data was not read yet: what they are drawn from, and the factor of the draws.
  */
 const undrawn = new WeakMap<Matrix, Undrawn>();
 

@@ -23,7 +23,7 @@ export class StorageAwayError extends SpillwayError {
   }
 }
 
-/** How long a storage is waited for, and who hears of it. */
+/** How long to wait for a storage, and what to call then. */
 export interface PatienceOptions {
   /** Milliseconds from the first call that fails. */
   readonly patienceMs: number;

@@ -18,7 +18,7 @@ export class TrialClaims {
   readonly #space: SearchSpace;
   readonly #sampler: Sampler;
   readonly #draws: Draws;
-  /** What an append that nobody answered for may have made this process's. */
+  /** Trials that an append without an answer may have claimed for this process. */
   #unsure: { readonly waiting: readonly number[]; readonly first: number } | undefined;
 
   constructor(ledger: StudyLedger, view: StudyView, space: SearchSpace, sampler: Sampler) {
@@ -50,7 +50,7 @@ export class TrialClaims {
     }
   }
 
-  /** Appends claims of what waits and new trials; false if somebody wrote since. */
+  /** Appends claims of what waits and new trials; false if another process wrote since. */
   async #claimAll(waiting: readonly StoredTrial[], numbers: readonly number[], length: number): Promise<boolean> {
     const suggestions = this.#sampler.suggest(this.#view.forSampler, numbers);
     const at = Date.now();

@@ -52,8 +52,8 @@ export class StudyLedger {
   }
 
   /**
-   * Appends what is to be done as the study stands, if nobody wrote since: it is done once, also if
-   * the answer to an append was lost and it is tried again.
+   * Appends what is to be done as the study stands, if no process wrote since. It is done once, even
+   * if the answer to an append was lost and it is tried again.
    */
   async writeOnce(operations: () => readonly StudyOperation[]): Promise<readonly StudyOperation[]> {
     for (;;) {

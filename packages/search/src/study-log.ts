@@ -34,7 +34,7 @@ export interface StoredStudy {
   readonly trials: StoredTrial[];
 }
 
-/** Hears of trials that changed, to keep what it derives from them. */
+/** Called with each trial that changed, to update what is derived from it. */
 export type TrialListener = (study: StoredStudy, trial: StoredTrial) => void;
 
 const finishedStates: ReadonlySet<TrialState> = new Set(["complete", "pruned", "failed"]);

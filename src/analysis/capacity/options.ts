@@ -53,7 +53,7 @@ export const informationCapacityTable = {
   ),
   /**
    * What a capacity must exceed to count: the chi-squared quantile (default), 1.2 times the largest
-   * of 200 inputs that the reservoir never heard, or a number.
+   * of 200 inputs that never drove the reservoir, or a number.
    */
   threshold: option(
     either("chiSquared, surrogate or a number from 0 to below 1", choice("chiSquared", "surrogate"), number({ atLeast: 0, below: 1 })),

@@ -3,7 +3,7 @@
 import { BlockProduct, gramBlockRows, Matrix, TriangularFactor } from "@spillway/numerics";
 import type { Targets } from "./targets.js";
 
-/** Targets of one input: those of the reservoir's own, or of one that it never heard. */
+/** Targets of one input: the reservoir's own, or one that never drove it. */
 export interface TargetGroup {
   readonly targets: Targets;
   /** P_0, P_1, ... of the input, for the rows that are added next and the delays before them. */

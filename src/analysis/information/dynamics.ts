@@ -76,7 +76,7 @@ const chunk = 1024;
  *
  * in nats. With "gaussian" both come from the covariances of the states, and a transfer's p-value
  * from 2 T nats, chi-squared with one degree of freedom; by chance a transfer has 1 / (2 T). What
- * other neurons and the input tell is not conditioned on: neurons that hear the same input share
+ * other neurons and the input tell is not conditioned on: neurons with the same input share
  * it. Near the edge of chaos both are large.
  *
  * Source: J. Boedecker, O. Obst, J. T. Lizier, N. M. Mayer and M. Asada 2012, "Information

@@ -1,4 +1,4 @@
-// Who drives whom among several series: the transfer entropies that are significant among all that
+// Which of several series drives which: the transfer entropies that are significant among all that
 // were asked for.
 import { ArgumentError } from "@spillway/core/errors.js";
 import { choice, type InputOf, number, option, resolve } from "@spillway/core/options.js";

@@ -1,5 +1,5 @@
 // The device of an engine: opened when it is first needed, kept for what comes after, and opened
-// anew if it was lost; or one that is somebody else's.
+// anew if it was lost; or one that the caller owns.
 import { DisposedError } from "@spillway/core/errors.js";
 import { type Context, ContextLostError } from "@spillway/gpu";
 

@@ -20,7 +20,7 @@ export const experimentRunTable = {
     "Called with what is done, what is to be done, and the name of the seed's run.",
   ),
   /** Called with the folder in which runs are made, for cleaning up if the command is ended. */
-  announce: optional(callback<(folder: string) => void>(), "Hears of the folder in which runs are made."),
+  announce: optional(callback<(folder: string) => void>(), "Called with the folder in which runs are made."),
 };
 
 /** How an experiment runs, and where its folder goes. */

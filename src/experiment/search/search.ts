@@ -252,7 +252,7 @@ class Search {
  */
 async function keepBeating(study: Study): Promise<NodeJS.Timeout> {
   await study.beat();
-  // What ails the storage is heard from the next trial.
+  // The next trial reports errors of the storage.
   let isBeating = false;
   const beating = setInterval(async () => {
     if (isBeating) return;

@@ -39,7 +39,7 @@ export interface TrialOptions extends EngineChoiceOptions {
   /** Whether its figures are wanted: those of the first seed are. */
   readonly withFigures: boolean;
   /**
-   * Whether a forecast is held against baselines, those that nobody named included. A trial of a
+   * Whether a forecast is compared with baselines, including those that were not named. A trial of a
    * search is not: they are the same for all, and some take as long as the reservoir.
    */
   readonly withBaselines: boolean;

@@ -26,8 +26,8 @@ export interface JournalRepair {
 
 /**
  * Repairs a journal, under its lock: a line that ends in a whole record keeps that record, any
- * other that is none goes. The file as it was is kept as FILE.broken. Nobody has counted what was
- * torn, since no reader gets past it. A line that made a trial and has an end of its own was whole
+ * other that is none goes. The file as it was is kept as FILE.broken. No reader has counted a
+ * torn line, since none gets past it. A line that made a trial and has an end of its own was whole
  * once, and counted: a failed trial replaces it, so that what follows means the same trials.
  * @throws FileError
  */

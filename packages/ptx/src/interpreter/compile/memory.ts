@@ -321,7 +321,7 @@ function waitForCopies(e: Emitter, bulk: boolean): boolean {
 
 /**
  * cp.async, whose bytes arrive when they are waited for, cp.async.bulk to shared memory, whose
- * bytes arrive when somebody waits at its barrier object, and from it, which is done at once: its
+ * bytes arrive when a thread waits at its barrier object, and from it, which is done at once: its
  * commits and waits have nothing to do.
  */
 export function copyAsync(e: Emitter): void {
