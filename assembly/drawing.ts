@@ -101,10 +101,9 @@ function storeUniform(v: v128, w: v128, signed: bool, out: usize): void {
 // @ts-ignore: decorator
 @inline
 function uniformOf(bits: v128, signed: bool): v128 {
-  const scale = signed ? 1 : 0;
-  const high = v128.or(v128.and(i64x2.shr_u(bits, 12), i64x2.splat(0xffffffe000000)), i64x2.splat(scale ? 0x4000000000000000 : 0x3ff0000000000000));
-  const low = v128.or(v128.and(i64x2.shr_u(bits, 6), i64x2.splat(0x3ffffff)), i64x2.splat(scale ? 0x3ff0000000000000 : 0x3fe0000000000000));
-  return f64x2.add(f64x2.sub(high, f64x2.splat(scale ? 4 : 1.5)), low);
+  const high = v128.or(v128.and(i64x2.shr_u(bits, 12), i64x2.splat(0xffffffe000000)), i64x2.splat(signed ? 0x4000000000000000 : 0x3ff0000000000000));
+  const low = v128.or(v128.and(i64x2.shr_u(bits, 6), i64x2.splat(0x3ffffff)), i64x2.splat(signed ? 0x3ff0000000000000 : 0x3fe0000000000000));
+  return f64x2.add(f64x2.sub(high, f64x2.splat(signed ? 4 : 1.5)), low);
 }
 
 /**
