@@ -1,5 +1,6 @@
 // W: drawn from the seed, its radius measured, scaled, rounded and stored. docs/numerics.md, rule 7.
 import { ArgumentError } from "@spillway/core/errors.js";
+import { quoted } from "@spillway/core/text.js";
 import { warnOnce } from "@spillway/core/warning.js";
 import {
   allocate,
@@ -33,7 +34,7 @@ import type { RadiusMethod } from "./model.js";
 import type { ReservoirMatrices } from "./options.js";
 import { checkedOwn } from "./own-matrices.js";
 import { storageFor } from "./shape.js";
-import { buildTopology, expectedNonzeros } from "./topologies/index.js";
+import { buildTopology, expectedNonzeros, takesProbability } from "./topologies/index.js";
 import type { TopologyMatrix } from "./topologies/topology.js";
 import { isWorthwhile, radiusOfRows, unscaledDraws } from "./weight-draws.js";
 import { isQuantized, quantizedTakes, roundWeights } from "./weight-rounding.js";
@@ -110,7 +111,7 @@ export class DrawnWeights {
   /** The spectral radius if the topology has a formula for it. */
   readonly analyticRadius: number | undefined;
   readonly #config: DrawnConfig;
-  readonly #isDrawn: boolean;
+  readonly isDrawn: boolean;
   #full: FullRows | undefined;
   #matrix: Matrix | SparseMatrix | undefined;
   #found: Measured | undefined;
@@ -120,7 +121,7 @@ export class DrawnWeights {
     this.#config = config;
     this.#matrix = matrix;
     this.#full = full;
-    this.#isDrawn = isDrawn;
+    this.isDrawn = isDrawn;
     this.analyticRadius = radius;
     if (radius !== undefined) this.#found = { radius, method: "analytic" };
   }
@@ -132,7 +133,7 @@ export class DrawnWeights {
 
   /** The spectral radius, measured when it is first asked for. */
   measured(): Measured {
-    this.#found ??= this.#isDrawn ? knownRadius(this.#config, () => this.#measure()) : this.#measure();
+    this.#found ??= this.isDrawn ? knownRadius(this.#config, () => this.#measure()) : this.#measure();
     return this.#found;
   }
 
@@ -240,6 +241,7 @@ export function weightFactor(config: ReservoirConfig, drawn: DrawnWeights, wante
     if (drawn.analyticRadius !== 0 && connectionProbability > 0 && wanted > 0)
       warnOfRadius(
         config,
+        drawn,
         `close no cycle: its spectral radius is 0, not ${wanted}, and W is left as it was drawn`,
         ', or the topology "ring"; spectralRadius: null says that this is meant',
       );
@@ -249,6 +251,7 @@ export function weightFactor(config: ReservoirConfig, drawn: DrawnWeights, wante
   if (typical > 0)
     warnOfRadius(
       config,
+      drawn,
       `close only cycles that cancel or are weak: its spectral radius is ${radius.toExponential(2)}, where such weights have about ${typical.toPrecision(2)}, ` +
         `so W is multiplied by ${(wanted / radius).toExponential(2)} for the radius ${wanted}, and states may overflow`,
       ', or weightDistribution "uniform"; spectralRadius: null leaves W as it was drawn',
@@ -256,12 +259,16 @@ export function weightFactor(config: ReservoirConfig, drawn: DrawnWeights, wante
   return wanted / radius;
 }
 
-function warnOfRadius({ size, connectionProbability, seed }: ReservoirConfig, what: string, orElse: string): void {
-  warnOnce(
-    "SpillwayRadiusWarning",
-    `the connections of this reservoir (size ${size}, connectionProbability ${connectionProbability}, seed ${describe(seed)}) ${what}. ` +
-      `Take a connectionProbability of ${Math.min(1, Math.ceil(300 / size) / 100)} or more, another seed${orElse}`,
-  );
+/** Advises only what changes the connections: W of the user's own has no probability and no seed. */
+function warnOfRadius(config: ReservoirConfig, { isDrawn }: DrawnWeights, what: string, orElse: string): void {
+  const { size, connectionProbability, seed, topology } = config;
+  const least = Math.min(1, Math.ceil(300 / size) / 100);
+  const [drawnBy, denser] = takesProbability(config)
+    ? [`connectionProbability ${connectionProbability}`, `a connectionProbability of ${least} or more, `]
+    : [`topology ${quoted(topology.type)}`, ""];
+  const advice = isDrawn ? `Take ${denser}another seed${orElse}` : "matrices.rescale: false uses these weights as they are";
+  const of = isDrawn ? `this reservoir (size ${size}, ${drawnBy}, seed ${describe(seed)})` : `matrices.weights (size ${size})`;
+  warnOnce("SpillwayRadiusWarning", `the connections of ${of} ${what}. ${advice}`);
 }
 
 export function recurrentWeights(config: ReservoirConfig, drawn: DrawnWeights, own: ReservoirMatrices): Recurrent {

@@ -119,11 +119,14 @@ describe("weights", () => {
 
 describe("a radius asked of connections that close no cycle", () => {
   /** What a process warns of that has not warned yet. */
-  async function warningsOf(...descriptions: ReservoirOptions[]): Promise<string[]> {
+  async function warningsOf(...descriptions: (ReservoirOptions | [ReservoirOptions, ReservoirMatrices])[]): Promise<string[]> {
     vi.resetModules();
     const { buildModel: build } = await import("../../src/reservoir/weights.js");
     const spy = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
-    for (const description of descriptions) build(resolveConfig(description));
+    for (const given of descriptions) {
+      const [description, matrices] = Array.isArray(given) ? given : [given];
+      build(resolveConfig(description), matrices);
+    }
     const warnings = spy.mock.calls.map(([message]) => String(message));
     spy.mockRestore();
     return warnings;
@@ -152,21 +155,25 @@ describe("a radius asked of connections that close no cycle", () => {
     );
   });
 
+  it("advises a probability and a seed only where they change the connections", async () => {
+    const topology = { type: "fixedInDegree", degree: 2 } as const;
+    const [drawn] = await warningsOf({ size: 6, topology, weightDistribution: "bernoulli", seed: 154 });
+    expect(drawn).toMatch(
+      /^the connections of this reservoir \(size 6, topology "fixedInDegree", seed 154\) close only .* Take another seed, /,
+    );
+    // Rows of 1 and of -1: W^2 = 0, so the radius is 0 but for rounding.
+    const weights = Array.from({ length: 40 }, (_, row) => Array.from({ length: 40 }, () => (row < 20 ? 1 : -1)));
+    const [own] = await warningsOf([{ size: 40 }, { weights, rescale: true }]);
+    expect(own).toMatch(
+      /^the connections of matrices\.weights \(size 40\) close only cycles .* overflow\. matrices\.rescale: false uses these weights as they are$/,
+    );
+  });
+
   it("warns of neither of random weights of any size, nor of weights of one's own that are small", async () => {
     const random = [5, 20, 200].flatMap((size) => [1, 2, 3].map((seed) => ({ size, seed, connectionProbability: 0.5 })));
     expect(await warningsOf(...random)).toEqual([]);
-    vi.resetModules();
-    const { buildModel: fresh } = await import("../../src/reservoir/weights.js");
-    const spy = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
-    fresh(resolveConfig({ size: 2 }), {
-      weights: [
-        [0, 1e-9],
-        [1e-9, 1e-9],
-      ],
-      rescale: true,
-    });
-    expect(spy).not.toHaveBeenCalled();
-    spy.mockRestore();
+    const weights = [[0, 1e-9], [1e-9, 1e-9]]; // biome-ignore format: a matrix
+    expect(await warningsOf([{ size: 2 }, { weights, rescale: true }])).toEqual([]);
   });
 
   it("is meant if nobody asks for one, of a delay line, and of no connections at all", async () => {

@@ -49,6 +49,12 @@ export function expectedNonzeros({ topology, ...of }: TopologySize & { readonly 
   throw new ArgumentError(`expectedNonzeros of the topology ${topology.type}`, count, "a number of at least 0");
 }
 
+/** Whether connectionProbability changes how many connections a topology has. */
+export function takesProbability(of: Pick<TopologySize, "size"> & { readonly topology: TopologyConfig }): boolean {
+  const connections = (connectionProbability: number) => expectedNonzeros({ ...of, connectionProbability });
+  return connections(0.1) !== connections(0.2);
+}
+
 /** Draws the unscaled matrix of a topology. @throws ArgumentError if it gives none of N x N */
 export function buildTopology(config: TopologyConfig, context: TopologyContext): TopologyMatrix {
   const built = topologies.get(config.type).build(config, context);
