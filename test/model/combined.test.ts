@@ -283,6 +283,7 @@ describe("a combination of members", () => {
       { horizon: 1001 },
       "horizon is 1001; it takes at most 1000 for a series of 30 rows",
     ],
+    ["another name alone", quarters(30), { members: ["arima"] }, 'members[0] is "arima"; it takes "loop", "direct"'],
     ["another name", quarters(30), { members: ["theta", "etts"] }, 'members[1] is "etts"; it takes "loop", "direct"'],
     ["inputs and targets", { inputs: quarters(30), targets: quarters(30) }, {}, "horizon chooses by closed loops over a series"],
   ])("refuses %s", async (_, data, options, message) => {

@@ -68,6 +68,14 @@ describe("a forecaster", () => {
     expect(numbers(given)).toEqual(numbers(expected));
   });
 
+  it.each([["theta"], ["direct"]] as const)("of the member %s answers no call once it is disposed, but is saved", async (name) => {
+    const model = await Forecaster.fit(series.subarray(0, 300), { horizon: 5, members: [name] });
+    await model.dispose();
+    for (const call of [() => model.forecast(5), () => model.fit(series), () => model.warmUp(series), () => model.score(series)])
+      await expect(call()).rejects.toThrow(DisposedError);
+    await expect(model.toBytes()).resolves.toBeInstanceOf(Uint8Array);
+  });
+
   it("is saved as it stands between calls", async () => {
     await using model = await make();
     const before = await model.toBytes();

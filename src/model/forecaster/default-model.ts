@@ -132,7 +132,8 @@ const loopAlone = ["choose", "readout", "lags", "transforms", "matrices", "model
 function combinedNames(options: ForecasterOptions): readonly MemberName[] | undefined {
   const { horizon, members } = options;
   const names = areNames(members) ? members : undefined;
-  const isName = (each: unknown) => typeof each === "string" && nearest(each, memberNames) !== undefined;
+  const areSeeds = horizon === undefined && Array.isArray(members) && members.length > 1;
+  const isName = (each: unknown) => typeof each === "string" && !(areSeeds && nearest(each, memberNames) === undefined);
   if (Array.isArray(members) && !names && members.some(isName)) list(choice(...memberNames), "").read(members, "members");
   const [given] = loopOptions(options);
   if (members === undefined) return horizon === undefined || given !== undefined ? undefined : memberNames;

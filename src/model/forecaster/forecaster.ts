@@ -3,7 +3,7 @@
 
 import { checkWhole } from "@spillway/core/checks.js";
 import { disposeAllAsync, orDispose } from "@spillway/core/disposal.js";
-import { ArgumentError, under } from "@spillway/core/errors.js";
+import { ArgumentError, DisposedError, under } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { suggestion } from "@spillway/core/near-names.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
@@ -164,6 +164,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   #settings: Model["settings"];
   /** Calls wait for those before them. */
   readonly #turns = new Turns();
+  #disposed = false;
   #trained: Trained<MemberOf<Model>> | undefined;
   #clock: Clock;
   /** The last rows, by which missing values of those to come are held. */
@@ -231,7 +232,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
    * throws
    */
   async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
-    return this.#turns.take(async () => {
+    return this.#take(async () => {
       resolve(workTable, work);
       await this.#train(data, this.#members, work);
       return this;
@@ -352,7 +353,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
    * NotFittedError
    */
   async update(rows: ForecasterData, options: UpdateOptions = {}): Promise<this> {
-    return this.#turns.take(async () => {
+    return this.#take(async () => {
       const { weights, ...work } = resolve(updateTable, options);
       const { members } = this.#fitted();
       const kept = this.#kept;
@@ -527,7 +528,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
     options: PredictOptions,
     variants: ReadoutVariants,
   ): Promise<readonly Matrix<Float64Array>[]> {
-    return this.#turns.take(() => this.#predict(inputs, options, variants));
+    return this.#take(() => this.#predict(inputs, options, variants));
   }
 
   async #predict(
@@ -591,7 +592,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
    * @throws ArgumentError, NotFittedError
    */
   async forecast(steps: number, options: ForecastOptions = {}): Promise<Forecast> {
-    return this.#turns.take(async () => {
+    return this.#take(async () => {
       const given = resolve(forecastTable, options);
       checkWhole("steps", steps, 1);
       this.#fitted();
@@ -635,7 +636,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
    */
   async lyapunovSpectrum(options: LoopSpectrumOptions = {}): Promise<LyapunovSpectrum> {
     const { warmup, ...followed } = resolve(loopSpectrumTable, options);
-    return this.#turns.take(() =>
+    return this.#take(() =>
       this.#puttingBack(async () => {
         const { members } = this.#fitted();
         if (members.length > 1)
@@ -657,7 +658,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
    * @throws ArgumentError, NotFittedError, and what the metric throws
    */
   async score(data: ForecasterData, options: ScoreOptions = {}): Promise<number> {
-    return this.#turns.take(async () => {
+    return this.#take(async () => {
       const { metric, washout, warmup, ...work } = resolve(scoreTable, options);
       const { preprocessing, inputs: columns, fedBack } = this.#first;
       const feedback = fedBack > 0;
@@ -710,7 +711,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
    */
   async warmUp(warmup: ForecasterPrefix, work: WorkOptions = {}): Promise<void> {
     const { signal } = resolve(workTable, work);
-    return this.#turns.take(() => this.#backOnFailure(async () => this.#start(this.#prefix(warmup), signal)));
+    return this.#take(() => this.#backOnFailure(async () => this.#start(this.#prefix(warmup), signal)));
   }
 
   /** What drives the first reservoir over rows from the initial state. @internal */
@@ -754,6 +755,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
 
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
+    this.#disposed = true;
     await disposeComputers(this.#members);
   }
 
@@ -766,6 +768,14 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   get #rows(): RowOptions {
     const { missing, table }: SeriesSettings = this.settings;
     return { ...this.#model.rows, missing, table };
+  }
+
+  /** Work in its turn. @throws DisposedError */
+  #take<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.take(() => {
+      if (this.#disposed) throw new DisposedError("the forecaster");
+      return work();
+    });
   }
 
   #fitted(): Trained<MemberOf<Model>> {

@@ -170,12 +170,13 @@ export const forecasterTable = {
    * "seasonalNaive", and "nvar" (polynomials of two delays, of 2 to 11 columns whose law they
    * find). Each takes part if the rows are enough for it, from 2 rows on; their weighted mean is
    * the forecast. A described reservoir is the loop's. Or reservoirs of one setting, each of
-   * another seed (or a list of seeds), whose median is the forecast: a loop alone. Default all
-   * names with a horizon, and 5 reservoirs beside options of a loop alone (`choose`, `lags`,
-   * `readout`, `transforms`, `standardise`, `hold`, `washout`, `matrices`, `model`, a kind of
-   * reservoir or its feedback) or with a list of series; without a horizon 1. Several series
-   * (`sequences`) by key, or with names of members, are each weighed by itself, without loop and
-   * NVAR; "pooled" is a readout of the windows of all of them, whatever their times.
+   * another seed (or a list of seeds: numbers with a horizon), whose median is the forecast: a loop
+   * alone. Default all names with a horizon, and 5 reservoirs beside options of a loop alone
+   * (`choose`, `lags`, `readout`, `transforms`, `standardise`, `hold`, `washout`, `matrices`,
+   * `model`, a kind of reservoir or its feedback) or with a list of series; without a horizon 1.
+   * Several series (`sequences`) by key, or with names of members, are each weighed by itself,
+   * without loop and NVAR; "pooled" is a readout of the windows of all of them, whatever their
+   * times.
    */
   members: optional(membersKind, "Members of a combination, or reservoirs of other seeds, whose median is the forecast."),
   /**
