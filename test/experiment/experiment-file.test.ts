@@ -317,7 +317,17 @@ describe("--set", () => {
   });
 
   it.each([
-    ["rows that are no whole number", "split.train=1.5", "split.train is 1.5; it takes a whole number of rows, or a share below 1"],
+    [
+      "rows that are no whole number",
+      "split.train=1.5",
+      "split.train is 1.5; it takes a whole number of rows above 1, or a share above 0 and of at most 1, which is all rows",
+    ],
+    [
+      "fewer than no rows",
+      "split.test=-1",
+      "split.test is -1; it takes a whole number of rows of at least 1, or a share above 0 and below 1",
+    ],
+    ["a column twice", "data={file: a.csv, columns: [load, load]}", 'data.columns[1] is "load"; it takes each column once'],
     ["an unknown field", "reservoir.sice=80", 'x.yaml: with --set, unknown field "reservoir.sice": did you mean "size"?'],
     [
       "a value that the field does not take",

@@ -1,5 +1,6 @@
 // What an experiment file says of a file with a series or cases. Apart from schema.ts, so that the
 // package's declarations, which take their types from here, leave the other tables out.
+import { ArgumentError } from "@spillway/core/errors.js";
 import {
   text as anyText,
   checked,
@@ -22,7 +23,16 @@ export const text = (takes: string): Kind<string> =>
   checked(takes, (value) => typeof value === "string" && value !== "", { type: "string", minLength: 1 });
 const columnTakes = "a column's name, or its index from 0";
 export const column = either(columnTakes, text(columnTakes), count(0));
-const columns = list(column, "a list of columns, by name or by index from 0, at least one", 1);
+const anyColumns = list(column, "a list of columns, by name or by index from 0, at least one", 1);
+const columns: typeof anyColumns = {
+  ...anyColumns,
+  read(value, field) {
+    const read = anyColumns.read(value, field);
+    const twice = read.findIndex((name, k) => read.indexOf(name) < k);
+    if (twice >= 0) throw new ArgumentError(`${field}[${twice}]`, read[twice], "each column once");
+    return read;
+  },
+};
 
 export const fileTable = {
   file: given(

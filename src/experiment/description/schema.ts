@@ -42,12 +42,9 @@ const washoutTakes = 'a whole number of at least 0, or "auto"';
 const startsTakes = 'a whole number of at least 1, or "auto"';
 const warmupTakes = 'a whole number of at least 1, or "auto"';
 const positive = (takes = "a number above 0") => number({ above: 0, takes });
-const rowsOrShare = number({
-  above: 0,
-  accepts: (value) => value < 1 || Number.isInteger(value),
-  takes: "a whole number of rows, or a share below 1",
-});
-const trainRows = { ...rowsOrShare, takes: "a whole number of rows, or a share of at most 1, which is all rows" };
+const rowsOrShare = (takes: string) => number({ above: 0, accepts: (value) => value < 1 || Number.isInteger(value), takes });
+const trainTakes = "a whole number of rows above 1, or a share above 0 and of at most 1, which is all rows";
+const testTakes = "a whole number of rows of at least 1, or a share above 0 and below 1";
 /** The most seeds, members of an ensemble, and starts of forecasts; and the longest forecast. */
 const most = { seeds: 100_000, members: 1000, starts: 100_000, horizon: 1_000_000 };
 const atLeast = (least: number, largest?: number) => count(least, largest);
@@ -274,7 +271,7 @@ export const mapTable = {
   estimator: optional(choice("gaussian", "nearestNeighbours"), "Of storage and transfer; left out, gaussian."),
 };
 
-export const splitTable = { train: optional(trainRows, ""), test: optional(rowsOrShare, "") };
+export const splitTable = { train: optional(rowsOrShare(trainTakes), ""), test: optional(rowsOrShare(testTakes), "") };
 
 /** The fields that every experiment has, for all data, readouts and tasks. */
 export const common = {

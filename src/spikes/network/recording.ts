@@ -151,9 +151,8 @@ export function neuronsOf(plan: NetworkPlan, value: string, field: string): Neur
 export function wholeSteps(ms: number, timeStep: number, field: string): number {
   const steps = Math.round(ms / timeStep);
   // The counter of what is drawn has 32 bits.
-  if (!(steps < 2 ** 32)) throw new ArgumentError(field, ms, `a whole number of steps of ${timeStep} ms, fewer than 2^32`);
-  if (typeof ms !== "number" || steps < 1 || Math.abs(steps * timeStep - ms) > 1e-6 * timeStep * Math.max(1, steps))
-    throw new ArgumentError(field, ms, `a whole number of steps of ${timeStep} ms`);
+  if (typeof ms !== "number" || !(steps >= 1 && steps < 2 ** 32) || Math.abs(steps * timeStep - ms) > 1e-6 * timeStep * steps)
+    throw new ArgumentError(field, ms, `a whole number of steps of ${timeStep} ms, at least one and fewer than 2^32`);
   return steps;
 }
 

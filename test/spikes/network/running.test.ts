@@ -137,6 +137,7 @@ describe("a network that runs", () => {
   });
 
   it.each<[string, Parameters<SpikingNetwork["run"]>, RegExp]>([
+    ["no time", [0], /^durationMs is 0; it takes a whole number of steps of 0\.1 ms, at least one and fewer than 2\^32$/],
     ["a part of a step", [0.25], /whole number of steps of 0\.1 ms/],
     ["no number", [Number.NaN], /durationMs is NaN/],
     ["more steps than the counter has", [1e12], /fewer than 2\^32/],
