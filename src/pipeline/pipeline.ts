@@ -1,5 +1,6 @@
 // Pipeline: from raw cases to classes in one object that JSON describes. Its reservoirs and
 // readouts are a Classifier's.
+import { DisposedByAwaitUsing } from "@spillway/core/disposal.js";
 import { option, resolve, text } from "@spillway/core/options.js";
 import { readBytes, writeFileAtomic } from "@spillway/io";
 import type { Matrix } from "@spillway/numerics";
@@ -26,7 +27,7 @@ const openTable = { ...runTable, source: option(text(), "model data", "The name 
  * }).fit(train.sequences, train.labels); const share = await pipeline.score(test.sequences,
  * test.labels);
  */
-export class Pipeline implements AsyncDisposable {
+export class Pipeline extends DisposedByAwaitUsing {
   readonly parameters: PipelineParameters;
   readonly #run: PipelineRunOptions;
   #front: Front;
@@ -38,6 +39,7 @@ export class Pipeline implements AsyncDisposable {
    * for an option of the readout
    */
   constructor(parameters: PipelineParameters = {}, options: PipelineRunOptions = {}) {
+    super();
     checkParameters(parameters);
     this.#run = resolve(runTable, options);
     this.parameters = structuredClone(parameters);
@@ -143,10 +145,5 @@ export class Pipeline implements AsyncDisposable {
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
     await this.#classifier?.dispose();
-  }
-
-  /** Lets `await using` dispose of it. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 }

@@ -2,7 +2,7 @@
 // what comes in is checked by inputs.ts.
 
 import { checkHas } from "@spillway/core/checks.js";
-import { orDispose } from "@spillway/core/disposal.js";
+import { DisposedByAwaitUsing, orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { type Resolved, resolve } from "@spillway/core/options.js";
@@ -70,7 +70,7 @@ import type { WorkOptions } from "./work.js";
  * await using computer = await ReservoirComputer.create({ size: 300, spectralRadius: 0.9, seed: 1 });
  * const states = await computer.run(series); // T x 300
  */
-export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implements AsyncDisposable {
+export class ReservoirComputer<Model extends AnyModel = ReservoirModel> extends DisposedByAwaitUsing {
   /** The engine, why it was chosen, and how it runs this reservoir. */
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
   readonly model: Model;
@@ -80,6 +80,7 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   readonly #profiled: boolean;
 
   private constructor(model: Model, session: EngineSession, choice: EngineChoice, profiled: boolean) {
+    super();
     this.#session = session;
     this.#owner = { session, engine: choice.engine.name };
     this.#call = new OneCall(session, choice);
@@ -365,11 +366,6 @@ export class ReservoirComputer<Model extends AnyModel = ReservoirModel> implemen
   /** Gives memory and threads back. Idempotent. */
   dispose(): Promise<void> {
     return this.#session.dispose();
-  }
-
-  /** Lets `await using` dispose of it. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 
   /** Makes states of `rows` in the memory of the device. They are given back if the work fails. */

@@ -1,5 +1,6 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
 
+import { DisposedByAwaitUsing } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { choice, given, type InputOf, list, object, option, optional, type Resolved, resolve, whole } from "@spillway/core/options.js";
@@ -103,7 +104,7 @@ export type EnsembleInputs = MatrixLike | { readonly each: readonly MatrixLike[]
  * })), { engine: "cuda" }); for (const series of recordings) console.log(await ensemble.run(series,
  * { keep: "last" })); // three times 1 x 200
  */
-export class ReservoirEnsemble implements AsyncDisposable {
+export class ReservoirEnsemble extends DisposedByAwaitUsing {
   /** The engine, why it was chosen, and how it runs these reservoirs. */
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
   readonly models: readonly EngineModel[];
@@ -111,6 +112,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
   readonly #call: OneCall<EnsembleSession>;
 
   private constructor(models: readonly EngineModel[], session: EnsembleSession, choice: EngineChoice) {
+    super();
     this.models = models;
     this.#session = session;
     this.#call = new OneCall(session, choice, "this ensemble");
@@ -173,11 +175,6 @@ export class ReservoirEnsemble implements AsyncDisposable {
   /** Gives memory back. Idempotent. */
   dispose(): Promise<void> {
     return this.#session.dispose();
-  }
-
-  /** Lets `await using` dispose of it. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 
   #sequences(inputs: EnsembleInputs): SequenceInput[] {

@@ -97,6 +97,16 @@ export abstract class DisposedByUsing implements Disposable, Disposes {
   }
 }
 
+/** The base of what `await using` disposes. */
+export abstract class DisposedByAwaitUsing implements AsyncDisposable, DisposesAsync {
+  abstract dispose(): Promise<void>;
+
+  /** Lets `await using` dispose of it. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+}
+
 /** Things that are disposed together. */
 export class Held extends DisposedByUsing {
   readonly #things: Disposes[] = [];

@@ -1,6 +1,7 @@
 // A network of populations in WebAssembly: fills memory from the model and runs steps, on one
 // thread or several. The arithmetic is docs/numerics.md, rule 13; the kernel is
 // assembly/network.ts.
+import { DisposedByAwaitUsing } from "@spillway/core/disposal.js";
 import { DisposedError } from "@spillway/core/errors.js";
 import { allocate, type FloatArray } from "@spillway/numerics";
 import { loadWasm, type WasmInstance, wasmInstance } from "@spillway/numerics/wasm/index.js";
@@ -52,7 +53,7 @@ interface Kept {
 }
 
 /** A network that runs in WebAssembly. */
-export class WasmNetwork implements NetworkSession {
+export class WasmNetwork extends DisposedByAwaitUsing implements NetworkSession {
   readonly model: NetworkModel;
   readonly summary: string;
   readonly liquid: LiquidRows | undefined;
@@ -73,6 +74,7 @@ export class WasmNetwork implements NetworkSession {
 
   /** On the calling thread alone, unless it is given what `open` has loaded. */
   constructor(model: NetworkModel, memory = planNetworkMemory(model, 1), loaded: Loaded = wasmInstance(bytesOf(memory)), why = "") {
+    super();
     const threads = loaded.team?.size ?? 1;
     this.model = model;
     this.summary = `cpu: WebAssembly SIMD, ${threads === 1 ? "one thread" : `${threads} threads`}${why}`;
@@ -343,10 +345,6 @@ export class WasmNetwork implements NetworkSession {
     const team = this.#loaded?.team;
     this.#loaded = undefined;
     await team?.dispose();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 }
 

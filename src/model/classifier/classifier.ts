@@ -1,7 +1,7 @@
 // Classifier: reservoirs that see whole sequences, and readouts that name their class. What a
 // sequence becomes is in representation.ts, the readouts in class-readout.ts, the file in
 // classifier-file.ts.
-import { disposeAllAsync, orDispose } from "@spillway/core/disposal.js";
+import { DisposedByAwaitUsing, disposeAllAsync, orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { resolve } from "@spillway/core/options.js";
@@ -80,7 +80,7 @@ interface Fitted {
  * await using classifier = await Classifier.fit(sequences, labels, { reservoir: { size: 200 },
  * members: 10 }); const labels = await classifier.predict(others);
  */
-export class Classifier implements AsyncDisposable {
+export class Classifier extends DisposedByAwaitUsing {
   readonly settings: ClassifierSettings;
   readonly #options: Running;
   /** If it was given as one. */
@@ -91,6 +91,7 @@ export class Classifier implements AsyncDisposable {
   readonly #turns = new Turns();
 
   private constructor(options: Running, settings: ClassifierSettings, trainer?: Trainer) {
+    super();
     this.#options = options;
     this.#trainer = trainer;
     this.settings = settings;
@@ -303,11 +304,6 @@ export class Classifier implements AsyncDisposable {
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
     await disposeAllAsync(this.#members.flatMap(allOf));
-  }
-
-  /** Lets `await using` dispose of it. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 
   #fitted(): Fitted {

@@ -1,7 +1,7 @@
 // ConceptorMemory: several patterns in one reservoir, each recalled under its conceptor.
 
 import { checkWhole } from "@spillway/core/checks.js";
-import { disposeAllAsync, orDispose } from "@spillway/core/disposal.js";
+import { DisposedByAwaitUsing, disposeAllAsync, orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError } from "@spillway/core/errors.js";
 import { resolve } from "@spillway/core/options.js";
 import { firstNonFinite, Matrix, type MatrixLike, RandomStream, seedKeys, toDense } from "@spillway/numerics";
@@ -52,11 +52,12 @@ interface Parts {
  * const again = await memory.recall(1, 200); // the sawtooth, from where it ended
  * const other = await memory.recall(memory.conceptors[0].or(memory.conceptors[1]), 200);
  */
-export class ConceptorMemory implements AsyncDisposable {
+export class ConceptorMemory extends DisposedByAwaitUsing {
   readonly #parts: Parts;
   readonly #turns = new Turns();
 
   private constructor(parts: Parts) {
+    super();
     this.#parts = parts;
   }
 
@@ -147,11 +148,6 @@ export class ConceptorMemory implements AsyncDisposable {
   /** Gives memory and threads back. Idempotent. */
   async dispose(): Promise<void> {
     await disposeAllAsync([this.#parts.driven, this.#parts.loaded]);
-  }
-
-  /** Lets `await using` dispose of it. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 
   #conceptor(pattern: number | Conceptor): Conceptor {

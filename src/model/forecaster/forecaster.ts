@@ -2,7 +2,7 @@
 // bounds, bands, scores, positions and files.
 
 import { checkWhole } from "@spillway/core/checks.js";
-import { disposeAllAsync, orDispose } from "@spillway/core/disposal.js";
+import { DisposedByAwaitUsing, disposeAllAsync, orDispose } from "@spillway/core/disposal.js";
 import { ArgumentError, DisposedError, under } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { suggestion } from "@spillway/core/near-names.js";
@@ -159,7 +159,7 @@ export interface ForecasterConstructors<Model extends ForecastModel, Options, Lo
  * });
  * const next = await forecaster.forecast(24); // rows 8000 to 8023
  */
-export class Forecaster<Model extends ForecastModel = DefaultForecastModel> implements AsyncDisposable {
+export class Forecaster<Model extends ForecastModel = DefaultForecastModel> extends DisposedByAwaitUsing {
   readonly #model: Model;
   #settings: Model["settings"];
   /** Calls wait for those before them. */
@@ -177,6 +177,7 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
 
   /** @internal */
   constructor(model: Model, opened?: Omit<Opened<Model>, "model">) {
+    super();
     this.#model = model;
     this.#settings = model.settings;
     this.#trained = opened?.trained;
@@ -757,11 +758,6 @@ export class Forecaster<Model extends ForecastModel = DefaultForecastModel> impl
   async dispose(): Promise<void> {
     this.#disposed = true;
     await disposeComputers(this.#members);
-  }
-
-  /** Lets `await using` dispose of it. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 
   /** How rows are read. */

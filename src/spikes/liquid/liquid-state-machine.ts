@@ -1,5 +1,6 @@
 // LiquidStateMachine: a spiking reservoir that is asked in spike patterns. How it runs is the
 // engines' matter, readouts are those of any reservoir.
+import { DisposedByAwaitUsing } from "@spillway/core/disposal.js";
 import type { FloatArray, Matrix } from "@spillway/numerics";
 import {
   type CreateOptions,
@@ -37,10 +38,11 @@ export type LiquidOptions = Omit<SpikingReservoirOptions, "kind"> & { readonly k
  * await using liquid = await LiquidStateMachine.create({ size: 500, inputSize: 40, seed: 1 });
  * const state = await liquid.process(pattern); // N values
  */
-export class LiquidStateMachine implements AsyncDisposable {
+export class LiquidStateMachine extends DisposedByAwaitUsing {
   readonly computer: ReservoirComputer<SpikingModel>;
 
   private constructor(computer: ReservoirComputer<SpikingModel>) {
+    super();
     this.computer = computer;
   }
 
@@ -107,10 +109,5 @@ export class LiquidStateMachine implements AsyncDisposable {
   /** Gives memory back. Idempotent. */
   dispose(): Promise<void> {
     return this.computer.dispose();
-  }
-
-  /** Lets `await using` dispose of it. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 }

@@ -1,6 +1,7 @@
 // SpikingNetwork: a network of populations that is loaded in an engine, given stimuli, and
 // recorded.
 import { formatBytes } from "@spillway/core/bytes.js";
+import { DisposedByAwaitUsing } from "@spillway/core/disposal.js";
 import { ArgumentError, DisposedError } from "@spillway/core/errors.js";
 import { namingOwner } from "@spillway/core/field-owner.js";
 import { machineMemory } from "@spillway/core/machine-memory.js";
@@ -68,13 +69,14 @@ const chunkSteps = 200;
  * await using network = await SpikingNetwork.create(microcircuit({ scale: 0.1, drive: "poisson"
  * })); const { rates, spikes } = await network.run(1000, { spikes: true });
  */
-export class SpikingNetwork implements AsyncDisposable {
+export class SpikingNetwork extends DisposedByAwaitUsing {
   readonly #session: NetworkSession;
   readonly #drive: FloatArray;
   #busy = false;
   #disposed = false;
 
   private constructor(session: NetworkSession) {
+    super();
     this.#session = session;
     this.#drive = initialValues(session.plan).drive;
   }
@@ -336,11 +338,6 @@ export class SpikingNetwork implements AsyncDisposable {
   dispose(): Promise<void> {
     this.#disposed = true;
     return this.#session.dispose();
-  }
-
-  /** Lets `await using` dispose of it. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 }
 

@@ -1,5 +1,5 @@
 // A network of populations in device memory, and its steps: whole chunks a launch.
-import { disposeAll, type Held, Making } from "@spillway/core/disposal.js";
+import { DisposedByAwaitUsing, disposeAll, type Held, Making } from "@spillway/core/disposal.js";
 import { SpillwayError } from "@spillway/core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
 import { allocate, type FloatArray } from "@spillway/numerics";
@@ -78,7 +78,7 @@ interface NetworkParts {
 }
 
 /** A network on a device. Calls may not overlap. */
-export class DeviceNetwork implements NetworkSession, NetworkFacts {
+export class DeviceNetwork extends DisposedByAwaitUsing implements NetworkSession, NetworkFacts {
   readonly plan: NetworkPlan;
   readonly later = true;
   readonly plastic: readonly PlasticTable[];
@@ -112,6 +112,7 @@ export class DeviceNetwork implements NetworkSession, NetworkFacts {
 
   /** `openNetwork` makes one. */
   constructor(context: Context, plan: NetworkPlan, facts: NetworkFacts, parts: NetworkParts) {
+    super();
     const { launch, neurons, synapses, signs, spinLimit, plastic } = parts;
     const { size, receptors, currents, precision, background, general } = neurons;
     this.plan = plan;
@@ -297,10 +298,6 @@ export class DeviceNetwork implements NetworkSession, NetworkFacts {
     disposeAll([this.#owned, this.#inputChannels, this.#inputOffsets]);
     this.#inputChannels = undefined;
     this.#inputOffsets = undefined;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.dispose();
   }
 
   /** Brings the input spikes of some steps of a call to the device: offsets, and channels. */
