@@ -10,11 +10,11 @@ export {
   KernelExecutor as KernelLauncher,
   type NetworkOutput,
   type Product,
-  sharedExecutor,
 } from "./kernel-executor.js";
 export { CublasError, CusolverError } from "./math-libraries.js";
 export type { BlasChoice, ExecutorOptions, MatmulKernel, ProductSource } from "./matmul.js";
 export { type Layer, type LayerActivation, NeuralNetwork } from "./neural-network.js";
+export { sharedExecutor } from "./shared-executor.js";
 export {
   type BatchNorm,
   type Norm,

@@ -7,8 +7,9 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import { isDeviceOnly } from "../../../reservoir/weight-draws.js";
 import type { TakenBatchOptions } from "../../session.js";
 import { worthwhile } from "../ensemble/index.js";
+import { planMembers } from "../ensemble/member-plan.js";
 import type { Member } from "../ensemble/members.js";
-import { planMembers, runMembers } from "../ensemble/run.js";
+import { runMembers } from "../ensemble/run.js";
 import { DenseBatchRun, type SessionWork } from "./dense.js";
 import { planBatch } from "./shapes.js";
 

@@ -11,7 +11,8 @@ import { ForecastTask } from "./forecasts.js";
 import { fastDetail } from "./kernel-choice.js";
 import { MeasureTask } from "./measures.js";
 import { ReadoutTask } from "./readouts.js";
-import { SweptMembers, sweepShape, type Wave } from "./swept-members.js";
+import { sweepShape } from "./sweep-shape.js";
+import { SweptMembers, type Wave } from "./swept-members.js";
 import type { Bench, WaveTask } from "./turn.js";
 import { Uploads } from "./uploads.js";
 

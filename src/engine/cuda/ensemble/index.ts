@@ -17,7 +17,8 @@ import type { EngineProfile } from "../../../reservoir/profile.js";
 import { freeMemory } from "../memory.js";
 import { DeviceClock } from "../profile.js";
 import { fastDetail } from "./kernel-choice.js";
-import { type MemberPlan, openStreams, planMembers, runMembers } from "./run.js";
+import { type MemberPlan, planMembers } from "./member-plan.js";
+import { openStreams, runMembers } from "./run.js";
 import { DeviceWeights, weightBytes } from "./weights.js";
 
 /**

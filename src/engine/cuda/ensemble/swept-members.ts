@@ -1,15 +1,12 @@
 // Members of an evaluation on a device: their weights made from what was drawn, their states, and
 // the readouts of each for all its penalties. Tasks make of them what was asked for.
-import { ArgumentError } from "@spillway/core/errors.js";
 import { getOrMake } from "@spillway/core/maps.js";
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "@spillway/gpu";
-import { allocate, isSparse, type Matrix, type SparseMatrix, toDense } from "@spillway/numerics";
+import { allocate, type Matrix } from "@spillway/numerics";
 import { type SharedPrefix, sharedPrefixes } from "../../../reservoir/engine/evaluation.js";
-import type { Ask, Evaluation, SweepBase, SweepMember } from "../../../reservoir/engine.js";
+import type { Ask, Evaluation, SweepMember } from "../../../reservoir/engine.js";
 import { plainFeatures } from "../../../reservoir/features.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { floatingArithmetic } from "../../../reservoir/shape.js";
-import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { activationNumber } from "../activation.js";
 import { uploadSoon } from "../host-calls.js";
 import { type AnyArgument, type AnyKernel, realKernel } from "../kernels.js";
@@ -19,11 +16,11 @@ import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import { type DeviceGrams, type RowShape, rowFeatures } from "../training/gram.js";
 import { Distinct } from "./distinct.js";
-import { chooseEnsembleKernel, type EnsembleKernel } from "./kernel-choice.js";
+import type { EnsembleKernel } from "./kernel-choice.js";
 import { ensembleKernel, tableColumns } from "./members.js";
 import { evenShared } from "./rounds.js";
 import { type DeviceDraws, type ScaledRow, Scaling } from "./scaling.js";
-import { type SlicedPattern, slicePattern, sliceValues } from "./slices.js";
+import type { Laid, SweepShape } from "./sweep-shape.js";
 import type { Uploads } from "./uploads.js";
 import { patternTables } from "./weights.js";
 
@@ -32,57 +29,6 @@ const solveThreads = 512;
 
 /** A grid's second axis, along which there is one block a member, ends above this. */
 const mostPrefixes = 16_384;
-
-/** Draws of a base as the kernel wants its weights laid out. */
-interface Laid {
-  readonly values: Float64Array;
-  readonly pattern: SlicedPattern | undefined;
-}
-
-/** A search brings the same draws with every batch. */
-const laidOut = new WeakMap<SparseMatrix, Laid>();
-
-function layOut(draws: Matrix | SparseMatrix, sparse: boolean): Laid {
-  if (!sparse) return { values: (isSparse(draws) ? toDense(draws) : draws).data as Float64Array, pattern: undefined };
-  if (!isSparse(draws)) throw ArgumentError.because("draws of sparse weights are sparse themselves");
-  return getOrMake(laidOut, draws, () => {
-    const pattern = slicePattern(draws);
-    return { values: sliceValues(pattern, draws.values, new Float64Array(pattern.entries)), pattern };
-  });
-}
-
-/** How the members of some bases run. */
-export interface SweepShape {
-  readonly kernel: EnsembleKernel;
-  readonly laid: readonly Laid[];
-  /** Stored values of a weight matrix. */
-  readonly entries: number;
-}
-
-/**
- * Undefined if a base is of another shape than the first, too large for a block, or has weights of
- * steps.
- */
-export function sweepShape(context: Context, bases: readonly SweepBase[]): SweepShape | undefined {
-  const first = bases[0]!.model;
-  const sparse = isSparse(first.weights);
-  const same = bases.every(
-    ({ model }) =>
-      model.size === first.size &&
-      model.precision === first.precision &&
-      isSparse(model.weights) === sparse &&
-      !isQuantized(model.config.weightPrecision) &&
-      model.config.arithmetic === first.config.arithmetic &&
-      model.activation === first.activation,
-  );
-  if (!same || first.outputSize > 0 || first.size > 65_536 || first.config.arithmetic === "integer") return undefined;
-  const laid = bases.map(({ draws }) => layOut(draws, sparse));
-  const patterns = laid.flatMap(({ pattern }) => (pattern ? [pattern] : []));
-  const sliced = patterns[0] && { slots: patterns[0].slots, entries: patterns.reduce((most, { entries }) => Math.max(most, entries), 0) };
-  const { size, precision, config } = first;
-  const kernel = chooseEnsembleKernel(context.info, { size, precision, arithmetic: floatingArithmetic(config), sliced });
-  return kernel && { kernel, laid, entries: sliced?.entries ?? size * size };
-}
 
 /** What the bases drew, on the device for as long as the evaluation runs. */
 export interface SharedDraws {

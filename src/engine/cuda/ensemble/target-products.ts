@@ -13,7 +13,8 @@ import { freeMemory } from "../memory.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import { blockRows, capacityKernels, leftTiles, productThreads, targetTile, uploadPolynomials, uploadTerms } from "./capacities.js";
-import { type SweepShape, SweptMembers, sweepShape } from "./swept-members.js";
+import { type SweepShape, sweepShape } from "./sweep-shape.js";
+import { SweptMembers } from "./swept-members.js";
 import { chunksOf, factorShape, panelRows, reflectionColumns } from "./turn.js";
 import { Uploads } from "./uploads.js";
 
