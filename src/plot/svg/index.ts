@@ -166,37 +166,37 @@ function sameUnits(x: Scale, y: Scale, box: Box): void {
   else widen(y, perY / perX);
 }
 
+const position = (x: number, y: number) => `x="${round(x)}" y="${round(y)}"`;
+const ends = (x1: number, x2: number, y1: number, y2: number) => `x1="${round(x1)}" x2="${round(x2)}" y1="${round(y1)}" y2="${round(y2)}"`;
+
 function panelSvg(panel: Panel, layout: Figure["layout"], theme: (typeof themes)["light" | "dark"]): string {
   const { x, y, box, traces, xLayout, yLayout } = panel;
   const { ink, rule } = theme;
   const inside = (at: number, low: number, high: number) => at >= Math.min(low, high) - 0.5 && at <= Math.max(low, high) + 0.5;
   const parts: string[] = [];
   const sharesTime = traces.length > 0 && xLayout.anchor !== undefined && xLayout.anchor !== panel.yName;
+  const line = (x1: number, x2: number, y1: number, y2: number) => parts.push(`<line ${ends(x1, x2, y1, y2)} stroke="${rule}"/>`);
+  const text = (at: string, anchor: "middle" | "end", content: string) =>
+    parts.push(`<text ${at} text-anchor="${anchor}" fill="${ink}">${escapeHtml(content)}</text>`);
   if (xLayout.visible !== false) {
     for (const { at, label } of fitting(x)) {
       const px = x.pixelOf(at);
       if (!inside(px, box.left, box.right)) continue;
-      parts.push(`<line x1="${round(px)}" x2="${round(px)}" y1="${round(box.top)}" y2="${round(box.bottom)}" stroke="${rule}"/>`);
-      if (!sharesTime)
-        parts.push(`<text x="${round(px)}" y="${round(box.bottom + 16)}" text-anchor="middle" fill="${ink}">${escapeHtml(label)}</text>`);
+      line(px, px, box.top, box.bottom);
+      if (!sharesTime) text(position(px, box.bottom + 16), "middle", label);
     }
     const title = xLayout.title?.text;
-    if (title && !sharesTime)
-      parts.push(
-        `<text x="${round((box.left + box.right) / 2)}" y="${round(box.bottom + 36)}" text-anchor="middle" fill="${ink}">${escapeHtml(title)}</text>`,
-      );
+    if (title && !sharesTime) text(position((box.left + box.right) / 2, box.bottom + 36), "middle", title);
   }
   if (yLayout.visible !== false) {
     for (const { at, label } of y.ticks()) {
       const py = y.pixelOf(at);
       if (!inside(py, box.top, box.bottom)) continue;
-      parts.push(`<line x1="${round(box.left)}" x2="${round(box.right)}" y1="${round(py)}" y2="${round(py)}" stroke="${rule}"/>`);
-      parts.push(`<text x="${round(box.left - 6)}" y="${round(py + 4)}" text-anchor="end" fill="${ink}">${escapeHtml(label)}</text>`);
+      line(box.left, box.right, py, py);
+      text(position(box.left - 6, py + 4), "end", label);
     }
     const title = yLayout.title?.text;
-    const middle = round((box.top + box.bottom) / 2);
-    if (title)
-      parts.push(`<text transform="translate(16 ${middle}) rotate(-90)" text-anchor="middle" fill="${ink}">${escapeHtml(title)}</text>`);
+    if (title) text(`transform="translate(16 ${round((box.top + box.bottom) / 2)}) rotate(-90)"`, "middle", title);
   }
   // An inner svg clips to its own box, without an id that another figure on the page could have
   // too.
@@ -232,7 +232,7 @@ function shapes({ x, y, box, xName, yName }: Panel, layout: Figure["layout"]): s
       const [x0, x1, y0, y1] = [across("x0"), across("x1"), up("y0"), up("y1")];
       if (shape["type"] === "circle")
         return `<ellipse cx="${round((x0 + x1) / 2)}" cy="${round((y0 + y1) / 2)}" rx="${round(Math.abs(x1 - x0) / 2)}" ry="${round(Math.abs(y1 - y0) / 2)}" fill="none" ${stroke}/>`;
-      return `<line x1="${round(x0)}" x2="${round(x1)}" y1="${round(y0)}" y2="${round(y1)}" ${stroke}/>`;
+      return `<line ${ends(x0, x1, y0, y1)} ${stroke}/>`;
     })
     .join("");
 }
@@ -244,7 +244,7 @@ function annotations({ x, y, xName, yName }: Panel, layout: Figure["layout"], in
       const font = (note["font"] ?? {}) as Element;
       const anchor = { left: "start", right: "end" }[String(note["xanchor"])] ?? "middle";
       const py = y.pixel(note["y"] as number) + 4 - Number(note["yshift"] ?? 0);
-      return `<text x="${round(x.pixel(note["x"] as number))}" y="${round(py)}" text-anchor="${anchor}" font-size="${Number(font["size"] ?? 12)}" fill="${escapeHtml(String(font["color"] ?? ink))}">${escapeHtml(String(note["text"] ?? ""))}</text>`;
+      return `<text ${position(x.pixel(note["x"] as number), py)} text-anchor="${anchor}" font-size="${Number(font["size"] ?? 12)}" fill="${escapeHtml(String(font["color"] ?? ink))}">${escapeHtml(String(note["text"] ?? ""))}</text>`;
     })
     .join("");
 }
