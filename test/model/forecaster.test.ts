@@ -111,6 +111,23 @@ describe("a forecaster of a series", () => {
     expect(await cpu.predict(series.subarray(400, 460))).toEqual(await reference.predict(series.subarray(400, 460)));
   });
 
+  it("refuses misspelt fields of its data, in every call, and takes those of a table beside them", async () => {
+    const rows = series.subarray(0, 300);
+    const wrong = (field: string) => ({ series: rows, [field]: rows });
+    await expect(Forecaster.fit(wrong("timess"), { reservoir })).rejects.toThrow('unknown field "timess": did you mean "times"?');
+    await expect(Forecaster.fit({ sequences: [rows, wrong("knwon")] }, { reservoir })).rejects.toThrow(
+      'sequences[1]: unknown field "knwon": did you mean "known"?',
+    );
+    const plainOne = await Forecaster.fit({ series: rows, ...{ lines: [2], missing: 0, source: "a.csv" } }, { reservoir });
+    const combined = await Forecaster.fit(rows, { horizon: 3, members: ["theta", "ets"] });
+    for (const forecaster of [plainOne, combined]) {
+      await expect(forecaster.warmUp(wrong("Series "))).rejects.toThrow('warmup: unknown field "Series "');
+      await expect(forecaster.score(wrong("filed"))).rejects.toThrow('unknown field "filed": did you mean "filled"?');
+      await expect(forecaster.update(wrong("knwon"), { weights: "keep" })).rejects.toThrow('unknown field "knwon"');
+      await forecaster.dispose();
+    }
+  });
+
   it("keeps its reservoir when it is trained again on rows of the same width, and makes another for other widths", async () => {
     await using forecaster = await Forecaster.create({ reservoir });
     await forecaster.fit(series.subarray(0, 300));

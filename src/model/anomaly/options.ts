@@ -17,9 +17,9 @@ const columns: Kind<readonly string[], number | readonly string[]> = {
   read(value, field) {
     const names = typeof value === "number" ? count(1, 100).read(value, field) : value;
     if (typeof names === "number") return names === 1 ? ["value"] : Array.from({ length: names }, (_, c) => `column ${c}`);
-    const isList = Array.isArray(names) && names.length >= 1 && names.length <= 100;
-    if (!isList || names.some((name) => typeof name !== "string" || name === "") || new Set(names).size < names.length)
-      throw new ArgumentError(field, value, columnsTake);
+    if (!Array.isArray(names) || names.length < 1 || names.length > 100) throw new ArgumentError(field, value, columnsTake);
+    const wrong = names.findIndex((name, c) => typeof name !== "string" || name === "" || names.indexOf(name) < c);
+    if (wrong >= 0) throw new ArgumentError(`${field}[${wrong}]`, names[wrong], "a name, different from the other columns'");
     return [...(names as readonly string[])];
   },
 };

@@ -2,6 +2,7 @@
 // nothing.
 
 import { ArgumentError } from "@spillway/core/errors.js";
+import { nearest } from "@spillway/core/near-names.js";
 import { tally } from "@spillway/core/text.js";
 import { type FloatArray, Matrix, type MatrixLike } from "@spillway/numerics";
 import { filledSeries } from "@spillway/numerics/known-finite.js";
@@ -47,6 +48,21 @@ export type ForecasterData<Values = SeriesValues> =
  */
 export interface ForecasterSequences {
   readonly sequences: readonly ForecasterData[] | ReadonlyMap<string, ForecasterData>;
+}
+
+const dataFields = ["series", "known", "filled", "times", "inputs", "targets"];
+const tableFields = ["columns", "matrix", "text", "header", "lines", "missing", "missingByColumn"];
+
+/**
+ * Refuses misspelt fields of data, which would have no effect. Others may be beside them, such as
+ * those of a table. @throws ArgumentError
+ */
+export function checkFieldNames(data: object, name = ""): void {
+  if (!dataFields.some((field) => field in data)) return;
+  for (const [field, value] of Object.entries(data)) {
+    const isOther = dataFields.includes(field) || tableFields.includes(field) || nearest(field, dataFields) === undefined;
+    if (!isOther) throw ArgumentError.unknownField(field, value, dataFields, name.replace(/(: |\.)$/, "") || undefined);
+  }
 }
 
 /** Several series by their keys; undefined of one. @throws ArgumentError for keys that are no texts */

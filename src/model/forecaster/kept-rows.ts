@@ -7,7 +7,7 @@ import { filledSeries } from "@spillway/numerics/known-finite.js";
 import { type TimeColumn, type TimeGrid, timeAxis } from "../../series/time-grid.js";
 import { floats, type MutableContent } from "../mutable-content.js";
 import type { TensorReader } from "../tensor-reader.js";
-import { type DescribedSeries, type ForecasterData, type ForecasterSequences, seriesByKey } from "./data.js";
+import { checkFieldNames, type DescribedSeries, type ForecasterData, type ForecasterSequences, seriesByKey } from "./data.js";
 
 /** Rows of one series. */
 export interface KeptRows {
@@ -34,7 +34,9 @@ export function keptRows(data: ForecasterData | ForecasterSequences, times: Time
 }
 
 function described(data: ForecasterData<MatrixLike>): DescribedSeries<MatrixLike> {
-  return typeof data === "object" && data !== null && "series" in data ? data : { series: data as MatrixLike };
+  if (typeof data !== "object" || data === null || !("series" in data)) return { series: data as MatrixLike };
+  checkFieldNames(data);
+  return data;
 }
 
 /** The rows and those that follow them. @throws ArgumentError for other columns */

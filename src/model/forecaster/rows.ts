@@ -13,6 +13,7 @@ import {
   checkedKnown,
   checkedPrefix,
   checkedSeries,
+  checkFieldNames,
   type DescribedSeries,
   type ForecasterData,
   type ForecasterPrefix,
@@ -157,6 +158,7 @@ type BothParts = Extract<SeriesValues, { readonly high: unknown }>;
 function highParts(data: ForecasterData | ForecasterPrefix, { exact, pairs }: RowOptions, name: string) {
   const none = { high: data as ForecasterData<MatrixLike>, both: undefined };
   if (typeof data !== "object" || data === null) return none;
+  checkFieldNames(data, name);
   const other = pairs ? undefined : ["inputs", "targets"].find((field) => (data as Record<string, unknown>)[field] !== undefined);
   if (other !== undefined)
     throw ArgumentError.because(`${name}${other} was given; this forecaster goes on with a series: give it just that`, { field: other });
