@@ -25,9 +25,9 @@ const alone = paths(`
  * run test:exhaustive` runs them, `npm test` does not.
  */
 const long = paths(`
-  analysis/information analysis/nearest-neighbours cli/analyse cli/bench cli/cluster cli/demo
-  cli/killed cli/search cli/search-killed cli/signals docs-run engine/abort
-  engine/compute-capability engine/cuda-faults-together engine/device/batch
+  analysis/information analysis/lyapunov-spectrum analysis/nearest-neighbours cli/analyse cli/bench
+  cli/cluster cli/demo cli/killed cli/search cli/search-killed cli/signals docs-run engine/abort
+  engine/compute-capability engine/cuda-faults engine/cuda-faults-together engine/device/batch
   engine/device/classifier engine/device/dense-radii engine/device/device-data
   engine/device/drawn-sessions engine/device/drawn-weights engine/device/integers
   engine/device/kernels-by-call engine/device/measures engine/device/neighbours
@@ -37,15 +37,16 @@ const long = paths(`
   engine/memory-flat engine/persistent-faults engine/profile-faults engine/sharded-faults
   engine/spiking-cuda-faults engine/weights-faults experiment/combined experiment/forecast-choice
   experiment/network experiment/search-devices experiment/search-workers experiment/table-problems
-  fuzz/found fuzz/framework fuzz/fuzz gpu/faults gpu/sanitize io/corrupt io/npz lab/measures
-  model/combined-export model/constant-column model/missing-order model/onnx model/wasm-sound
-  numerics/linear-algebra-triangular numerics/spectrum-radius parts/own-encoder parts/own-metric
-  parts/own-readout parts/own-task ptx/device/kinds ptx/float8 ptx/global-races
-  ptx/kernels/attention ptx/kernels/gemm ptx/kernels/quantized ptx/kernels/rows
-  reservoir/distributed sampling/ising scripts/bench-children search/devices-bench search/kill
-  search/stopped series/conformal series/verdict sim/sweep spikes/device/chain
-  spikes/device/detection spikes/device/experiments spikes/device/plastic-network
-  spikes/device/where spikes/network/threads spikes/network/weight-units tasks/reference
+  fuzz/found fuzz/framework fuzz/fuzz gpu/faults gpu/sanitize gpu/transfers io/corrupt io/npz
+  lab/measures model/combined-export model/constant-column model/missing-order model/onnx
+  model/sweep model/wasm-sound numerics/drawing numerics/linear-algebra-triangular
+  numerics/spectrum-radius parts/own-encoder parts/own-metric parts/own-readout parts/own-task
+  ptx/device/generated ptx/device/kinds ptx/float8 ptx/global-races ptx/kernels/attention
+  ptx/kernels/gemm ptx/kernels/quantized ptx/kernels/rows reservoir/distributed sampling/ising
+  scripts/bench-children search/devices-bench search/kill search/stopped series/conformal
+  series/verdict sim/sweep spikes/device/chain spikes/device/detection spikes/device/experiments
+  spikes/device/plastic-network spikes/device/where spikes/hdf5-thread spikes/network/threads
+  spikes/network/weight-units spikes/silence tasks/lyapunov tasks/reference
 `);
 
 /**
@@ -62,12 +63,12 @@ const elsewhere = /^test\/(toolchain|browser|gpu\/hardware)\//;
 
 const isNamed = process.argv.some((argument) => argument.startsWith("test/"));
 
-/** The test files of a folder: half of them if a sample is asked for and the command names no file. */
+/** The test files of a folder: two fifths of them if a sample is asked for and the command names no file. */
 export function sampledFiles(folder: string): string[] {
   const all = readdirSync(folder)
     .filter((name) => name.endsWith(".test.ts"))
     .map((name) => `${folder}/${name}`);
-  return isNamed ? all : sampled(all, 0.5, folder);
+  return isNamed ? all : sampled(all, 0.4, folder);
 }
 
 /** The test files that need nothing but Node. */
