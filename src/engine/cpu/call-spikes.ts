@@ -12,7 +12,7 @@ export class CallSpikes {
   }
 
   /**
-   * Adds the spikes of a call's steps, of which the first is `from`, by the parts of the network.
+   * Adds the spikes of a call's steps by the parts of the network; the first step is `from`.
    */
   add(from: number, lists: readonly StepSpikes[]): void {
     const count = lists.reduce((sum, { neurons }) => sum + neurons.length, 0);
